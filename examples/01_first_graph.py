@@ -1,0 +1,179 @@
+# %% [markdown] lang="en"
+# # A first graph
+#
+# Every operation on a tensor that requires a gradient leaves a node behind. Together the nodes are
+# the *autograd graph*: the recipe that `backward()` follows from the result back to its inputs.
+# This notebook builds two small graphs and looks at them.
+#
+# Load the extension once. It draws the graph and, after each cell, says what the cell left behind.
+
+# %% [markdown] lang="zh"
+# # 第一张计算图
+#
+# 对需要梯度的张量做的每一次运算，都会留下一个节点。所有节点合起来就是**计算图**：
+# `backward()` 沿着它从结果一路走回输入。本笔记本画出两张小图，并仔细看一看。
+#
+# 先加载扩展（一次即可）。它负责画图，并在每个单元格运行后指出该单元格留下了什么。
+
+# %%
+# %load_ext gradviz
+import gradviz
+import gradviz as torch
+
+# %% [markdown] lang="en"
+# ## Leaf, intermediate, root
+#
+# Three numbers that we made ourselves and that require a gradient: these are **leaves**.
+# `h` and `z` are computed on the way, so they are **intermediate**. `loss` is where `backward()` will
+# start: the **root**.
+
+# %% [markdown] lang="zh"
+# ## 叶子、中间节点、根
+#
+# 下面三个数是我们自己创建的，并且需要梯度，它们是**叶子**。`h` 和 `z` 是途中算出来的，是**中间节点**。
+# `loss` 是 `backward()` 的起点，即**根**。
+
+# %%
+x = torch.tensor(2.0, requires_grad=True)
+w = torch.tensor(3.0, requires_grad=True)
+b = torch.tensor(1.0, requires_grad=True)
+
+h = w * x
+z = h + b
+loss = z**2
+
+print("w   ", w.is_leaf, w.grad_fn)
+print("h   ", h.is_leaf, h.grad_fn.name())
+print("loss", loss.is_leaf, loss.grad_fn.name(), loss.item())
+
+# %% [markdown] lang="en"
+# Draw it. Leaves are blue rectangles, operations grey pills, the root is green. Click a node to see its
+# value, its gradient and the line that made it. The small orange squares are the *saved tensors*: what
+# an operation keeps so that it can compute its derivative later.
+
+# %% [markdown] lang="zh"
+# 把它画出来。叶子是蓝色矩形，运算是灰色圆角块，根是绿色。点击一个节点，可以看到它的值、梯度和产生它的那一行代码。
+# 橙色小方块是**保存的张量**：运算把它们留下来，以便稍后计算导数。
+
+# %%
+gradviz.show(loss)
+
+# %% [markdown] lang="en"
+# ## Backward
+#
+# By the chain rule, with $z = wx + b = 7$:
+#
+# $$\frac{\partial L}{\partial w} = 2z \cdot x = 28, \qquad
+# \frac{\partial L}{\partial x} = 2z \cdot w = 42, \qquad
+# \frac{\partial L}{\partial b} = 2z = 14.$$
+
+# %% [markdown] lang="zh"
+# ## 反向传播
+#
+# 由链式法则，$z = wx + b = 7$，于是
+#
+# $$\frac{\partial L}{\partial w} = 2z \cdot x = 28, \qquad
+# \frac{\partial L}{\partial x} = 2z \cdot w = 42, \qquad
+# \frac{\partial L}{\partial b} = 2z = 14.$$
+
+# %%
+loss.backward()
+print("w.grad =", w.grad.item(), " x.grad =", x.grad.item(), " b.grad =", b.grad.item())
+
+# %% [markdown] lang="en"
+# Look at the picture again: the gradients are on the leaves, and the orange squares are hollow now.
+# `backward()` gave the saved tensors back, because they are rarely needed twice.
+#
+# ## A second backward
+#
+# So a second `backward()` through the same graph cannot work. This is the error; it is PyTorch's.
+
+# %% [markdown] lang="zh"
+# 再看上面的图：叶子上有了梯度，橙色方块变成了空心。`backward()` 已经释放了保存的张量，因为它们很少会用到第二次。
+#
+# ## 第二次反向传播
+#
+# 所以，对同一张图再调用一次 `backward()` 是行不通的。下面就是这个错误，与 PyTorch 的一致。
+
+# %% tags=["raises-exception"]
+loss.backward()
+
+# %% [markdown] lang="en"
+# The remedy is nearly always to compute the result again: that builds a new graph.
+#
+# ## Gradients accumulate
+#
+# A new graph, but the same leaves. `backward()` **adds** to `.grad`; it does not replace it.
+# The gradient of `w` grows by 28 each time, until we clear it.
+
+# %% [markdown] lang="zh"
+# 解决办法几乎总是把结果重新算一遍：这样会得到一张新图。
+#
+# ## 梯度会累加
+#
+# 图是新的，叶子还是原来的。`backward()` 会把梯度**加到** `.grad` 上，而不是替换它。
+# `w` 的梯度每次增加 28，直到我们把它清空。
+
+# %%
+for _ in range(2):
+    loss = (w * x + b) ** 2
+    loss.backward()
+    print("w.grad =", w.grad.item())
+
+w.grad = x.grad = b.grad = None
+
+# %% [markdown] lang="en"
+# ## Linear regression
+#
+# The same in a loop, on real data: body mass index and disease progression of 442 people with diabetes,
+# both standardised. The update happens under `no_grad()`, so it is not recorded, and the gradients are
+# cleared after each step. `losses` keeps numbers, not tensors: a tensor would keep its graph alive.
+
+# %% [markdown] lang="zh"
+# ## 线性回归
+#
+# 把同样的事放进循环，用真实数据：442 位糖尿病患者的体重指数与病情进展，两者都已标准化。
+# 参数更新在 `no_grad()` 里进行，因此不会被记录；每一步之后清空梯度。
+# `losses` 里存的是数而不是张量：存张量会让它的计算图一直活着。
+
+# %%
+from sklearn.datasets import load_diabetes
+
+data = load_diabetes(scaled=False)
+bmi = torch.tensor(data.data[:, 2], dtype=torch.float32)
+progression = torch.tensor(data.target, dtype=torch.float32)
+bmi = (bmi - bmi.mean()) / bmi.std()
+progression = (progression - progression.mean()) / progression.std()
+
+# %%
+slope = torch.zeros(1, requires_grad=True)
+offset = torch.zeros(1, requires_grad=True)
+losses = []
+
+for step in range(50):
+    loss = ((slope * bmi + offset - progression) ** 2).mean()
+    loss.backward()
+    with torch.no_grad():
+        slope -= 0.1 * slope.grad
+        offset -= 0.1 * offset.grad
+    slope.grad = offset.grad = None
+    losses.append(loss.item())
+
+print(f"loss {losses[0]:.4f} -> {losses[-1]:.4f}")
+
+# %%
+gradviz.show(loss)
+
+# %% [markdown] lang="en"
+# `bmi` and `progression` are drawn with a dashed outline: they take part, but nobody asked for their
+# gradient. The slope that gradient descent found is the one that least squares gives.
+
+# %% [markdown] lang="zh"
+# `bmi` 和 `progression` 用虚线框画出：它们参与运算，但没有人要它们的梯度。
+# 梯度下降找到的斜率，与最小二乘法给出的相同。
+
+# %%
+import numpy as np
+
+exact_slope, exact_offset = np.polyfit(bmi.numpy(), progression.numpy(), 1)
+print(f"gradient descent {slope.item():.4f}, least squares {exact_slope:.4f}")
