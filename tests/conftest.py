@@ -1,0 +1,53 @@
+"""What every test shares: a quiet, private environment, and the rule about browser tests."""
+
+import os
+import tempfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+
+# Before anything imports Jupyter or IPython: nothing of the person's own configuration takes part.
+_private = Path(tempfile.mkdtemp(prefix="gradviz-tests-"))
+for _name in ("IPYTHONDIR", "JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR"):
+    os.environ[_name] = str(_private / _name.lower())
+os.environ["GRADVIZ_LANG"] = "en"
+
+
+@pytest.fixture(scope="session")
+def root():
+    """The top folder of the checkout."""
+    return ROOT
+
+
+def pytest_collection_modifyitems(items):
+    """Everything in tests/browser needs a browser."""
+    for item in items:
+        if (ROOT / "tests" / "browser") in item.path.parents:
+            item.add_marker(pytest.mark.browser)
+
+
+def _browser_required():
+    return os.environ.get("GRADVIZ_REQUIRE_BROWSER") == "1"
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item, call):
+    """With GRADVIZ_REQUIRE_BROWSER=1 a browser test that would skip fails."""
+    report = yield
+    if report.skipped and _browser_required() and item.get_closest_marker("browser"):
+        report.outcome = "failed"
+        report.longrepr = f"a browser test may not skip here: {call.excinfo.value}"
+    return report
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(collector):
+    """The same for a whole file of browser tests."""
+    report = yield
+    path = getattr(collector, "path", ROOT)
+    if report.skipped and _browser_required() and (ROOT / "tests" / "browser") in path.parents:
+        report.outcome = "failed"
+        report.longrepr = f"{path.name}: browser tests may not skip here"
+    return report
