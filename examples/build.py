@@ -51,19 +51,6 @@ def built():
             yield source.with_name(source.stem + suffix), text.rstrip("\n") + "\n"
 
 
-def unpaired(source):
-    """Places where a markdown cell stands in one language without its twin right after it."""
-    heads = re.findall(r"^# %%(.*)$", source.read_text(encoding="utf-8"), re.MULTILINE)
-    langs = [head.split('lang="')[1][:2] if "lang=" in head else "" for head in heads]
-    return [
-        number
-        for number, lang in enumerate(langs)
-        if (lang == "en" and langs[number + 1 : number + 2] != ["zh"])
-        or (lang == "zh" and langs[number - 1] != "en")
-        or (not lang and "[markdown]" in heads[number])
-    ]
-
-
 def main(arguments=None):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--check", action="store_true", help="compare, write nothing")
