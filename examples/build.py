@@ -3,7 +3,8 @@
     python examples/build.py            write NAME.ipynb and NAME.zh.ipynb
     python examples/build.py --check    exit with 1 if a committed notebook differs from its source
 
-A source is a py:percent file. Code cells go into both notebooks, a markdown cell into that of its ``lang``.
+A source is a py:percent file. Code cells go into both notebooks, a markdown cell into that of its
+``lang``.
 """
 
 import argparse

@@ -111,9 +111,9 @@ def test_the_digits_reach_95_percent(executed):
 @pytest.mark.parametrize("name", NAMES)
 def test_graphs_are_shown_with_a_picture_for_where_widgets_do_not_run(executed, name):
     cells = [cell for cell in code_cells(executed(name)) if "gradviz.show(" in cell.source]
+    wanted = {"application/vnd.jupyter.widget-view+json", "text/html", "text/plain"}
     assert cells
-    for cell in cells:
-        assert {"application/vnd.jupyter.widget-view+json", "text/html", "text/plain"} <= shown(cell)
+    assert all(wanted <= shown(cell) for cell in cells)
 
 
 def test_the_planted_leak_is_named_under_its_cell(executed):

@@ -3,7 +3,6 @@
 import string
 import subprocess
 import sys
-import tomllib
 from pathlib import Path
 
 import pytest
@@ -70,11 +69,6 @@ def test_chinese_is_chinese(section):
         words = [word for word in template.split() if word.isalpha() and word.isascii()]
         if len(words) >= 5:
             assert any("\u4e00" <= letter <= "\u9fff" for letter in template), f"{section}.{name}"
-
-
-@pytest.mark.parametrize("file", sorted(FOLDER.glob("*/*.toml")), ids=lambda f: f"{f.parent.name}/{f.name}")
-def test_files_are_utf8_toml(file):
-    tomllib.loads(file.read_text(encoding="utf-8"))
 
 
 def test_text_follows_the_language(sample):
