@@ -11,27 +11,32 @@
 
 # %%
 # %load_ext gradviz
+import gradviz
+import gradviz as torch
+from gradviz import nn
+
 # %% [markdown] lang="en"
 # `%gradviz` opens the live view. It grows while a cell is running.
+
 # %% [markdown] lang="zh"
 # `%gradviz` 打开实时视图。单元格运行时，图会随之生长。
+
 # %%
 # %gradviz
+
 # %% [markdown] lang="en"
 # ## The data
 #
 # 1797 images that come with scikit-learn. A quarter is kept aside for testing.
+
 # %% [markdown] lang="zh"
 # ## 数据
 #
 # scikit-learn 自带的 1797 张图像，留出四分之一用于测试。
+
 # %%
 from sklearn.datasets import load_digits
 from sklearn.model_selection import train_test_split
-
-import gradviz
-import gradviz as torch
-from gradviz import nn
 
 digits = load_digits()
 split = train_test_split(
