@@ -1,0 +1,131 @@
+"""Who holds what: a walk forward from the names a person can see, never up through referrers.
+
+The walk is breadth first, so the first path found is the shortest; it counts objects, not bytes, stops
+at a bound, and follows only strong references. Everything it returns (``Holding.thing``) is alive only
+as long as the caller keeps it: drop the result when the call that needed it ends.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from dataclasses import dataclass, field
+
+from .links import Link, Step
+from .referents import attributes, children, is_plain
+
+DISPLAY_NAMES = re.compile(r"_(\d+)?|__|___")
+SHELL_NAMES = frozenset(
+    "In Out _ih _oh _dh _i _ii _iii get_ipython exit quit open _exit_code __builtins__ __builtin__".split()
+)
+OBJECTS = 60_000
+
+
+@dataclass(slots=True)
+class Roots:
+    """Plain references to where a walk begins, to be used during one call only.
+
+    ``user_ns``: the notebook's names; ``out``: ``Out``; ``last_result``: of the last cell; ``display``: what the
+    display hook still has; ``tracebacks``: (label, traceback) such as ``("sys.last_traceback", tb)``;
+    ``extra``: more roots by label.
+    """
+
+    user_ns: dict = field(default_factory=dict)
+    out: dict = field(default_factory=dict)
+    last_result: object = None
+    display: object = None
+    tracebacks: list = field(default_factory=list)
+    extra: dict = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Holding:
+    """One strong reference that ends in something of interest: a tensor, an array, a module …"""
+
+    thing: object
+    link: Link
+
+    @property
+    def path(self) -> str:
+        """The expression a person would write: ``model.fc1.weight``, ``losses[3]``."""
+        return self.link.path()
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """The steps from the root to the thing."""
+        return self.link.steps()
+
+
+@dataclass(slots=True)
+class Found:
+    """What a walk saw. ``complete`` is False when it stopped at its bound."""
+
+    holdings: list[Holding] = field(default_factory=list)
+    modules: list[Holding] = field(default_factory=list)
+    objects: list[Holding] = field(default_factory=list)
+    visited: int = 0
+    complete: bool = True
+
+
+def walk(roots: Roots, interest, limit: int = OBJECTS) -> Found:
+    """Every strong path from ``roots`` to a thing that ``interest`` cares about.
+
+    ``interest.kind(type)`` says ``"tensor"``, ``"array"`` or None; ``interest.children(tensor)`` yields
+    (step kind, name, object) of what a tensor itself holds. At most ``limit`` objects are visited.
+    """
+    found, seen, kinds = Found(), {}, {}
+    queue = deque(start(roots))
+    hidden = id(roots.user_ns), id(roots.out)
+    for key in hidden:
+        seen[key] = None
+    while queue:
+        thing, link = queue.popleft()
+        kind = type(thing)
+        if is_plain(kind):
+            continue
+        what = kinds.get(kind, False)
+        if what is False:
+            what = kinds[kind] = interest.kind(kind)
+        if what is not None:
+            found.holdings.append(Holding(thing, link))
+        if id(thing) in seen:
+            continue
+        seen[id(thing)] = thing
+        if len(seen) > limit:
+            found.complete = False
+            break
+        for step, name, child in interest.children(thing) if what is not None else _inside(thing, link, found):
+            if not is_plain(type(child)):
+                queue.append((child, Link(link, step, name)))
+    found.visited = len(seen)
+    return found
+
+
+def _inside(thing, link, found):
+    """The children of ``thing``, which is noted when it is a module or an object with attributes."""
+    own = attributes(thing)
+    if own is not None:
+        is_module = "_parameters" in own and "_modules" in own and "_buffers" in own
+        (found.modules if is_module else found.objects).append(Holding(thing, link))
+    return children(thing)
+
+
+def start(roots: Roots):
+    """(object, link) of every root, the names of a person first."""
+    display = []
+    for name, value in list(roots.user_ns.items()):
+        if name in SHELL_NAMES or not isinstance(name, str):
+            continue
+        if DISPLAY_NAMES.fullmatch(name):
+            display.append((value, Link(None, "display", name)))
+        else:
+            yield value, Link(None, "name", name)
+    for count, value in list(roots.out.items()):
+        yield value, Link(None, "display", f"Out[{count!r}]")
+    yield from display
+    yield roots.last_result, Link(None, "display", "get_ipython().last_execution_result")
+    yield roots.display, Link(None, "display", "get_ipython().displayhook")
+    for label, traceback in roots.tracebacks:
+        yield traceback, Link(None, "traceback", label)
+    for label, value in roots.extra.items():
+        yield value, Link(None, "extra", label)
