@@ -1,0 +1,80 @@
+"""Runs one program in a shell without a front end, in a process of its own, and reports in JSON.
+
+    python -m gradviz.cli.headless FILE RESULT
+
+Whatever the program prints goes where this process prints; the report goes to the file RESULT.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+from gradviz.watch.plain import plain
+
+from . import alias
+from .program import Program, read
+
+
+def main(arguments):
+    """Run the program in the first argument, write what was found to the second."""
+    file, result = Path(arguments[0]).resolve(), Path(arguments[1])
+    program = read(file)
+    with tempfile.TemporaryDirectory() as folder:
+        report = run(program, folder)
+    result.write_text(json.dumps(plain(report)), encoding="utf-8")
+
+
+def run(program: Program, folder: str) -> dict:
+    """Run every cell, go on after errors: ``findings`` (model), ``errors``, ``ran`` (cells executed)."""
+    from gradviz.notebook.extension import load
+
+    alias.install()
+    shell = _shell(folder)
+    session = load(shell, quiet=True).session
+    _set_the_scene(program, shell)
+    errors, ran = [], 0
+    for cell in program.cells:
+        result = shell.run_cell(cell, store_history=True)
+        ran += result.error_before_exec is None
+        error = result.error_before_exec or result.error_in_exec
+        if isinstance(error, SystemExit):
+            break
+        if error is not None:
+            errors.append(_error(result.execution_count, error))
+    return {"findings": list(session.seen.values()), "errors": errors, "ran": ran}
+
+
+def _error(count, error):
+    return {"cell": count, "type": type(error).__name__, "message": str(error)}
+
+
+def _shell(folder):
+    """A shell that keeps no history, reads no configuration and opens no window."""
+    from IPython.core.interactiveshell import InteractiveShell
+    from traitlets.config import Config
+
+    config = Config()
+    config.HistoryManager.enabled = False
+    config.InteractiveShell.colors = "nocolor"
+    config.InteractiveShell.xmode = "Plain"
+    shell = InteractiveShell.instance(config=config, ipython_dir=folder)
+    shell.enable_gui = lambda gui=None: None
+    return shell
+
+
+def _set_the_scene(program, shell):
+    """Folder, path and arguments as the program expects them."""
+    folder = program.file.parent
+    if program.file.suffix == ".ipynb":
+        os.chdir(folder)
+    sys.path.insert(0, str(folder))
+    sys.argv = [str(program.file)]
+    shell.user_ns["__file__"] = str(program.file)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,48 @@
+"""The command ``gradviz``."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import sys
+
+from gradviz.texts import LANGUAGES, set_language, text
+
+COMMANDS = ("check", "demo", "lab")
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run one command; the exit status."""
+    arguments = sys.argv[1:] if arguments is None else arguments
+    _choose_language(arguments)
+    options = _parser(arguments).parse_args(arguments)
+    try:
+        return options.command(options)
+    except KeyboardInterrupt:
+        return 130
+
+
+def _choose_language(arguments):
+    """Before the parser is made, so that its help is in that language too."""
+    early = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    early.add_argument("--lang")
+    lang = early.parse_known_args(arguments)[0].lang
+    if lang in LANGUAGES:
+        set_language(lang)
+
+
+def _parser(arguments):
+    parser = argparse.ArgumentParser(prog="gradviz", description=text("cli.about"))
+    subparsers = parser.add_subparsers(required=True, metavar="{" + ",".join(COMMANDS) + "}")
+    for name in COMMANDS:
+        about = text(f"cli.{name}.about")
+        subparser = subparsers.add_parser(name, help=about, description=about)
+        module = importlib.import_module(f"gradviz.cli.{name}")
+        module.add_arguments(subparser)
+        subparser.add_argument("--lang", choices=LANGUAGES, help=text("cli.language"))
+        subparser.set_defaults(command=module.command)
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""Pictures and pages of a graph that need no kernel: SVG, HTML, DOT and plain text."""

@@ -1,0 +1,65 @@
+"""A finding, a place and a size in words, in one language."""
+
+from __future__ import annotations
+
+from gradviz.texts import DEFAULT, language, text
+
+UNITS = ("B", "kB", "MB", "GB", "TB")
+
+
+def size(count: float) -> str:
+    """``820 kB``: bytes in decimal units, three digits at most."""
+    for unit in UNITS:
+        if count < 999.5 or unit == UNITS[-1]:
+            digits = 0 if unit == "B" or count >= 99.95 else 1
+            return f"{count:.{digits}f}".removesuffix(".0") + f" {unit}"
+        count /= 1000
+    raise AssertionError("the last unit takes everything")
+
+
+def place(cell: int | None, line: int | None, file: str = "", lang: str | None = None) -> str:
+    """``In [3], line 8``, or ``train.py:8`` when there is a file and no cell."""
+    if line is None:
+        return text("notebook.place.none", lang)
+    if cell is None:
+        return text("notebook.place.file", lang, file=file or "?", line=line)
+    return text("notebook.place.cell", lang, cell=cell, line=line)
+
+
+def message(finding, lang: str | None = None) -> str:
+    """The sentence of a finding."""
+    return _said(finding.message, lang)
+
+
+def fix(finding, lang: str | None = None) -> str:
+    """What to write instead."""
+    return _said(finding.fix, lang)
+
+
+def holds(finding, lang: str | None = None) -> str:
+    """``41 nodes, 820 kB``, or nothing when a finding holds nothing."""
+    if not finding.nodes and not finding.bytes:
+        return ""
+    return text("notebook.holds", lang, nodes=f"{finding.nodes:,}", bytes=size(finding.bytes))
+
+
+def serious(findings) -> list:
+    """Those above ``info``."""
+    return [finding for finding in findings if finding.severity != "info"]
+
+
+def _said(texts, lang):
+    return texts.get(lang or language()) or texts.get(DEFAULT, "")
+
+
+def paragraph(finding, where: str | None = None, lang: str | None = None) -> str:
+    """A finding for a terminal: the sentence and its place, then holder, size and what to write."""
+    where = where or place(finding.cell, finding.line, lang=lang)
+    rows = [f"  {finding.rule}  {message(finding, lang)}  [{where}]"]
+    facts = {
+        "notebook.holder": ", ".join(finding.holders),
+        "notebook.size": holds(finding, lang),
+        "notebook.fix": fix(finding, lang),
+    }
+    rows += [f"      {text(key, lang)}: {said}" for key, said in facts.items() if said]
+    return "\n".join(rows)

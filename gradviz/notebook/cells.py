@@ -1,0 +1,110 @@
+"""Before and after each cell: IPython's events told to the session. A handler never raises."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from functools import wraps
+
+from gradviz.texts import text
+from gradviz.watch.holders import Roots
+
+log = logging.getLogger("gradviz")
+
+
+def guarded(handler):
+    """``handler`` that says one line, once, instead of raising into the person's cell."""
+
+    @wraps(handler)
+    def call(self, *arguments):
+        try:
+            return handler(self, *arguments)
+        except KeyboardInterrupt:
+            return None
+        except Exception as error:
+            log.debug("a handler failed", exc_info=True)
+            self.complain(error)
+
+    return call
+
+
+class Cells:
+    """Listens to ``shell``'s cells for ``session``; ``ended(findings)`` is called after each."""
+
+    def __init__(self, shell, session, ended):
+        self.shell, self.session, self.ended = shell, session, ended
+        self.plain_client = True
+        self._depth = 0
+        self._adopted = False
+        self._complained = False
+
+    def register(self):
+        """Begin to listen. The cell that loads us has begun already."""
+        self.shell.events.register("pre_run_cell", self.before)
+        self.shell.events.register("post_run_cell", self.after)
+        self.adopt()
+
+    def unregister(self):
+        """Stop listening."""
+        self.shell.events.unregister("pre_run_cell", self.before)
+        self.shell.events.unregister("post_run_cell", self.after)
+
+    @guarded
+    def adopt(self):
+        """Follow the cell that is already running."""
+        self._depth, self._adopted = 1, True
+        self.session.begin(self.shell.execution_count, None, last_input(self.shell))
+
+    @guarded
+    def before(self, info):
+        """A cell begins; one inside another (a magic that runs a cell) is part of it."""
+        if self._adopted and self._depth == 1:
+            self._depth, self._adopted = 0, False
+        self._depth += 1
+        if self._depth == 1 and not info.silent:
+            self.plain_client = getattr(info, "cell_id", None) is None
+            self.session.begin(self.shell.execution_count, info.cell_id, info.raw_cell or "")
+
+    @guarded
+    def after(self, result):
+        """A cell has ended."""
+        self._depth = max(0, self._depth - 1)
+        self._adopted = False
+        if self._depth == 0 and self.session.running:
+            error = result.error_before_exec or result.error_in_exec
+            findings = self.session.end(roots_of(self.shell), error)
+            self.ended(findings)
+
+    def complain(self, error):
+        """One line for the first trouble of our own."""
+        if not self._complained:
+            self._complained = True
+            print(text("notebook.trouble", error=type(error).__name__), file=sys.stderr)
+
+
+def cell_of(shell):
+    """A function from a code object's file name to the execution count of its cell, or None."""
+    return lambda filename: getattr(shell.compile, "_filename_map", {}).get(filename)
+
+
+def last_input(shell) -> str:
+    """The text of the cell that is running, as typed."""
+    typed = getattr(shell.history_manager, "input_hist_raw", None) or [""]
+    return typed[-1]
+
+
+def roots_of(shell) -> Roots:
+    """Everything of the shell that can hold a tensor: its namespace, outputs and tracebacks."""
+    last = getattr(shell, "last_execution_result", None)
+    hook = getattr(shell, "displayhook", None)
+    tracebacks = [
+        ("sys.last_traceback", getattr(sys, "last_traceback", None)),
+        ("get_ipython().InteractiveTB.tb", getattr(shell.InteractiveTB, "tb", None)),
+    ]
+    return Roots(
+        user_ns=shell.user_ns,
+        out=shell.user_ns.get("Out", {}),
+        last_result=getattr(last, "result", None),
+        display=getattr(getattr(hook, "exec_result", None), "result", None),
+        tracebacks=[(label, tb) for label, tb in tracebacks if tb is not None],
+    )

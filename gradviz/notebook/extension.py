@@ -1,0 +1,89 @@
+"""``%load_ext gradviz``: puts a session, its cell events and the magics on a shell, and takes them off."""
+
+from __future__ import annotations
+
+import contextlib
+
+from gradviz.texts import text
+
+from .cells import Cells, cell_of
+from .lines import Lines
+from .magics import GradvizMagics
+from .session import Session
+from .views import Displays, front_end
+
+ATTRIBUTE = "_gradviz_extension"
+
+
+class Extension:
+    """What is on one shell: ``session``, ``cells``, ``lines``, ``displays``, ``magics``."""
+
+    def __init__(self, shell, quiet=False):
+        self.shell = shell
+        self.session = Session(cell_of(shell))
+        self.displays = Displays(self.session)
+        live = front_end(shell)
+        self.lines = Lines(self.displays.publish if live else None, silent=quiet)
+        self.cells = Cells(shell, self.session, self.cell_ended)
+        self.magics = GradvizMagics(shell, self)
+
+    def load(self):
+        """Begin to watch. Raises RuntimeError when something else watches the engine."""
+        self.session.watch()
+        self.cells.register()
+        self.shell.register_magics(self.magics)
+
+    def unload(self):
+        """Take everything off the shell again and let it go."""
+        self.cells.unregister()
+        self.session.rest()
+        remove_magics(self.shell, self.magics)
+
+    def cell_ended(self, findings):
+        """After each cell: the line under it, and pictures where no page listens."""
+        self.lines.show(findings)
+        self.displays.redraw_unheard(self.cells.plain_client)
+
+
+def load(shell, quiet: bool = False) -> Extension:
+    """The extension of ``shell``, put on it if it was not; ``quiet`` says nothing under cells."""
+    extension = current(shell)
+    if extension is None:
+        extension = Extension(shell, quiet)
+        extension.load()
+        setattr(shell, ATTRIBUTE, extension)
+    return extension
+
+
+def current(shell) -> Extension | None:
+    """The extension that is on ``shell``."""
+    return getattr(shell, ATTRIBUTE, None)
+
+
+def load_ipython_extension(shell):
+    """Called by ``%load_ext gradviz``."""
+    try:
+        load(shell)
+    except RuntimeError:
+        print(text("notebook.busy"))
+
+
+def unload_ipython_extension(shell):
+    """Called by ``%unload_ext gradviz``."""
+    extension = current(shell)
+    if extension is not None:
+        delattr(shell, ATTRIBUTE)
+        extension.unload()
+
+
+def remove_magics(shell, magics):
+    """IPython has no way to unregister; take the names and the instance out of its tables."""
+    manager = shell.magics_manager
+    for names in (manager.magics["line"], manager.magics["cell"]):
+        for name in [n for n, call in names.items() if getattr(call, "__self__", None) is magics]:
+            del names[name]
+    manager.registry.pop(type(magics).__name__, None)
+    with contextlib.suppress(ValueError):
+        shell.configurables.remove(magics)
+    with contextlib.suppress(ValueError):
+        shell.input_transformers_cleanup.remove(magics.transform)

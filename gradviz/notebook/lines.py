@@ -1,0 +1,77 @@
+"""The one line under a cell that names what it left behind; it goes when the leak goes."""
+
+from __future__ import annotations
+
+import html
+import re
+import uuid
+
+from gradviz.export import words
+from gradviz.texts import text
+
+from .session import finding_key
+
+CODE = re.compile(r"`([^`]+)`")
+STYLE = (
+    "border-left:3px solid #c026d3;padding:2px 8px;font-size:13px;"
+    "font-family:var(--jp-ui-font-family,system-ui,sans-serif)"
+)
+
+
+class Lines:
+    """Shows new findings under the cell that just ended; ``publish(data, display_id, update)`` shows.
+
+    Without ``publish`` (a terminal) the line is printed and cannot be taken back; ``silent`` says nothing.
+    """
+
+    def __init__(self, publish=None, silent=False):
+        self._publish, self.silent = publish, silent
+        self._shown: dict[str, set] = {}
+
+    def show(self, findings):
+        """Say what is new, and take back the lines whose findings are all gone."""
+        serious = words.serious(findings)
+        now = {finding_key(finding) for finding in serious}
+        known = set().union(*self._shown.values())
+        self._take_back(now)
+        fresh = [finding for finding in serious if finding_key(finding) not in known]
+        if fresh and not self.silent:
+            self._say(fresh)
+
+    def _say(self, fresh):
+        display_id = uuid.uuid4().hex
+        self._shown[display_id] = {finding_key(finding) for finding in fresh}
+        if self._publish is None:
+            print(line_text(fresh))
+        else:
+            self._publish(bundle(fresh), display_id, update=False)
+
+    def _take_back(self, now):
+        for display_id, keys in list(self._shown.items()):
+            if not keys & now:
+                del self._shown[display_id]
+                if self._publish is not None:
+                    self._publish({"text/plain": "", "text/html": ""}, display_id, update=True)
+
+
+def bundle(findings) -> dict[str, str]:
+    """The line as plain text and as HTML in which nothing of the person's is markup."""
+    said = line_text(findings)
+    marked = CODE.sub(r"<code>\1</code>", html.escape(said))
+    return {"text/plain": said.replace("`", ""), "text/html": f'<div style="{STYLE}">{marked}</div>'}
+
+
+def line_text(findings) -> str:
+    """One line for one or more findings: the first in full, the others counted."""
+    first, others = findings[0], len(findings) - 1
+    said = text(
+        "notebook.line",
+        rule=first.rule,
+        message=words.message(first),
+        place=words.place(first.cell, first.line),
+        fix=words.fix(first),
+    )
+    if others:
+        key = "notebook.more.one" if others == 1 else "notebook.more.many"
+        said += f" ({text(key) if others == 1 else text(key, count=others)})"
+    return " ".join(said.split())

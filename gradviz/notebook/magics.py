@@ -1,0 +1,126 @@
+"""``%gradviz`` and ``%%gradviz``."""
+
+from __future__ import annotations
+
+from IPython.core.error import UsageError
+from IPython.core.magic import Magics, line_cell_magic, magics_class
+from traitlets import Bool, Enum, Int
+
+from gradviz.export import words
+from gradviz.texts import LANGUAGES, language, set_language, text
+
+from .views import front_end
+
+ACTIONS = ("on", "off", "status", "leaks", "freeze", "lang", "inline")
+
+
+@magics_class
+class GradvizMagics(Magics):
+    """The live view of the autograd graph: %gradviz [on|off|status|leaks|freeze|inline|lang en|zh]."""
+
+    height = Int(420, help="height of an inline view in CSS pixels").tag(config=True)
+    theme = Enum(("auto", "light", "dark"), "auto", help="colours of the views").tag(config=True)
+    fps = Int(20, min=1, max=20, help="most updates of a view in a second").tag(config=True)
+    lines = Bool(True, help="say under a cell what it left behind").tag(config=True)
+
+    def __init__(self, shell, extension):
+        super().__init__(shell)
+        self._extension = extension
+        shell.input_transformers_cleanup.append(self.transform)
+        self.observe(self._configured, ("fps", "lines"))
+
+    @line_cell_magic
+    def gradviz(self, line, cell=None):
+        """Open, close and ask the live view of the autograd graph.
+
+        %gradviz              the view, docked to the right of the notebook
+        %gradviz inline       the view under this cell
+        %%gradviz             the view under this cell, growing while the cell runs
+        %gradviz off          stop watching and close the views; ``on`` begins again
+        %gradviz status       what is watched, and what watching costs
+        %gradviz leaks        everything that is kept and should not be, with what to write instead
+        %gradviz freeze       turn the views into still pictures, for a notebook that is shared
+        %gradviz lang zh      Chinese; ``lang en`` English
+        """
+        if cell is not None:
+            self.shell.run_cell(f"%%gradviz {line}\n{cell}")
+            return
+        action, *rest = line.split() or ["on"]
+        if action not in ACTIONS:
+            known = ", ".join(ACTIONS)
+            raise UsageError(text("notebook.unknown", action=action, known=known))
+        getattr(self, f"_{action}")(*rest)
+
+    def transform(self, lines):
+        """``%%gradviz`` on the first line opens a view; the rest stays the cell it was, line for line."""
+        if lines and lines[0].split()[:1] == ["%%gradviz"]:
+            rest = lines[0].split()[1:]
+            lines = [f"%gradviz {' '.join(rest) or 'inline'}\n", *lines[1:]]
+        return lines
+
+    def settings(self) -> dict:
+        """The traits of a new view."""
+        return {"height": self.height, "theme": self.theme, "language": language()}
+
+    def _on(self, *rest):
+        extension = self._extension
+        extension.session.watch()
+        if not front_end(self.shell):
+            print(text("notebook.no_front_end"))
+            return
+        extension.displays.close("dock")
+        extension.displays.open(layout="dock", **self.settings())
+
+    def _inline(self, *rest):
+        extension = self._extension
+        extension.session.watch()
+        if front_end(self.shell):
+            extension.displays.open(layout="inline", **self.settings())
+
+    def _off(self, *rest):
+        watching = self._extension.session.watching
+        self._extension.session.rest()
+        print(text("notebook.off" if watching else "notebook.already_off"))
+
+    def _status(self, *rest):
+        session = self._extension.session
+        if not session.watching:
+            print(text("notebook.already_off"))
+            return
+        trace = session.recorder.trace
+        with session.recorder.lock:
+            status, leaks = trace.status(), len(words.serious(trace.findings))
+        views = sum(not view.closed for view in session.views)
+        shown, total, cost = status["shown"], status["total"], status["overhead"]
+        print(text("notebook.status.on", views=views, shown=shown, total=total, leaks=leaks))
+        if cost:
+            kept = words.size(cost.get("bytes", 0))
+            print(text("notebook.status.overhead", ms=f"{cost.get('ms', 0):.1f}", bytes=kept))
+
+    def _leaks(self, *rest):
+        session = self._extension.session
+        with session.recorder.lock:
+            findings = words.serious(session.recorder.trace.findings)
+        for finding in findings:
+            print(words.paragraph(finding))
+        if not findings:
+            print(text("notebook.leaks.none"))
+
+    def _freeze(self, *rest):
+        count = self._extension.displays.freeze()
+        key = {0: "none", 1: "one"}.get(count, "many")
+        fields = {"count": count} if key == "many" else {}
+        print(text(f"notebook.frozen.{key}", **fields))
+
+    def _lang(self, lang="", *rest):
+        if lang not in LANGUAGES:
+            raise UsageError(text("notebook.unknown_language", lang=lang))
+        set_language(lang)
+        for view in self._extension.session.views:
+            view.language = lang
+        print(text("notebook.language"))
+
+    def _configured(self, change):
+        extension = self._extension
+        extension.session.period = 1 / self.fps
+        extension.lines.silent = not self.lines

@@ -1,0 +1,106 @@
+"""Views on the screen: what is displayed where, with a still picture for where widgets do not run."""
+
+from __future__ import annotations
+
+import base64
+import html
+import sys
+import uuid
+from dataclasses import dataclass, field
+
+from gradviz.export.picture import Picture
+from gradviz.export.svg import svg
+from gradviz.export.text import summary
+from gradviz.texts import text
+
+WIDGET = "application/vnd.jupyter.widget-view+json"
+
+
+def front_end(shell) -> bool:
+    """True when cells are shown by a front end that can replace what it displayed."""
+    return getattr(shell, "kernel", None) is not None
+
+
+def publish(data: dict, display_id: str, update: bool = False):
+    """Display ``data`` (a MIME bundle) under ``display_id``, or replace what is shown there."""
+    from IPython.display import publish_display_data
+
+    publish_display_data(data, transient={"display_id": display_id}, update=update)
+
+
+@dataclass
+class Display:
+    """A view and where it is displayed. ``target`` is the node whose graph it shows, None for all."""
+
+    view: object
+    target: int | None
+    display_id: str = field(default_factory=lambda: uuid.uuid4().hex)
+
+
+class Displays:
+    """Opens views of ``session`` and keeps their still pictures honest."""
+
+    def __init__(self, session):
+        self.session = session
+        self._open: list[Display] = []
+
+    def open(self, target: int | None = None, **settings) -> Display:
+        """Show a new view now. ``settings`` are traits: ``layout``, ``language``, ``theme``, ``height``."""
+        from gradviz.widgets.graph import GraphView
+        from gradviz.widgets.scope import Scope
+
+        scope = None if target is None else Scope(target)
+        view = GraphView(self.session.recorder, self.session.source.detail, scope, **settings)
+        display = Display(view, target)
+        self._open.append(display)
+        publish(self.bundle(display), display.display_id)
+        self.session.add(view)
+        return display
+
+    def close(self, layout: str):
+        """Close the views that were opened with ``layout``."""
+        for display in [d for d in self._open if d.view.layout == layout]:
+            self._open.remove(display)
+            self.session.remove(display.view)
+
+    def freeze(self) -> int:
+        """Turn every open view into its still picture; how many there were."""
+        frozen = [d for d in self._open if not d.view.closed]
+        for display in frozen:
+            publish(still(self.session.recorder, display.target), display.display_id, update=True)
+            self.session.remove(display.view)
+        self._open.clear()
+        return len(frozen)
+
+    def redraw_unheard(self, plain_client: bool):
+        """New pictures for views that no page has spoken for.
+
+        A client that only stores outputs (nbclient, nbconvert) names no cells and speaks for no view:
+        there the widget would be an empty hole, so only the picture stays.
+        """
+        for display in [d for d in self._open if not d.view.heard and not d.view.closed]:
+            if plain_client and "google.colab" not in sys.modules:
+                data = still(self.session.recorder, display.target)
+            else:
+                data = self.bundle(display)
+            publish(data, display.display_id, update=True)
+
+    def bundle(self, display) -> dict:
+        """The widget with its still picture and its text for where widgets do not run."""
+        view = {"version_major": 2, "version_minor": 1, "model_id": display.view.model_id}
+        return {WIDGET: view} | still(self.session.recorder, display.target)
+
+
+def still(recorder, target: int | None) -> dict[str, str]:
+    """A MIME bundle that needs nothing running: a picture as HTML, and text."""
+    with recorder.lock:
+        picture = Picture.of(recorder.trace, target)
+    return {"text/plain": summary(picture), "text/html": image(picture)}
+
+
+def image(picture) -> str:
+    """An ``<img>`` with the picture inside it: shown even where scripts and inline SVG are not."""
+    data = base64.b64encode(svg(picture).encode("utf-8")).decode("ascii")
+    roots = ", ".join(node.label or node.op for node in picture.roots[:3])
+    said = html.escape(text("notebook.alt", nodes=picture.total, roots=roots), quote=True)
+    return f'<img alt="{said}" style="max-width:100%" src="data:image/svg+xml;base64,{data}">'

@@ -1,0 +1,75 @@
+"""What every gradviz widget shares: the bundle as text, the settings, and replies while a cell runs."""
+
+from __future__ import annotations
+
+import os
+from functools import cache
+from importlib.resources import files
+
+import anywidget
+import traitlets
+
+MISSING = """export default { render({ el }) {
+  el.textContent = "gradviz: the view's JavaScript is not built (npm run build in js/)";
+} };"""
+
+
+@cache
+def script():
+    """The view's ES module: its text, because a watched file would keep every widget alive.
+
+    With ``ANYWIDGET_HMR=1`` (development) the path, so that the browser reloads it on change.
+    """
+    file = files("gradviz").joinpath("static", "widget.js")
+    if not file.is_file():
+        return MISSING
+    return str(file) if os.environ.get("ANYWIDGET_HMR") == "1" else file.read_text(encoding="utf-8")
+
+
+class View(anywidget.AnyWidget):
+    """A widget with the traits of docs/protocol.md that dispatches the page's messages to ``on_<t>``."""
+
+    _esm = script()
+    language = traitlets.Enum(("auto", "en", "zh"), "auto").tag(sync=True)
+    theme = traitlets.Enum(("auto", "light", "dark"), "auto").tag(sync=True)
+    layout = traitlets.Unicode("inline").tag(sync=True)
+    height = traitlets.Int(420).tag(sync=True)
+    bundle = traitlets.Unicode("").tag(sync=True)
+
+    def __init__(self, **settings):
+        super().__init__(**settings)
+        self.on_msg(self._receive)
+        self._answer_on_the_asking_shell()
+
+    def _answer_on_the_asking_shell(self):
+        """Let ipykernel 7.4 hear the page while a cell runs.
+
+        It would route an answer to the shell that published last, which is the busy one; here the
+        shell that the page asked for is kept. Without this method messages wait for the cell to end.
+        """
+        comm = self.comm
+        if comm is not None and hasattr(comm, "_reply_subshell_for"):
+            comm._reply_subshell_for = lambda data, default: default
+
+    def _receive(self, widget, content, buffers):
+        kind = content.get("t") if isinstance(content, dict) else None
+        handler = getattr(self, f"on_{kind}_message", None) if isinstance(kind, str) else None
+        if handler is None:
+            return
+        try:
+            handler(content)
+        except (KeyError, TypeError, ValueError) as error:
+            self.log.warning("gradviz: a message of the page was not understood: %r", error)
+
+    def on_ping_message(self, content):
+        """Say that Python hears."""
+        self.send({"t": "pong", "n": int(content.get("n", 0))})
+
+    def on_language_message(self, content):
+        """The person chose a language in the page."""
+        self.language = content["language"]
+
+    @property
+    def closed(self) -> bool:
+        """True once the channel to the page is gone."""
+        return self.comm is None

@@ -1,0 +1,149 @@
+"""The graph view: sends what changed in the recorder, answers what the page asks."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+from gradviz.watch.plain import dumps, plain
+
+from .base import View
+from .frames import VERSION, Encoder
+
+EVERYTHING = -1
+ROW_TEXTS = ("place", "calls", "saved", "hooks", "formula", "findings")
+UNHEARD_SHARE = 20
+
+
+class GraphView(View):
+    """A live picture of ``recorder`` (``lock``, ``trace``, ``delta``); ``detail(id)`` tells about a node.
+
+    ``scope`` limits the picture to one tensor's graph. Holds rows and numbers, never a user's tensor.
+    ``push`` and the answers may come from different threads; frames leave in order.
+    """
+
+    def __init__(self, recorder, detail, scope=None, **settings):
+        self._recorder, self._detail, self._scope = recorder, detail, scope
+        self._order = threading.RLock()
+        self._encoder = Encoder()
+        self._since, self._seq = EVERYTHING, EVERYTHING
+        self._status = {}
+        self._heard, self._not_before = False, 0.0
+        self._selected = None
+        super().__init__(**settings)
+
+    def push(self, last: bool = False):
+        """Send what changed; ``last`` adds what the page shows of the selected node.
+
+        Until a page has spoken every frame is a whole one, because nobody knows which frame it will
+        hear first.
+        """
+        with self._order:
+            if self.closed:
+                return
+            if not self._heard:
+                if not last and time.monotonic() < self._not_before:
+                    return
+                self._forget()
+            self._send_frame(last)
+
+    def whole(self):
+        """Send everything (a page has just come, or lost its place)."""
+        with self._order:
+            if not self.closed:
+                self._forget()
+                self._send_frame(last=True)
+
+    @property
+    def heard(self) -> bool:
+        """True once a page has spoken."""
+        return self._heard
+
+    def on_ready_message(self, content):
+        """A page has been mounted."""
+        self._heard = True
+        self.whole()
+
+    def on_resync_message(self, content):
+        """A page missed a frame."""
+        self._heard = True
+        self.whole()
+
+    def on_inspect_message(self, content):
+        """A node was selected."""
+        self._heard = True
+        self._selected = int(content["id"])
+        self.send({"t": "detail", "id": self._selected, "detail": self._describe(self._selected)})
+
+    def close(self):
+        """End the view; the recorder is let go."""
+        with self._order:
+            super().close()
+            self._scope = self._detail = self._recorder = None
+
+    def _forget(self):
+        self._encoder.restart()
+        self._since = self._seq = EVERYTHING
+        self._status = {}
+        if self._scope is not None:
+            self._scope.clear()
+
+    def _send_frame(self, last):
+        started = time.monotonic()
+        with self._recorder.lock:
+            header, buffers = self._frame()
+            if header and last and self._selected is not None:
+                header["details"] = {str(self._selected): self._describe(self._selected)}
+        if header:
+            self.send(header, buffers)
+        spent = time.monotonic() - started
+        self._not_before = time.monotonic() + UNHEARD_SHARE * spent
+
+    def _frame(self):
+        """Header and buffers of the next frame; nothing when the page already knows it all."""
+        delta = self._recorder.delta(self._since)
+        if delta.reset:
+            self._encoder.restart()
+            self._seq = EVERYTHING
+        self._since = delta.seq
+        nodes, edges, removed = self._chosen(delta)
+        news = self._news(delta)
+        if self._seq != EVERYTHING and not (nodes or edges or removed or news):
+            return {}, []
+        strings, buffers = self._encoder.encode(nodes, edges)
+        header = {"t": "frame", "v": VERSION, "seq": self._seq + 1, "base": self._seq}
+        header |= {"strings": strings, "removed": list(removed), "status": self._status} | news
+        self._seq += 1
+        return header, buffers
+
+    def _chosen(self, delta):
+        scope = self._scope
+        if scope is None:
+            return delta.nodes, delta.edges, delta.removed
+        if delta.reset:
+            scope.clear()
+        removed = scope.drop(delta.removed)
+        return *scope.absorb(delta.nodes, delta.edges), removed
+
+    def _news(self, delta):
+        """Status and findings, each only when it changed."""
+        news, status = {}, plain(delta.status)
+        if self._scope is not None:
+            status |= {"shown": len(self._scope.ids), "total": len(self._scope.ids)}
+        if status != self._status:
+            news["status"] = self._status = status
+        if delta.findings is not None:
+            news["findings"] = plain(delta.findings)
+        return news
+
+    def _describe(self, node_id):
+        with self._recorder.lock:
+            node = self._recorder.trace.nodes.get(node_id)
+            row = {} if node is None else {name: getattr(node, name) for name in ROW_TEXTS}
+            detail = self._detail(node_id)
+        return plain(row) | (plain(detail) if detail is not None else {"id": node_id})
+
+
+def frozen_view(bundle, **settings) -> View:
+    """A view of ``bundle`` (docs/protocol.md) that needs no kernel behind it."""
+    return View(bundle=dumps(bundle), **settings)
