@@ -53,16 +53,21 @@ class Picture:
     @classmethod
     def of(cls, trace, target: int | None = None, limit: int = LIMIT, measure=None) -> Picture:
         """The graph of node ``target``, or of the newest result; at most ``limit`` nodes of it."""
-        inputs = _inputs(trace)
-        starts = [target] if target is not None else _results(trace)
-        chosen, total = _nearest(starts, inputs, trace, limit)
-        if target is None:
-            total = max(total, len(trace.nodes))
+        starts, chosen, total = choose(trace, target, limit)
         edges = [e for e in trace.edges.values() if e.source in chosen and e.target in chosen]
         boxes, links = _boxes(chosen, edges, trace, measure or _measure)
         lines, width, height = arrange(boxes, links, Line)
         roots = [trace.nodes[i] for i in starts if i in chosen]
         return cls(list(boxes.values()), lines, roots, len(chosen), total, width, height)
+
+
+def choose(trace, target: int | None = None, limit: int = LIMIT):
+    """Where to start, the nodes to show (at most ``limit``, nearest first) and how many there are."""
+    starts = [target] if target is not None else _results(trace)
+    chosen, total = _nearest(starts, _inputs(trace), trace, limit)
+    if target is None:
+        total = max(total, len(trace.nodes), trace.total)
+    return starts, chosen, total
 
 
 def _inputs(trace):

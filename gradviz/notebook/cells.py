@@ -29,11 +29,15 @@ def guarded(handler):
 
 
 class Cells:
-    """Listens to ``shell``'s cells for ``session``; ``ended(findings)`` is called after each."""
+    """Listens to ``shell``'s cells for ``session``; ``ended(findings)`` is called after each.
+
+    ``number`` counts them; ``plain_client`` is True when the client names no cells (it only runs them).
+    """
 
     def __init__(self, shell, session, ended):
         self.shell, self.session, self.ended = shell, session, ended
         self.plain_client = True
+        self.number = 0
         self._depth = 0
         self._adopted = False
         self._complained = False
@@ -61,6 +65,7 @@ class Cells:
         if self._adopted and self._depth == 1:
             self._depth, self._adopted = 0, False
         self._depth += 1
+        self.number += self._depth == 1
         if self._depth == 1 and not info.silent:
             self.plain_client = getattr(info, "cell_id", None) is None
             self.session.begin(self.shell.execution_count, info.cell_id, info.raw_cell or "")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from IPython.core.error import UsageError
 from IPython.core.magic import Magics, line_cell_magic, magics_class
 from traitlets import Bool, Enum, Int
@@ -26,6 +28,7 @@ class GradvizMagics(Magics):
     def __init__(self, shell, extension):
         super().__init__(shell)
         self._extension = extension
+        self._lang_chosen = "GRADVIZ_LANG" in os.environ
         shell.input_transformers_cleanup.append(self.transform)
         self.observe(self._configured, ("fps", "lines"))
 
@@ -60,7 +63,8 @@ class GradvizMagics(Magics):
 
     def settings(self) -> dict:
         """The traits of a new view."""
-        return {"height": self.height, "theme": self.theme, "language": language()}
+        chosen = language() if self._lang_chosen else "auto"
+        return {"height": self.height, "theme": self.theme, "language": chosen}
 
     def _on(self, *rest):
         extension = self._extension
@@ -116,11 +120,12 @@ class GradvizMagics(Magics):
         if lang not in LANGUAGES:
             raise UsageError(text("notebook.unknown_language", lang=lang))
         set_language(lang)
+        self._lang_chosen = True
         for view in self._extension.session.views:
             view.language = lang
         print(text("notebook.language"))
 
     def _configured(self, change):
         extension = self._extension
-        extension.session.period = 1 / self.fps
+        extension.session.ticker.period = 1 / self.fps
         extension.lines.silent = not self.lines

@@ -27,7 +27,7 @@ class Session:
         self.views: list = []
         self.seen: dict = {}
         self.running = False
-        self._ticker = Ticker(self._tick, PERIOD)
+        self.ticker = Ticker(self._tick, PERIOD)
         self._settling = threading.Lock()
         self.watching = False
 
@@ -39,7 +39,7 @@ class Session:
 
     def rest(self):
         """Stop watching and close every view."""
-        self._ticker.stop()
+        self.ticker.stop()
         for view in self.views[:]:
             self.remove(view)
         if self.watching:
@@ -50,7 +50,7 @@ class Session:
         """Show the graph in ``view`` too, at once when a cell is running."""
         self.views = [v for v in self.views if not v.closed] + [view]
         if self.running:
-            self._ticker.start()
+            self.ticker.start()
 
     def remove(self, view):
         """Close ``view``."""
@@ -65,13 +65,13 @@ class Session:
         self.recorder.begin_cell(count, cell_id, text)
         self.running = True
         if self.views:
-            self._ticker.start()
+            self.ticker.start()
 
     def end(self, roots, error: BaseException | None) -> list:
         """The cell is over: the findings as they are now."""
         if not self.watching:
             return []
-        self._ticker.stop()
+        self.ticker.stop()
         self.running = False
         self.refresh(roots, error)
         self.recorder.end_cell(f"{type(error).__name__}: {error}" if error else "")
@@ -80,6 +80,10 @@ class Session:
         self.seen |= {finding_key(finding): finding for finding in findings}
         self._push(last=True)
         return findings
+
+    def enter(self, tensor) -> int | None:
+        """The id of ``tensor``'s node, with everything it was computed from in the recorder."""
+        return None if tensor is None else self.source.enter(tensor)
 
     def refresh(self, roots, error: BaseException | None = None):
         """Bring names, values and gradients up to date; on the main thread only."""

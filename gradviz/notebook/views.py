@@ -57,6 +57,10 @@ class Displays:
         self.session.add(view)
         return display
 
+    def show_again(self, display):
+        """Show an open view in one more place."""
+        publish(self.bundle(display), uuid.uuid4().hex)
+
     def close(self, layout: str):
         """Close the views that were opened with ``layout``."""
         for display in [d for d in self._open if d.view.layout == layout]:
@@ -87,6 +91,8 @@ class Displays:
 
     def bundle(self, display) -> dict:
         """The widget with its still picture and its text for where widgets do not run."""
+        if display.view.closed:
+            return still(self.session.recorder, display.target)
         view = {"version_major": 2, "version_minor": 1, "model_id": display.view.model_id}
         return {WIDGET: view} | still(self.session.recorder, display.target)
 

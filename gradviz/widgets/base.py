@@ -20,7 +20,7 @@ def script():
 
     With ``ANYWIDGET_HMR=1`` (development) the path, so that the browser reloads it on change.
     """
-    file = files("gradviz").joinpath("static", "widget.js")
+    file = files("gradviz") / "static" / "widget.js"
     if not file.is_file():
         return MISSING
     return str(file) if os.environ.get("ANYWIDGET_HMR") == "1" else file.read_text(encoding="utf-8")

@@ -1,0 +1,181 @@
+"""The graph view: frames in order, whole ones until a page speaks, answers to what the page asks."""
+
+import gc
+import threading
+import weakref
+
+import pytest
+
+from gradviz.watch.model import Detail, Edge, Stats
+from gradviz.widgets.graph import GraphView
+from gradviz.widgets.scope import Scope
+from tests.pages import Page
+from tests.traces import chain, finding, node, small_net
+
+
+def told(view):
+    """A page that hears what ``view`` sends."""
+    page = Page()
+    view.send = page.hear
+    return page
+
+
+def ask(view, **message):
+    view._handle_custom_msg(message, [])
+
+
+@pytest.fixture
+def net():
+    return small_net()
+
+
+@pytest.fixture
+def view(net):
+    view = GraphView(net, lambda i: Detail(i, grad_state="present", value=Stats((2,), "float32", nan=1, mean=float("nan"))))
+    yield view
+    view.close()
+
+
+def test_until_a_page_speaks_every_frame_is_whole(view, net):
+    page = told(view)
+    view.push()
+    view.push(last=True)
+    assert [frame["base"] for frame in page.frames] == [-1, -1]
+    assert set(page.nodes) == set(net.trace.nodes)
+
+
+def test_after_ready_only_changes_are_sent(view, net):
+    page = told(view)
+    ask(view, t="ready", seq=-1)
+    net.put(node(11, op="MulBackward0"))
+    net.put_edge(Edge(10, 11, 0))
+    view.push()
+    assert [frame["base"] for frame in page.frames] == [-1, 0]
+    assert 11 in page.nodes and page.edges[11, 0]["source"] == 10
+    assert page.lost == 0
+
+
+def test_nothing_is_sent_when_nothing_changed(view):
+    page = told(view)
+    ask(view, t="ready", seq=-1)
+    view.push()
+    view.push(last=True)
+    assert len(page.frames) == 1
+
+
+def test_removed_nodes_and_findings(view, net):
+    page = told(view)
+    ask(view, t="ready", seq=-1)
+    net.set_findings([finding()])
+    net.remove([1])
+    view.push()
+    assert 1 not in page.nodes and (3, 0) not in page.edges
+    assert page.findings[0]["message"]["zh"]
+    net.set_findings([])
+    view.push()
+    assert page.findings == []
+
+
+def test_a_page_that_lost_its_place_gets_everything(view, net):
+    page = told(view)
+    ask(view, t="ready", seq=-1)
+    ask(view, t="resync")
+    assert page.frames[-1]["base"] == -1
+    assert set(page.nodes) == set(net.trace.nodes)
+
+
+def test_inspect_tells_row_and_detail(view):
+    page = told(view)
+    ask(view, t="inspect", id=3)
+    detail = page.details[3]
+    assert detail["place"]["line"] == 3 and [s["state"] for s in detail["saved"]] == ["freed", "alive"]
+    assert detail["grad_state"] == "present" and detail["value"]["mean"] == "NaN"
+
+
+def test_inspecting_what_is_gone(net):
+    view = GraphView(net, lambda i: None)
+    page = told(view)
+    ask(view, t="inspect", id=999)
+    assert page.details[999] == {"id": 999}
+    view.close()
+
+
+def test_the_last_frame_refreshes_what_is_selected(view, net):
+    page = told(view)
+    ask(view, t="ready", seq=-1)
+    ask(view, t="inspect", id=6)
+    net.put(node(6, op="ReluBackward0", grad_norm=3.0))
+    view.push(last=True)
+    assert page.frames[-1]["details"]["6"]["grad_state"] == "present"
+
+
+def test_messages_that_make_no_sense_are_let_pass(view):
+    page = told(view)
+    for message in ({}, {"t": "inspect"}, {"t": "inspect", "id": "x"}, {"t": 7}, {"t": "__init__"}, {"t": "language", "language": "xx"}):
+        ask(view, **message)
+    view._handle_custom_msg("text", [])
+    assert page.frames == [] and view.language == "auto"
+
+
+def test_ping_and_language(view):
+    heard = []
+    view.send = lambda message, buffers=None: heard.append(message)
+    ask(view, t="ping", n=4)
+    ask(view, t="language", language="zh")
+    assert heard == [{"t": "pong", "n": 4}] and view.language == "zh"
+
+
+def test_a_scoped_view_shows_one_graph(net):
+    net.put(node(20, op="MulBackward0"))
+    view = GraphView(net, lambda i: None, Scope(10))
+    page = told(view)
+    view.push(last=True)
+    assert 20 not in page.nodes and set(page.nodes) == set(range(1, 11))
+    assert page.status["shown"] == 10
+    view.close()
+
+
+def test_frames_from_two_threads_stay_in_order():
+    recorder = chain(10)
+    view = GraphView(recorder, lambda i: None)
+    page = told(view)
+    ask(view, t="ready", seq=-1)
+    def grow(first):
+        for i in range(first, first + 200):
+            recorder.put(node(i, op="MulBackward0"))
+            view.push()
+    threads = [threading.Thread(target=grow, args=(1000 * k,)) for k in (1, 2, 3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    view.push(last=True)
+    assert page.lost == 0 and set(page.nodes) == set(recorder.trace.nodes)
+    view.close()
+
+
+def test_a_closed_view_lets_everything_go(net):
+    recorder = weakref.ref(net)
+    view = GraphView(net, lambda i: None)
+    view.close()
+    view.push()
+    view.whole()
+    del net
+    view_ref = weakref.ref(view)
+    del view
+    gc.collect()
+    assert view_ref() is None
+
+
+def test_ipykernel_7_4_answers_on_the_shell_that_asked():
+    view = GraphView(small_net(), lambda i: None)
+    class Comm:
+        def _reply_subshell_for(self, data, default):
+            return "busy shell"
+    comm = Comm()
+    view.comm = None
+    view.set_trait("comm", None)
+    view.__dict__["_trait_values"]["comm"] = comm
+    view._answer_on_the_asking_shell()
+    assert comm._reply_subshell_for({}, "asking shell") == "asking shell"
+    view.__dict__["_trait_values"]["comm"] = None
