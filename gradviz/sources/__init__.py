@@ -1,0 +1,1 @@
+"""Sources of what is watched. Each feeds the same recorder and ledger; above them nothing knows an engine."""

@@ -1,0 +1,110 @@
+"""Walks over the engine's nodes. Iterative, bounded, without side effects; results are for one call only."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from gradviz.engine import events
+
+LIMIT = 200_000
+
+
+@dataclass(slots=True)
+class Reach:
+    """What hangs on some nodes: ``nodes`` and ``leaves`` by serial. ``complete`` is False at the bound."""
+
+    nodes: dict = field(default_factory=dict)
+    leaves: dict = field(default_factory=dict)
+    complete: bool = True
+
+
+def node_of(tensor):
+    """The node that made ``tensor``, or None for a leaf, an untracked tensor or one that cannot be read."""
+    edge = events.edge(tensor)
+    return None if edge is None or edge is events.LEAF else edge
+
+
+def reach(starts, limit: int = LIMIT, stop=()) -> Reach:
+    """Every node and leaf that ``starts`` (nodes) hold, themselves included. Nodes in ``stop`` are not entered."""
+    found, stack = Reach(), list(starts)
+    nodes, leaves = found.nodes, found.leaves
+    while stack:
+        node = stack.pop()
+        seq = node.seq
+        if seq in nodes or seq in stop:
+            continue
+        if len(nodes) >= limit:
+            found.complete = False
+            break
+        nodes[seq] = node
+        for source in events.inputs(node):
+            if source is None:
+                continue
+            if source.__class__ is tuple:
+                if source[0].seq not in nodes:
+                    stack.append(source[0])
+            else:
+                leaves[events.leaf_id(source)] = source
+    return found
+
+
+def newest(starts, limit: int):
+    """The ``limit`` newest nodes that ``starts`` hold, newest first, and the leaves they use."""
+    from heapq import heappop, heappush
+
+    heap, nodes, leaves = [], {}, {}
+    for node in starts:
+        heappush(heap, (-node.seq, id(node), node))
+    while heap and len(nodes) < limit:
+        _, _, node = heappop(heap)
+        if node.seq in nodes:
+            continue
+        nodes[node.seq] = node
+        for source in events.inputs(node):
+            if source is None:
+                continue
+            if source.__class__ is tuple:
+                if source[0].seq not in nodes:
+                    heappush(heap, (-source[0].seq, id(source[0]), source[0]))
+            else:
+                leaves[events.leaf_id(source)] = source
+    return nodes, leaves
+
+
+def owner_of(array):
+    """The array that owns the memory of ``array``."""
+    while array.base is not None and hasattr(array.base, "nbytes") and hasattr(array.base, "dtype"):
+        array = array.base
+    return array
+
+
+def saved_bytes(nodes, besides=()) -> int:
+    """Bytes of the saved tensors of ``nodes`` that are still there, each storage once, those in ``besides`` not."""
+    counted, total = set(besides), 0
+    for node in nodes:
+        for _, array, _, _, freed in events.saved(node):
+            if freed or array is None:
+                continue
+            whole = owner_of(array)
+            if id(whole) not in counted:
+                counted.add(id(whole))
+                total += whole.nbytes
+    return total
+
+
+def is_freed(node) -> bool:
+    """True when ``node`` had saved tensors and they are gone."""
+    saved = events.saved(node)
+    return bool(saved) and all(item[4] for item in saved)
+
+
+def keeps_saved(node) -> bool:
+    """True when ``node`` still has saved tensors."""
+    return any(not item[4] for item in events.saved(node))
+
+
+def context_items(node):
+    """Attributes that a person put on the ``ctx`` of a custom function: (name, value)."""
+    for name, value in getattr(node, "__dict__", {}).items():
+        if not name.startswith("_"):
+            yield name, value

@@ -1,0 +1,256 @@
+"""The observer at the engine's door. What runs for each operation is at the top and does next to nothing.
+
+Nothing here raises into the program: an error of ours is counted, and after a few watching stops.
+Nothing here keeps a tensor or a node: code objects, serial numbers and weak references only.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+import weakref
+from collections import deque
+
+from gradviz.engine import events
+from gradviz.engine.node import serial
+from gradviz.watch.ledger import Ledger
+from gradviz.watch.places import Files, user_chain
+
+RING = 65_536
+ERRORS_KEPT = 50
+
+_frame = sys._getframe
+_ref = weakref.ref
+
+
+def quiet(method):
+    """``method`` that counts its own failure instead of raising it into the program."""
+
+    @functools.wraps(method)
+    def call(self, *arguments):
+        try:
+            return method(self, *arguments)
+        except Exception as error:
+            if len(self.errors) < ERRORS_KEPT:
+                self.errors.append(f"{method.__name__}: {type(error).__name__}: {error}")
+            return None
+
+    return call
+
+
+class Watcher(events.Observer):
+    """Notes where each operation was written; keeps the ledger of everything rarer."""
+
+    def __init__(self):
+        self.files = Files()
+        self.ring: deque = deque(maxlen=RING)
+        self.ledger = Ledger()
+        self.errors: list[str] = []
+        self.cuts: dict[tuple, Cut] = {}
+        self.hooks: deque = deque(maxlen=2_000)
+        self.flow = None
+        self._grads: dict[int, int] = {}
+
+    # -- every operation -------------------------------------------------------
+    def operation(self, output, inputs):
+        """Leave the person's line on the node and a weak reference to it in the ring."""
+        node = output._g if output.__class__ is not tuple else _node_of_many(output)
+        frame, files = _frame(2), self.files
+        code = frame.f_code
+        try:
+            while not files[code.co_filename]:
+                frame = frame.f_back
+                code = frame.f_code
+            if code.co_name == "<module>":
+                node.note = (code, frame.f_lasti)
+            else:
+                node.note = user_chain(frame, files)[0]
+            self.ring.append(_ref(node))
+        except AttributeError:
+            pass
+
+    # -- paths that end ----------------------------------------------------------
+    @quiet
+    def cut(self, source, result, how):
+        """Count where values leave the graph, and which of the leaves and nodes they came from."""
+        note, entry = user_chain(_frame(2), self.files)
+        key = note[:2], how, entry
+        found = self.cuts.get(key)
+        if found is None:
+            if len(self.cuts) > 5_000:
+                return
+            found = self.cuts[key] = Cut(how, note, entry)
+        found.seen(source, result, self.ledger.tick())
+
+    # -- sweeps --------------------------------------------------------------------
+    @quiet
+    def backward_started(self, sweep):
+        """Open a sweep in the ledger."""
+        note, entry = user_chain(_frame(2), self.files)
+        roots = [_owner(edge) for edge in sweep.roots]
+        ids = tuple(node_id(root) for root in roots)
+        refs = tuple(_ref(root) for root in roots)
+        ops = tuple(type(root).__name__ for root in roots)
+        made = bool(getattr(sweep, "accumulates", True))
+        self.ledger.begin_sweep(
+            serial(), note, entry, bool(sweep.keep_graph), bool(sweep.create_graph), ids, ops, refs, made
+        )
+        if self.flow is not None:
+            self.flow.begin(sweep)
+
+    @quiet
+    def node_left(self, sweep, node, grads):
+        """Only while a view wants to see gradients flow."""
+        if self.flow is not None:
+            self.flow.left(node, grads)
+
+    def node_entered(self, sweep, node, grads):
+        """Nothing to note."""
+
+    def saved_released(self, node):
+        """Read from the node when a cell ends."""
+
+    @quiet
+    def accumulated(self, sweep, leaf, grad):
+        """Enter the gradient in the account of the leaf."""
+        held = leaf._grad
+        if held is None:
+            return
+        fresh = held._id is None and not _continues(held, sweep)
+        key = events.leaf_id(held)
+        id = node_id(leaf._g) if not _is_leaf(leaf) else events.leaf_id(leaf)
+        if len(self._grads) > 50_000:
+            self._grads.clear()
+        self._grads[key] = id
+        self.ledger.accumulated(id, fresh)
+
+    @quiet
+    def backward_finished(self, sweep):
+        """Close the sweep."""
+        self.ledger.end_sweep()
+
+    @quiet
+    def backward_failed(self, sweep, error):
+        """Close the sweep with its error."""
+        self.ledger.end_sweep(error)
+
+    # -- changes in place --------------------------------------------------------------
+    @quiet
+    def version_bumped(self, tensor):
+        """A value changed in place: a leaf's, a gradient's, a buffer's."""
+        note, entry = user_chain(_frame(2), self.files)
+        id, ledger = events.leaf_id(tensor), self.ledger
+        owner = self._grads.get(id)
+        event = ledger.add("bump", id, note, entry, serial=serial(), data=_ref(tensor))
+        if owner is not None:
+            ledger.grad_changed(owner, event)
+        elif _is_leaf(tensor):
+            ledger.changed(event)
+
+    # -- requests ------------------------------------------------------------------
+    @quiet
+    def retain_grad(self, tensor):
+        """Somebody wants the gradient of an intermediate result."""
+        note, entry = user_chain(_frame(2), self.files)
+        self.ledger.add("retain", node_id(tensor._g), note, entry)
+
+    @quiet
+    def hook_added(self, target, kind, hook):
+        """A hook was put on a tensor, a node or a module."""
+        note, _ = user_chain(_frame(2), self.files)
+        found = HookRecord(kind, note, weak(target), weak(hook), hook_name(hook), self.ledger.tick())
+        self.hooks.append(found)
+
+    @quiet
+    def hook_removed(self, target, kind, hook):
+        """It was taken away again."""
+        for found in self.hooks:
+            if found.kind == kind and found.hook() is hook:
+                found.removed = True
+                return
+
+
+class Cut:
+    """One line where values leave the graph. ``sources``: serials of the leaves and nodes they came from."""
+
+    __slots__ = ("count", "entry", "first", "how", "last", "leaves", "note", "results", "sources")
+
+    def __init__(self, how, note, entry):
+        self.how, self.note, self.entry = how, note, entry
+        self.sources: set[int] = set()
+        self.leaves: set[int] = set()
+        self.results: deque = deque(maxlen=50)
+        self.count, self.first, self.last = 0, 0, 0
+
+    def seen(self, source, result, order):
+        """Once more, at ``order``."""
+        self.count += 1
+        self.first = self.first or order
+        self.last = order
+        for tensor in source if isinstance(source, tuple | list) else (source,):
+            edge = getattr(tensor, "_g", None)
+            if edge is None or len(self.sources) > 2_000:
+                continue
+            if _is_leaf(tensor):
+                self.leaves.add(events.leaf_id(tensor))
+            else:
+                self.sources.add(node_id(edge))
+        if hasattr(result, "_g"):
+            self.results.append(_ref(result))
+
+
+class HookRecord:
+    """A hook that was registered: ``target`` and ``hook`` weakly."""
+
+    __slots__ = ("hook", "kind", "name", "note", "order", "removed", "target")
+
+    def __init__(self, kind, note, target, hook, name, order):
+        self.kind, self.note, self.target, self.hook = kind, note, target, hook
+        self.name, self.order, self.removed = name, order, False
+
+
+def hook_name(hook) -> str:
+    """How a person would call the hook."""
+    inner = getattr(hook, "func", hook)
+    return getattr(inner, "__qualname__", None) or type(inner).__name__
+
+
+def weak(thing):
+    """A weak reference, to a bound method too; a function that says None where none can be had."""
+    try:
+        return weakref.WeakMethod(thing) if hasattr(thing, "__self__") else _ref(thing)
+    except TypeError:
+        return _nothing
+
+
+def _nothing():
+    return None
+
+
+def _node_of_many(outputs):
+    for output in outputs:
+        edge = output._g
+        if edge is not None:
+            return _owner(edge)
+    return None
+
+
+def _owner(edge):
+    """The node (or leaf) of an edge."""
+    return edge.node if edge._kind == 1 else edge
+
+
+def node_id(edge) -> int:
+    """The serial of the node or leaf that ``edge`` leads to."""
+    edge = _owner(edge)
+    return edge.seq if edge._kind == 0 else events.leaf_id(edge)
+
+
+def _is_leaf(tensor):
+    return events.edge(tensor) is events.LEAF
+
+
+def _continues(grad, sweep):
+    """With create_graph a gradient grows out of place: true when ``grad`` is a sum with an older gradient."""
+    edge = grad._g
+    return bool(sweep.create_graph and edge is not None and type(edge).__name__ == "AddBackward0")

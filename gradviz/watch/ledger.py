@@ -1,0 +1,157 @@
+"""The ledger: what happened to gradients, in order. Serial numbers and places only, never a tensor.
+
+``order`` counts events. A *sweep* is one backward pass. The ledger keeps, for each leaf, the run of
+accumulations since its gradient was last cleared and the last change of its value.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import deque
+from dataclasses import dataclass, field
+
+KEPT = 20_000
+
+
+@dataclass(slots=True)
+class Event:
+    """Something that happened: ``kind`` (bump, cut, hook, retain, clip …), on what (``subject``: a serial), where
+    (``note``: a chain of code and instruction), called how (``entry``: the function of ours that was called)."""
+
+    order: int
+    kind: str
+    subject: int
+    note: tuple
+    entry: str = ""
+    what: str = ""
+    serial: int = 0
+    sweep: int = -1
+    data: object = None
+
+
+@dataclass(slots=True)
+class SweepRecord:
+    """One backward pass. ``serial``: nodes with a smaller serial existed when it began."""
+
+    number: int
+    order: int
+    serial: int
+    note: tuple
+    entry: str
+    keep: bool
+    create: bool
+    roots: tuple = ()
+    root_ops: tuple = ()
+    root_refs: tuple = ()
+    leaves: set = field(default_factory=set)
+    ended: int = 0
+    error: str = ""
+    error_type: str = ""
+    accumulates: bool = True
+
+
+@dataclass(slots=True)
+class LeafRecord:
+    """The account of one leaf. ``run``: accumulations since ``.grad`` was last cleared, as (sweep, order)."""
+
+    id: int
+    run: list = field(default_factory=list)
+    total: int = 0
+    changed: Event | None = None
+    changes: int = 0
+    stale: list = field(default_factory=list)
+    grad_changed: Event | None = None
+    zeroed: bool = False
+    late_clips: list = field(default_factory=list)
+
+
+class Ledger:
+    """Events in order, bounded; sweeps and leaves by number."""
+
+    def __init__(self):
+        self.order = 0
+        self.events: deque[Event] = deque(maxlen=KEPT)
+        self.sweeps: deque[SweepRecord] = deque(maxlen=KEPT)
+        self.leaves: dict[int, LeafRecord] = {}
+        self.current: SweepRecord | None = None
+        self._serials: list[int] = []
+        self._count = 0
+
+    def tick(self) -> int:
+        """The next order number."""
+        self.order += 1
+        return self.order
+
+    def add(self, kind, subject, note, entry="", what="", serial=0, data=None) -> Event:
+        """Write an event down."""
+        sweep = self.current.number if self.current is not None else -1
+        event = Event(self.tick(), kind, subject, note, entry, what, serial, sweep, data)
+        self.events.append(event)
+        return event
+
+    def begin_sweep(self, serial, note, entry, keep, create, roots, root_ops, root_refs, accumulates=True):
+        """A backward pass starts."""
+        self._count += 1
+        record = SweepRecord(
+            self._count, self.tick(), serial, note, entry, keep, create, roots, root_ops, root_refs,
+            accumulates=accumulates,
+        )  # fmt: skip
+        self.sweeps.append(record)
+        if not create:
+            self._serials.append(serial)
+        self.current = record
+        return record
+
+    def end_sweep(self, error: BaseException | None = None):
+        """It ended, or stopped with ``error``."""
+        record, self.current = self.current, None
+        if record is not None:
+            record.ended = self.tick()
+            if error is not None:
+                record.error, record.error_type = str(error), type(error).__name__
+
+    def epoch(self, serial: int) -> int:
+        """How many first-order sweeps had begun when the node with ``serial`` was made."""
+        return bisect_right(self._serials, serial)
+
+    def leaf(self, id: int) -> LeafRecord:
+        """The account of a leaf."""
+        found = self.leaves.get(id)
+        if found is None:
+            found = self.leaves[id] = LeafRecord(id)
+        return found
+
+    def accumulated(self, id: int, fresh: bool):
+        """The current sweep added into the gradient of leaf ``id``; ``fresh``: there was none before."""
+        leaf, order = self.leaf(id), self.tick()
+        number = self.current.number if self.current is not None else -1
+        if self.current is not None:
+            self.current.leaves.add(id)
+        leaf.total += 1
+        if fresh or leaf.zeroed:
+            leaf.run = []
+            leaf.zeroed = False
+        elif leaf.run and leaf.changed is not None and leaf.changed.order > leaf.run[-1][1]:
+            leaf.stale.append((number, order, leaf.changed))
+        if len(leaf.run) < 1_000:
+            leaf.run.append((number, order))
+
+    def changed(self, event: Event):
+        """The value of leaf ``event.subject`` was changed in place."""
+        leaf = self.leaf(event.subject)
+        leaf.changed = event
+        leaf.changes += 1
+
+    def grad_changed(self, id: int, event: Event):
+        """The gradient of leaf ``id`` was changed in place: cleared, clipped, scaled."""
+        leaf = self.leaf(id)
+        leaf.grad_changed = event
+        if event.entry in ("zero_", "zero_grad", "fill_", "_foreach_zero_"):
+            leaf.zeroed = True
+        if event.entry.startswith("clip_grad") and leaf.changed is not None and leaf.run:
+            if leaf.changed.order > leaf.run[-1][1]:
+                leaf.late_clips.append((event, leaf.changed))
+
+    def sweep(self, number: int) -> SweepRecord | None:
+        """The sweep with ``number`` if it is still remembered."""
+        return next((s for s in reversed(self.sweeps) if s.number == number), None)
