@@ -1,0 +1,78 @@
+// Builds gradviz/static/widget.js (ES module for anywidget) and page.js (script for a self-contained page).
+// `--watch` rebuilds on every change; with ANYWIDGET_HMR=1 in the kernel the open notebook reloads the widget.
+
+import { mkdirSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { gzipSync } from "node:zlib";
+import * as esbuild from "esbuild";
+import { catalogue } from "./tools/catalogue.mjs";
+
+const here = dirname(fileURLToPath(import.meta.url));
+const out = join(here, "../gradviz/static");
+const limit = 150_000;
+const watch = process.argv.includes("--watch");
+
+// The worker travels inside the bundle as text: a notebook page has no address to load it from.
+const workerText = {
+  name: "worker-text",
+  setup(build) {
+    build.onResolve({ filter: /^worker-text:/ }, (args) => ({
+      path: join(here, "src", args.path.slice("worker-text:".length)),
+      namespace: "worker-text",
+    }));
+    build.onLoad({ filter: /.*/, namespace: "worker-text" }, async (args) => {
+      const result = await esbuild.build({
+        entryPoints: [args.path],
+        bundle: true,
+        write: false,
+        minify: true,
+        format: "iife",
+        target: "es2022",
+        metafile: true,
+      });
+      const watchFiles = Object.keys(result.metafile.inputs);
+      return { contents: result.outputFiles[0].text, loader: "text", watchFiles };
+    });
+  },
+};
+
+const shared = {
+  absWorkingDir: here,
+  bundle: true,
+  minify: true,
+  target: "es2022",
+  charset: "utf8",
+  legalComments: "none",
+  logLevel: "info",
+  plugins: [catalogue.esbuild, workerText],
+};
+const bundles = [
+  {
+    ...shared,
+    entryPoints: ["src/widgets/widget.ts"],
+    outfile: join(out, "widget.js"),
+    format: "esm",
+  },
+  {
+    ...shared,
+    entryPoints: ["src/widgets/page.ts"],
+    outfile: join(out, "page.js"),
+    format: "iife",
+  },
+];
+
+mkdirSync(out, { recursive: true });
+if (watch) {
+  for (const options of bundles) await (await esbuild.context(options)).watch();
+} else {
+  for (const options of bundles) {
+    await esbuild.build(options);
+    const bytes = readFileSync(options.outfile);
+    const zipped = gzipSync(bytes).length;
+    console.log(
+      `${options.outfile.slice(out.length + 1)}: ${bytes.length} bytes, ${zipped} zipped`,
+    );
+    if (bytes.length > limit) throw new Error(`${options.outfile} is over ${limit} bytes`);
+  }
+}

@@ -1,0 +1,68 @@
+// Which part of the picture is seen.
+
+export interface Box {
+  left: number;
+  top: number;
+  right: number;
+  bottom: number;
+}
+
+export const EMPTY_BOX: Box = { left: 0, top: 0, right: 0, bottom: 0 };
+
+const LEAST = 0.02;
+const MOST = 3;
+const MARGIN = 28;
+
+export const clampScale = (scale: number): number => Math.min(MOST, Math.max(LEAST, scale));
+
+export class Camera {
+  /** Screen = world * k + (x, y). */
+  k = 1;
+  x = 0;
+  y = 0;
+  width = 1;
+  height = 1;
+
+  toWorld(x: number, y: number): { x: number; y: number } {
+    return { x: (x - this.x) / this.k, y: (y - this.y) / this.k };
+  }
+
+  seen(): Box {
+    const { x, y } = this.toWorld(0, 0);
+    return { left: x, top: y, right: x + this.width / this.k, bottom: y + this.height / this.k };
+  }
+
+  holds(box: Box): boolean {
+    const seen = this.seen();
+    return (
+      seen.left <= box.left &&
+      seen.right >= box.right &&
+      seen.top <= box.top &&
+      seen.bottom >= box.bottom
+    );
+  }
+
+  zoomAt(x: number, y: number, factor: number): void {
+    const k = clampScale(this.k * factor);
+    this.x = x - ((x - this.x) / this.k) * k;
+    this.y = y - ((y - this.y) / this.k) * k;
+    this.k = k;
+  }
+
+  /** All of `box`, never larger than life and never smaller than `least`; where it does not fit, its newest part. */
+  fit(box: Box, least = LEAST): { k: number; x: number; y: number } {
+    const [w, h] = [box.right - box.left + 2 * MARGIN, box.bottom - box.top + 2 * MARGIN];
+    const k = Math.min(1, Math.max(least, Math.min(this.width / w, this.height / h)));
+    const middle = (box.left + box.right) / 2;
+    const x = this.width / 2 - middle * k;
+    const tall = h * k > this.height + 1;
+    const y = tall
+      ? this.height - (box.bottom + MARGIN) * k
+      : (this.height - (box.bottom - box.top) * k) / 2 - box.top * k;
+    return { k, x, y };
+  }
+
+  centre(x: number, y: number, k = this.k): { k: number; x: number; y: number } {
+    return { k, x: this.width / 2 - x * k, y: this.height / 2 - y * k };
+  }
+}

@@ -1,0 +1,97 @@
+// What is written on and beside an item, and how much room that takes.
+import { bytes, figure } from "../model/format";
+import { type Item, isRoot, requiresGrad } from "../model/scene";
+import { Flag } from "../model/types";
+import { plain, shorten, textWidth } from "./text";
+
+export const NAME = 12;
+export const SMALL = 10.5;
+export const HEIGHT = 44;
+export const PITCH = 94;
+
+const MOST_TITLE = 210;
+const PAD = 14;
+/** Room kept for a name that an operation does not have yet: names are known when the cell ends. */
+const NAME_TO_COME = 58;
+const LEAST = 84;
+
+export type Say = (key: string, fields?: Record<string, string | number>) => string;
+
+export interface Label {
+  /** The person's own name, or "" while there is none. */
+  title: string;
+  /** Second: the name of the operation. */
+  op: string;
+  /** Shape, dim; of a scalar its value when known. */
+  sub: string;
+  /** Beside the item. */
+  note: string;
+  width: number;
+}
+
+export function labelOf(item: Item, say: Say, value: number | null): Label {
+  const operation = item.row.kind === "operation";
+  const title = shorten(plain(titleOf(item, say)), NAME, MOST_TITLE);
+  const op =
+    operation && !item.key.startsWith("m:") && !item.key.startsWith("w:") ? plain(item.row.op) : "";
+  const second = shorten(op, NAME, MOST_TITLE - Math.min(60, textWidth(title, NAME)));
+  const sub = subOf(item, value, say);
+  const first = textWidth(title, NAME) + (title && second ? 8 : 0) + textWidth(second, NAME);
+  const saved = Math.min(item.savedTotal, 6) * 12;
+  const inner = Math.max(first, textWidth(sub, SMALL), saved + 10);
+  const pad = operation ? PAD + 4 : PAD;
+  const width = Math.max(LEAST, Math.ceil((inner + 2 * pad) / 2) * 2);
+  return { title, op: second, sub, note: noteOf(item, say), width };
+}
+
+function titleOf(item: Item, say: Say): string {
+  if (item.key.startsWith("w:")) return say("graph.earlier");
+  if (item.title !== "" || item.row.kind === "operation") return item.title;
+  return say(`kind.${item.row.kind}`);
+}
+
+function subOf(item: Item, value: number | null, say: Say): string {
+  const shape = plain(item.row.shape);
+  if (item.members) {
+    const times = say("graph.times", { n: item.members.length });
+    return shape && !/^[mw]:/.test(item.key) ? `${times} · ${shape}` : times;
+  }
+  if (value !== null && shape === "()") return `= ${figure(value)}`;
+  return shorten(shape, SMALL, MOST_TITLE);
+}
+
+function noteOf(item: Item, say: Say): string {
+  if (item.flags & Flag.cut) {
+    const { cell, line, op } = item.row;
+    const how = say(`cut.${op}`);
+    return cell >= 0 ? say("graph.cut_at", { how, place: `In [${cell}]:${line}` }) : how;
+  }
+  if (item.row.kind === "operation") {
+    return item.flags & Flag.retainsGrad && item.row.gradNorm !== null
+      ? say("graph.grad_norm", { norm: figure(item.row.gradNorm) })
+      : "";
+  }
+  if (!requiresGrad(item)) return "";
+  const norm = item.row.gradNorm;
+  return norm === null ? say("graph.grad_none") : say("graph.grad_norm", { norm: figure(norm) });
+}
+
+/** Room the layout keeps, so that neither a name nor a gradient that comes later moves anything. */
+export function extentOf(item: Item, label: Label): { left: number; right: number } {
+  const unnamed = item.row.kind === "operation" && label.title === "" && !item.members;
+  const half = label.width / 2 + (unnamed ? NAME_TO_COME / 2 : 0) + 5;
+  const noted = item.row.kind !== "operation" && requiresGrad(item);
+  const note = Math.max(label.note ? textWidth(label.note, SMALL) : 0, noted ? 88 : 0);
+  const loop = item.members ? 30 : 0;
+  return { left: half, right: half + (note > 0 ? note + 8 : loop) };
+}
+
+/** One line for a screen reader, or for a person who points at an item. */
+export function spoken(item: Item, say: Say): string {
+  const { row } = item;
+  const parts = [item.title || row.op, item.title ? row.op : "", row.shape, row.dtype];
+  if (isRoot(item)) parts.push(say("legend.root"));
+  if (item.members) parts.push(say("graph.times", { n: item.members.length }));
+  if (row.bytes > 0) parts.push(bytes(row.bytes));
+  return parts.filter((part) => part !== "").join(" · ");
+}

@@ -1,0 +1,177 @@
+// A scene with its places and words: everything needed to draw it, to point at it and to save it.
+import type { Placement } from "../layout/engine";
+import type { Scene } from "../model/scene";
+import { Flag } from "../model/types";
+import { type Box, EMPTY_BOX } from "./camera";
+import { drawBackward, drawForward, type Route, routeLinks, rowY } from "./edges";
+import { HEIGHT, type Label, SMALL } from "./label";
+import type { Pen } from "./pen";
+import { drawItem, type Look, type Mark } from "./shapes";
+import { textWidth } from "./text";
+import type { Tokens } from "./tokens";
+
+/** What the legend can name; it lists those that were drawn. */
+export type Sight =
+  | "leaf"
+  | "parameter"
+  | "operation"
+  | "root"
+  | "untracked"
+  | "saved"
+  | "freed"
+  | "data"
+  | "gradient"
+  | "cut"
+  | "group"
+  | "hook"
+  | "retains"
+  | "leak"
+  | "failed"
+  | "gone";
+
+export interface Attention {
+  /** Item keys. */
+  selected: string;
+  hovered: string;
+  /** Nodes whose every drawing lights up. */
+  selectedNode: number;
+  hoveredNode: number;
+  markOf(item: Scene["items"][number]): Mark;
+}
+
+export class Picture {
+  readonly routes: Route[];
+  readonly widths: Float64Array;
+  readonly box: Box;
+
+  constructor(
+    readonly scene: Scene,
+    readonly place: Placement,
+    readonly labels: Label[],
+  ) {
+    this.widths = Float64Array.from(labels, (label) => label.width);
+    this.routes = routeLinks(scene, place, this.widths);
+    this.box = this.measure();
+  }
+
+  y(n: number): number {
+    return rowY(this.place.layer[n]);
+  }
+
+  boxOf(n: number): Box {
+    const [x, y] = [this.place.x[n], this.y(n)];
+    const half = this.widths[n] / 2;
+    const { note } = this.labels[n];
+    const past = note ? textWidth(note, SMALL) + 9 : 0;
+    return {
+      left: x - half - 6,
+      right: x + half + past + 6,
+      top: y - HEIGHT / 2 - 8,
+      bottom: y + HEIGHT / 2 + 8,
+    };
+  }
+
+  /** The item at a point of the world, -1 for none. */
+  hit(x: number, y: number): number {
+    for (let n = 0; n < this.scene.items.length; n++) {
+      const [dx, dy] = [Math.abs(x - this.place.x[n]), Math.abs(y - this.y(n))];
+      if (dx <= this.widths[n] / 2 + 3 && dy <= HEIGHT / 2 + 5) return n;
+    }
+    return -1;
+  }
+
+  inside(seen: Box): number[] {
+    const found: number[] = [];
+    for (let n = 0; n < this.scene.items.length; n++) {
+      const box = this.boxOf(n);
+      if (overlaps(box, seen)) found.push(n);
+    }
+    return found;
+  }
+
+  /** With names and marks, for the screen at a readable scale and for saved pictures. */
+  draw(pen: Pen, seen: Box, words: number, attention: Attention, c: Tokens): Set<Sight> {
+    const sights = new Set<Sight>();
+    this.drawLinks(pen, seen, attention, c, sights);
+    for (const n of this.inside(seen)) {
+      const item = this.scene.items[n];
+      const look = this.lookOf(n, words, attention);
+      drawItem(pen, item, this.labels[n], this.place.x[n], this.y(n), look, c);
+      noteSights(item, look, sights);
+    }
+    return sights;
+  }
+
+  private drawLinks(
+    pen: Pen,
+    seen: Box,
+    attention: Attention,
+    c: Tokens,
+    sights: Set<Sight>,
+  ): void {
+    const backward: number[] = [];
+    this.routes.forEach((route, n) => {
+      if (!overlaps(route, seen)) return;
+      const link = this.scene.links[n];
+      drawForward(pen, link, route, { lit: this.lit(n, attention), failed: false }, c);
+      sights.add(link.cut ? "cut" : "data");
+      if (link.gradNorm !== null) backward.push(n);
+    });
+    for (const n of backward) {
+      const link = this.scene.links[n];
+      const failed = !Number.isFinite(link.gradNorm);
+      drawBackward(pen, link, this.routes[n], { lit: false, failed }, c);
+      sights.add("gradient");
+    }
+  }
+
+  private lit(n: number, attention: Attention): boolean {
+    const { source, target } = this.scene.links[n];
+    const keys = [this.scene.items[source].key, this.scene.items[target].key];
+    return attention.selected !== "" && keys.includes(attention.selected);
+  }
+
+  private lookOf(n: number, words: number, attention: Attention): Look {
+    const item = this.scene.items[n];
+    const selected = item.key === attention.selected;
+    const hovered = item.key === attention.hovered;
+    const many = (this.scene.byNode.get(item.row.id)?.length ?? 0) > 1;
+    const pointed = item.row.id === attention.selectedNode || item.row.id === attention.hoveredNode;
+    const mark = attention.markOf(item);
+    return { selected, hovered, twin: many && pointed, mark, words };
+  }
+
+  private measure(): Box {
+    const box = { left: Infinity, top: Infinity, right: -Infinity, bottom: -Infinity };
+    for (let n = 0; n < this.scene.items.length; n++) widen(box, this.boxOf(n));
+    for (const route of this.routes) {
+      box.left = Math.min(box.left, route.left);
+      box.right = Math.max(box.right, route.right);
+    }
+    return this.scene.items.length > 0 ? box : EMPTY_BOX;
+  }
+}
+
+const overlaps = (a: Box, b: Box): boolean =>
+  a.left <= b.right && a.right >= b.left && a.top <= b.bottom && a.bottom >= b.top;
+
+function widen(box: Box, by: Box): void {
+  box.left = Math.min(box.left, by.left);
+  box.right = Math.max(box.right, by.right);
+  box.top = Math.min(box.top, by.top);
+  box.bottom = Math.max(box.bottom, by.bottom);
+}
+
+function noteSights(item: Scene["items"][number], look: Look, sights: Set<Sight>): void {
+  if (item.flags & Flag.cut) sights.add("cut");
+  else if (item.row.kind !== "operation") sights.add(item.row.kind);
+  else sights.add(item.flags & Flag.root ? "root" : "operation");
+  if (item.savedAlive > 0) sights.add("saved");
+  if (item.savedAlive < item.savedTotal) sights.add("freed");
+  if (item.members) sights.add("group");
+  if (item.hooks > 0) sights.add("hook");
+  if (item.flags & Flag.retainsGrad && item.row.kind === "operation") sights.add("retains");
+  if (item.flags & Flag.failed) sights.add("failed");
+  if (look.mark === "leak") sights.add("leak");
+  if (!(item.flags & Flag.alive)) sights.add("gone");
+}

@@ -1,0 +1,276 @@
+// What is drawn: items and links, made from the store. A leaf is drawn once per use, next to what uses it,
+// and all its drawings share one identity.
+import { BUDGET, type Choices, callSites, type Folding, fold } from "./fold";
+import type { GraphStore } from "./store";
+import { type EdgeRow, Flag, has, type NodeRow } from "./types";
+
+export interface Item {
+  key: string;
+  /** The node it stands for; of a group, its newest member. */
+  row: NodeRow;
+  /** Nodes folded into it, in order of creation; null for a single node. */
+  members: number[] | null;
+  /** Group key, or the call site by which a single operation could be folded. */
+  site: string;
+  /** Order of creation: the layout's first key. */
+  order: number;
+  /** A drawing of a leaf that sits beside the operation that uses it. */
+  leaf: boolean;
+  title: string;
+  flags: number;
+  savedTotal: number;
+  savedAlive: number;
+  hooks: number;
+  /** A folded loop: its members feed one another. */
+  loops: boolean;
+}
+
+export interface Link {
+  source: number;
+  target: number;
+  slot: number;
+  cut: string;
+  gradNorm: number | null;
+  /** Goes back to an earlier item of a folded loop. */
+  back: boolean;
+  times: number;
+}
+
+export interface Scene {
+  items: Item[];
+  links: Link[];
+  /** Items by node: several for a leaf that is used several times. */
+  byNode: Map<number, number[]>;
+  byKey: Map<string, number>;
+  /** How often each call site occurs, so that a person can fold it. */
+  repeats: Map<string, number>;
+  shown: number;
+  total: number;
+  folded: number;
+}
+
+export const EMPTY_SCENE: Scene = {
+  items: [],
+  links: [],
+  byNode: new Map(),
+  byKey: new Map(),
+  repeats: new Map(),
+  shown: 0,
+  total: 0,
+  folded: 0,
+};
+
+/** Unused leaves beyond this many are one item. */
+const LONELY = 200;
+
+export function buildScene(store: GraphStore, choices: Choices, budget = BUDGET): Scene {
+  return new Builder(store, choices, budget).build();
+}
+
+class Builder {
+  private readonly items: Item[] = [];
+  private readonly links: Link[] = [];
+  private readonly byKey = new Map<string, number>();
+  private readonly itemOf = new Map<number, number>();
+  private readonly linkAt = new Map<string, number>();
+  private readonly used = new Set<number>();
+  /** Leaves already counted in a folded drawing, by item. */
+  private readonly covered = new Map<number, Set<number>>();
+  private readonly repeats = new Map<string, number>();
+
+  constructor(
+    private readonly store: GraphStore,
+    private readonly choices: Choices,
+    private readonly budget: number,
+  ) {}
+
+  build(): Scene {
+    const rows = [...this.store.nodes.values()].sort((a, b) => a.id - b.id);
+    const operations = rows.filter((row) => this.isStep(row));
+    const folding = fold(operations, (row) => this.cost(row), this.choices, this.budget);
+    const sites = callSites(operations);
+    for (const site of sites) this.repeats.set(site, (this.repeats.get(site) ?? 0) + 1);
+    operations.forEach((row, n) => {
+      this.addStep(row, folding, sites[n]);
+    });
+    for (const row of operations) this.addInputs(row);
+    this.addUnused(rows);
+    return this.finish(rows.length);
+  }
+
+  /** Whether a node has its own place in the flow: an operation, or a value cut out of a graph. */
+  private isStep(row: NodeRow): boolean {
+    return row.kind === "operation" || (this.store.inputs.get(row.id)?.length ?? 0) > 0;
+  }
+
+  private cost(row: NodeRow): number {
+    let cost = 1;
+    for (const edge of this.store.inputs.get(row.id) ?? []) {
+      const source = this.store.nodes.get(edge.source);
+      if (source && !this.isStep(source)) cost += 1;
+    }
+    return cost;
+  }
+
+  private addStep(row: NodeRow, folding: Folding, site: string): void {
+    const group = folding.get(row.id);
+    const key = group ?? String(row.id);
+    const at = this.byKey.get(key);
+    if (at === undefined) {
+      const item = single(key, row, group ?? site, row.id, false);
+      if (group !== undefined) item.members = [row.id];
+      this.itemOf.set(row.id, this.put(item));
+    } else {
+      join(this.items[at], row);
+      this.itemOf.set(row.id, at);
+    }
+  }
+
+  private addInputs(row: NodeRow): void {
+    const target = this.itemOf.get(row.id)!;
+    for (const edge of this.store.inputs.get(row.id) ?? []) {
+      const source = this.store.nodes.get(edge.source);
+      if (!source) continue;
+      const known = this.itemOf.get(source.id);
+      this.link(known ?? this.leafFor(source, edge, target), target, edge);
+    }
+  }
+
+  /** The drawing of `leaf` beside `target`. */
+  private leafFor(leaf: NodeRow, edge: EdgeRow, target: number): number {
+    this.used.add(leaf.id);
+    const user = this.items[target];
+    const stem = user.members ? `${edge.slot}:${leaf.kind}` : String(leaf.id);
+    const key = `${stem}@${user.key}`;
+    const at = this.byKey.get(key);
+    if (at === undefined) return this.put(single(key, leaf, "", user.order - 0.5, true));
+    if (user.members) this.cover(at, leaf);
+    return at;
+  }
+
+  private cover(at: number, leaf: NodeRow): void {
+    const item = this.items[at];
+    const covered = this.covered.get(at) ?? new Set([item.row.id]);
+    this.covered.set(at, covered);
+    if (covered.has(leaf.id)) return;
+    covered.add(leaf.id);
+    item.members ??= [item.row.id];
+    join(item, leaf);
+  }
+
+  private link(source: number, target: number, edge: EdgeRow): void {
+    if (source === target) {
+      this.items[target].loops = true;
+      return;
+    }
+    const grouped = this.items[source].members !== null || this.items[target].members !== null;
+    const key = grouped ? `${source}>${target}` : `${source}>${target}:${edge.slot}`;
+    const at = this.linkAt.get(key);
+    if (at !== undefined) {
+      const link = this.links[at];
+      link.times += 1;
+      link.gradNorm = larger(link.gradNorm, edge.gradNorm);
+      return;
+    }
+    const back = this.items[source].order >= this.items[target].order;
+    const { slot, cut, gradNorm } = edge;
+    this.linkAt.set(key, this.links.length);
+    this.links.push({ source, target, slot, cut, gradNorm, back, times: 1 });
+  }
+
+  private addUnused(rows: readonly NodeRow[]): void {
+    const lonely = rows.filter((row) => !this.itemOf.has(row.id) && !this.used.has(row.id));
+    const crowd = lonely.length > LONELY;
+    for (const row of lonely) {
+      const key = crowd ? `${row.kind}@` : `${row.id}@`;
+      const at = this.byKey.get(key);
+      if (at === undefined) {
+        const item = single(key, row, "", row.id, true);
+        if (crowd) item.members = [row.id];
+        this.put(item);
+      } else join(this.items[at], row);
+    }
+  }
+
+  private put(item: Item): number {
+    this.byKey.set(item.key, this.items.length);
+    this.items.push(item);
+    return this.items.length - 1;
+  }
+
+  private finish(known: number): Scene {
+    const byNode = new Map<number, number[]>();
+    const shown = new Set<number>();
+    this.items.forEach((item, n) => {
+      for (const id of item.members ?? [item.row.id]) {
+        const at = byNode.get(id);
+        if (at) at.push(n);
+        else byNode.set(id, [n]);
+      }
+      if (item.members) item.title = commonTitle(item, this.store);
+      else shown.add(item.row.id);
+    });
+    const total = Math.max(known, this.store.status.total);
+    return {
+      items: this.items,
+      links: this.links,
+      byNode,
+      byKey: this.byKey,
+      repeats: this.repeats,
+      shown: shown.size,
+      total,
+      folded: total - shown.size,
+    };
+  }
+}
+
+function single(key: string, row: NodeRow, site: string, order: number, leaf: boolean): Item {
+  return {
+    key,
+    row,
+    members: null,
+    site,
+    order,
+    leaf,
+    title: row.label,
+    flags: row.flags,
+    savedTotal: row.savedTotal,
+    savedAlive: row.savedAlive,
+    hooks: row.hooks,
+    loops: false,
+  };
+}
+
+const EITHER = Flag.found | Flag.failed | Flag.root | Flag.retainsGrad | Flag.hasGrad | Flag.alive;
+
+function join(item: Item, row: NodeRow): void {
+  const freed = item.flags & row.flags & Flag.freed;
+  item.members!.push(row.id);
+  item.row = row;
+  item.flags = (row.flags & ~Flag.freed) | (item.flags & EITHER) | freed;
+  item.savedTotal += row.savedTotal;
+  item.savedAlive += row.savedAlive;
+  item.hooks += row.hooks;
+}
+
+/** The name its members share, numbers aside; the module for a folded module. */
+function commonTitle(item: Item, store: GraphStore): string {
+  if (item.key.startsWith("m:")) return item.key.slice(2);
+  let common: string | null = null;
+  for (const id of item.members!) {
+    const label = store.nodes.get(id)?.label ?? "";
+    const plain = label.replace(/\d+/g, "*");
+    if (common === null) common = label;
+    else if (common !== label && common.replace(/\d+/g, "*") !== plain) return "";
+    else if (common !== label) common = plain;
+  }
+  return common ?? "";
+}
+
+const larger = (a: number | null, b: number | null): number | null =>
+  a === null ? b : b === null ? a : Math.max(a, b);
+
+export const isRoot = (item: Item): boolean =>
+  (item.flags & Flag.root) !== 0 && item.row.kind === "operation";
+
+export const requiresGrad = (item: Item): boolean => has(item.row, Flag.requiresGrad);

@@ -1,0 +1,90 @@
+// The graph that is known now, and how a delta changes it.
+import {
+  type Delta,
+  type Detail,
+  type EdgeRow,
+  EMPTY_STATUS,
+  type Finding,
+  type NodeRow,
+  type Status,
+} from "./types";
+
+export class GraphStore {
+  readonly nodes = new Map<number, NodeRow>();
+  /** Inputs of each node, in order of slot. */
+  readonly inputs = new Map<number, EdgeRow[]>();
+  readonly details = new Map<number, Detail>();
+  findings: Finding[] = [];
+  status: Status = EMPTY_STATUS;
+  /** Rises whenever the set of nodes or edges changes. */
+  structure = 0;
+
+  apply(delta: Delta): void {
+    if (delta.replace) this.clear();
+    this.remove(delta.removed);
+    for (const row of delta.nodes) this.putNode(row);
+    for (const edge of delta.edges) this.putEdge(edge);
+    if (delta.status) this.status = delta.status;
+    if (delta.findings) this.findings = delta.findings;
+    for (const [id, detail] of delta.details) this.putDetail(id, detail);
+  }
+
+  putDetail(id: number, detail: Detail): void {
+    this.details.set(id, { ...this.details.get(id), ...detail });
+  }
+
+  /** Findings that name this node. */
+  findingsOf(id: number): Finding[] {
+    return this.findings.filter((finding) => finding.node_ids.includes(id));
+  }
+
+  private clear(): void {
+    this.nodes.clear();
+    this.inputs.clear();
+    this.details.clear();
+    this.findings = [];
+    this.structure += 1;
+  }
+
+  private putNode(row: NodeRow): void {
+    const before = this.nodes.get(row.id);
+    this.nodes.set(row.id, row);
+    if (!before || before.label !== row.label || before.kind !== row.kind || before.op !== row.op) {
+      this.structure += 1;
+    }
+  }
+
+  private putEdge(edge: EdgeRow): void {
+    const edges = this.inputs.get(edge.target);
+    if (!edges) {
+      this.inputs.set(edge.target, [edge]);
+      this.structure += 1;
+      return;
+    }
+    const later = edge.slot > edges[edges.length - 1].slot;
+    const at = later ? -1 : edges.findIndex((one) => one.slot === edge.slot);
+    if (at < 0) {
+      edges.push(edge);
+      if (!later) edges.sort((a, b) => a.slot - b.slot);
+      this.structure += 1;
+    } else {
+      if (edges[at].source !== edge.source || edges[at].cut !== edge.cut) this.structure += 1;
+      edges[at] = edge;
+    }
+  }
+
+  private remove(ids: readonly number[]): void {
+    if (ids.length === 0) return;
+    const gone = new Set(ids);
+    for (const id of gone) {
+      this.nodes.delete(id);
+      this.inputs.delete(id);
+      this.details.delete(id);
+    }
+    for (const [target, edges] of this.inputs) {
+      const kept = edges.filter((edge) => !gone.has(edge.source));
+      if (kept.length < edges.length) this.inputs.set(target, kept);
+    }
+    this.structure += 1;
+  }
+}

@@ -1,0 +1,48 @@
+// What every panel may know and ask for. Panels see the model, never the messages it came from.
+
+import type { Fields, Language } from "../i18n";
+import type { GraphStore } from "../model/store";
+import type { Place } from "../model/types";
+import { h } from "./dom";
+
+export interface Context {
+  readonly store: GraphStore;
+  /** True when there is no Python to ask. */
+  readonly frozen: boolean;
+  language: Language;
+  say(key: string, fields?: Fields): string;
+  /** Select a node and bring it into view. */
+  show(id: number): void;
+  /** Scroll to a line of a cell; false where that cannot be done. */
+  reveal(cell: number, line: number): boolean;
+  canReveal(): boolean;
+}
+
+export function placeText(context: Context, place: Place): string {
+  if (place.cell !== null && place.cell >= 0) {
+    const { cell, line } = place;
+    return line > 0
+      ? context.say("place.cell", { cell, line })
+      : context.say("place.cell_only", { cell });
+  }
+  const file = (place.file ?? "").split(/[\\/]/).at(-1) ?? "";
+  return file ? context.say("place.file", { file, line: place.line }) : "";
+}
+
+/** A link to the line where the notebook can be scrolled, plain text elsewhere. */
+export function placeLink(context: Context, place: Place): HTMLElement | null {
+  const words = placeText(context, place);
+  if (words === "") return null;
+  const { cell, line } = place;
+  if (cell === null || cell < 0 || !context.canReveal()) return h("span", { class: "at" }, words);
+  return h(
+    "button",
+    {
+      class: "at link",
+      type: "button",
+      title: context.say("place.hint"),
+      onclick: () => context.reveal(cell, line),
+    },
+    words,
+  );
+}

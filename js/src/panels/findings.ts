@@ -1,0 +1,123 @@
+// What the doctor says: a sentence, the line to write, the place, the bytes.
+import { bytes, count } from "../model/format";
+import type { Finding } from "../model/types";
+import { type Context, placeLink } from "./context";
+import { codeOf, copyText, h, prose } from "./dom";
+import { isLeak } from "./header";
+import { icon } from "./icons";
+
+/** More than these are opened on demand: the panel never scrolls by itself. */
+const FIRST = 6;
+
+const inLanguage = (context: Context, texts: Record<string, string>): string =>
+  texts[context.language] ?? texts.en ?? Object.values(texts)[0] ?? "";
+
+export class Findings {
+  readonly element = h("section", { class: "findings" });
+  private all = false;
+
+  constructor(private readonly context: Context) {}
+
+  update(): void {
+    const { findings } = this.context.store;
+    const { say } = this.context;
+    this.element.setAttribute("aria-label", say("findings.name"));
+    this.element.hidden = findings.length === 0;
+    const shown = this.all ? findings : findings.slice(0, FIRST);
+    const rows: HTMLElement[] = shown.map((finding) => this.row(finding));
+    if (findings.length > FIRST) {
+      const words = this.all
+        ? say("findings.less")
+        : say("findings.more", { n: findings.length - FIRST });
+      rows.push(
+        h("button", { class: "link more", type: "button", onclick: () => this.toggle() }, words),
+      );
+    }
+    this.element.replaceChildren(...rows);
+  }
+
+  private toggle(): void {
+    this.all = !this.all;
+    this.update();
+  }
+
+  private row(finding: Finding): HTMLElement {
+    const { context } = this;
+    const place = { cell: finding.cell, line: finding.line ?? 0, code: finding.code };
+    const node = finding.node_ids.find((id) => context.store.nodes.has(id));
+    const rule = finding.rule;
+    const id =
+      node === undefined
+        ? h("span", {}, rule)
+        : h("button", { type: "button", class: "link", onclick: () => context.show(node) }, rule);
+    return h(
+      "div",
+      {
+        class: `finding ${isLeak(finding) ? "leak" : finding.severity}`,
+        "data-testid": "gv-finding",
+        "data-rule": rule,
+        "data-kind": finding.kind,
+      },
+      h("div", { class: "rule-id" }, id),
+      h(
+        "div",
+        { class: "sentence" },
+        h("div", {}, ...prose(inLanguage(context, finding.message))),
+        fixLine(context, finding),
+      ),
+      h("div", { class: "place" }, placeLink(context, place)),
+      h("div", { class: "size" }, finding.bytes > 0 ? bytes(finding.bytes) : ""),
+    );
+  }
+}
+
+function fixLine(context: Context, finding: Finding): HTMLElement | null {
+  const fix = inLanguage(context, finding.fix);
+  if (fix === "") return null;
+  return h("div", { class: "fix" }, h("span", {}, ...prose(fix)), copyButton(context, codeOf(fix)));
+}
+
+export function copyButton(context: Context, text: string): HTMLElement {
+  const { say } = context;
+  const button = h(
+    "button",
+    { type: "button", class: "copy", title: say("tool.copy"), "aria-label": say("tool.copy") },
+    icon("copy"),
+  );
+  button.addEventListener("click", async () => {
+    if (!(await copyText(text))) return;
+    button.replaceChildren(icon("check"));
+    button.title = say("tool.copied");
+    setTimeout(() => {
+      button.replaceChildren(icon("copy"));
+      button.title = say("tool.copy");
+    }, 1500);
+  });
+  return button;
+}
+
+/** The same finding beside the node that it is about. */
+export function adviceOf(context: Context, finding: Finding): HTMLElement {
+  const { say } = context;
+  const size = say("inspect.kept", { nodes: count(finding.nodes), bytes: bytes(finding.bytes) });
+  const place = placeLink(context, { cell: finding.cell, line: finding.line ?? 0 });
+  const holders = finding.holders.flatMap((holder, n) => [
+    n > 0 ? ", " : " ",
+    h("code", {}, holder),
+  ]);
+  return h(
+    "div",
+    { class: `why ${isLeak(finding) ? "leak" : finding.severity}` },
+    holders.length > 0
+      ? h("div", {}, h("b", {}, say("inspect.held_by")), ...holders)
+      : h("div", {}, ...prose(inLanguage(context, finding.message))),
+    h(
+      "div",
+      { class: "dim" },
+      place,
+      place && finding.bytes > 0 ? " · " : null,
+      finding.bytes > 0 ? size : null,
+    ),
+    fixLine(context, finding),
+  );
+}

@@ -1,0 +1,22 @@
+// Line icons, 16 units square, in the colour of the text.
+import { svg } from "./dom";
+
+const PATHS = {
+  find: "M7 2.5a4.5 4.5 0 1 0 0 9a4.5 4.5 0 0 0 0-9zM10.4 10.4L14 14",
+  fit: "M2.5 6V2.5H6M10 2.5h3.5V6M13.5 10v3.5H10M6 13.5H2.5V10",
+  export: "M8 2v8M4.8 7L8 10.2L11.2 7M2.5 13.5h11",
+  copy: "M5.5 5.5h8v8h-8zM3 10.5h-.5v-8h8V3",
+  check: "M3 8.5l3.2 3.2L13 4.5",
+} as const;
+
+export function icon(name: keyof typeof PATHS): SVGElement {
+  const path = svg("path", {
+    d: PATHS[name],
+    fill: "none",
+    stroke: "currentColor",
+    "stroke-width": 1.4,
+    "stroke-linecap": "round",
+    "stroke-linejoin": "round",
+  });
+  return svg("svg", { viewBox: "0 0 16 16", width: 14, height: 14, "aria-hidden": "true" }, path);
+}

@@ -1,0 +1,313 @@
+// Everything about the selected node: its facts at once, the rest as soon as Python has answered.
+import type { Tokens } from "../draw/tokens";
+import { bytes, count, tupleOfText } from "../model/format";
+import type { Item } from "../model/scene";
+import {
+  type Detail,
+  Flag,
+  type Hook,
+  has,
+  type NodeRow,
+  type Place,
+  type Saved,
+} from "../model/types";
+import { type Context, placeLink } from "./context";
+import { h } from "./dom";
+import { adviceOf } from "./findings";
+import { tensorView } from "./tensor";
+
+const TABS = ["value", "grad", "saved", "hooks", "alive", "source"] as const;
+type Tab = (typeof TABS)[number];
+
+export interface Selected {
+  row: NodeRow;
+  /** The item it is drawn as; absent when it is folded away. */
+  item: Item | null;
+  uses: number;
+  /** No answer for a while. */
+  late: boolean;
+}
+
+export class Inspector {
+  readonly element = h("aside", { class: "inspector", "data-testid": "gv-inspector" });
+  private tab: Tab = "value";
+  private selected: Selected | null = null;
+  private tokens: Tokens | null = null;
+
+  constructor(private readonly context: Context) {}
+
+  update(selected: Selected | null, tokens: Tokens): void {
+    this.selected = selected;
+    this.tokens = tokens;
+    const { say } = this.context;
+    this.element.setAttribute("aria-label", say("inspect.name"));
+    this.element.classList.toggle("idle", selected === null);
+    if (!selected) {
+      this.element.removeAttribute("data-node-id");
+      this.element.replaceChildren(h("p", { class: "dim hint" }, say("inspect.hint")));
+      return;
+    }
+    this.element.setAttribute("data-node-id", String(selected.row.id));
+    const detail = this.context.store.details.get(selected.row.id) ?? {};
+    this.element.replaceChildren(
+      this.head(selected.row, detail),
+      this.facts(selected),
+      this.tabs(selected.row, detail),
+      this.body(selected, detail),
+    );
+  }
+
+  focus(): void {
+    this.element.querySelector<HTMLElement>('[role="tab"][aria-selected="true"]')?.focus();
+  }
+
+  private head(row: NodeRow, detail: Detail): HTMLElement {
+    const { say } = this.context;
+    const title =
+      row.label || (row.kind === "operation" ? say("inspect.unnamed") : say(`kind.${row.kind}`));
+    const place = placeOf(row, detail);
+    const link = place && placeLink(this.context, place);
+    const kind = row.kind === "operation" ? h("code", {}, row.op) : say(`kind.${row.kind}`);
+    return h(
+      "div",
+      { class: "inspector-head" },
+      h("h3", { class: row.label ? "named" : "dim" }, title),
+      h("div", { class: "dim" }, kind, link ? " · " : null, link),
+    );
+  }
+
+  private facts(selected: Selected): HTMLElement {
+    const { say } = this.context;
+    const { row, item, uses } = selected;
+    const size = row.bytes > 0 ? ` · ${count(row.bytes)} B` : "";
+    const truth = (flag: number) => (has(row, flag) ? "True" : "False");
+    const facts: [string, string][] = [
+      [say("inspect.shape"), `${tupleOfText(row.shape)} ${row.dtype}`],
+      [say("inspect.device"), `${row.device}${size}`],
+      ["requires_grad", truth(Flag.requiresGrad)],
+      ["is_leaf", truth(Flag.isLeaf)],
+      ["retains_grad", truth(Flag.retainsGrad)],
+      ["_version", String(row.version)],
+      ["grad_fn", row.kind === "operation" ? row.op : "None"],
+    ];
+    const list = h("dl", {});
+    for (const [name, value] of facts) {
+      list.append(h("dt", {}, name), h("dd", { "data-fact": name }, h("code", {}, value)));
+    }
+    if (item?.members) {
+      const words = say("inspect.members_of", { n: count(item.members.length) });
+      list.append(h("dt", {}, say("inspect.members")), h("dd", {}, words));
+    } else if (uses > 1)
+      list.append(h("dt", {}), h("dd", { class: "dim" }, say("inspect.uses", { n: uses })));
+    return list;
+  }
+
+  private tabs(row: NodeRow, detail: Detail): HTMLElement {
+    const fields: Partial<Record<Tab, number>> = {
+      saved: detail.saved?.length ?? row.savedTotal,
+      hooks: detail.hooks?.length ?? row.hooks,
+    };
+    const buttons = TABS.map((tab) =>
+      h(
+        "button",
+        {
+          type: "button",
+          role: "tab",
+          "data-testid": `gv-tab-${tab}`,
+          "aria-selected": String(tab === this.tab),
+          tabindex: tab === this.tab ? 0 : -1,
+          onclick: () => this.choose(tab, false),
+        },
+        this.context.say(`inspect.${tab}`, { n: fields[tab] ?? 0 }),
+      ),
+    );
+    const turn = (event: KeyboardEvent) => {
+      const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+      if (!step) return;
+      event.preventDefault();
+      event.stopPropagation();
+      const next = (TABS.indexOf(this.tab) + step + TABS.length) % TABS.length;
+      this.choose(TABS[next], true);
+    };
+    return h("div", { class: "tabs", role: "tablist", onkeydown: turn }, ...buttons);
+  }
+
+  private choose(tab: Tab, focus: boolean): void {
+    this.tab = tab;
+    if (this.tokens) this.update(this.selected, this.tokens);
+    if (focus) this.focus();
+  }
+
+  private body(selected: Selected, detail: Detail): HTMLElement {
+    const panel = h("div", { class: "tab-panel", role: "tabpanel", "data-tab": this.tab });
+    const parts = this.parts(selected, detail);
+    if (parts) panel.append(...parts);
+    else panel.append(h("p", { class: "dim", "data-testid": "gv-queued" }, this.missing(selected)));
+    return panel;
+  }
+
+  /** Null while the answer is not there. */
+  private parts(selected: Selected, detail: Detail): (HTMLElement | string)[] | null {
+    const { row } = selected;
+    switch (this.tab) {
+      case "value":
+        return this.value(detail);
+      case "grad":
+        return this.grad(row, detail);
+      case "saved":
+        return detail.saved
+          ? this.saved(detail.saved)
+          : row.savedTotal === 0
+            ? this.saved([])
+            : null;
+      case "hooks":
+        return detail.hooks ? this.hooks(detail.hooks) : row.hooks === 0 ? this.hooks([]) : null;
+      case "alive":
+        return this.alive(row, detail);
+      case "source":
+        return this.source(row, detail);
+    }
+  }
+
+  private missing(selected: Selected): string {
+    const { context } = this;
+    if (context.frozen) return context.say("inspect.frozen");
+    if (!selected.late) return "";
+    return context.say(
+      context.store.status.state === "running" ? "inspect.queued" : "inspect.waiting",
+    );
+  }
+
+  private value(detail: Detail): HTMLElement[] | null {
+    if (detail.value) return [tensorView(this.context, detail.value, this.tokens!)];
+    return detail.answered ? [this.note("inspect.no_value")] : null;
+  }
+
+  private grad(row: NodeRow, detail: Detail): HTMLElement[] | null {
+    const parts: HTMLElement[] = [];
+    if (detail.grad) parts.push(tensorView(this.context, detail.grad, this.tokens!));
+    else if (detail.answered) parts.push(this.note(`grad_state.${gradState(row, detail)}`));
+    else return null;
+    if (detail.formula) parts.push(this.rule(detail.formula));
+    return parts;
+  }
+
+  private rule(formula: string): HTMLElement {
+    const title = h("b", {}, this.context.say("inspect.rule"));
+    return h("div", { class: "rule" }, title, h("code", { "data-testid": "gv-formula" }, formula));
+  }
+
+  private saved(saved: Saved[]): HTMLElement[] {
+    if (saved.length === 0) return [this.note("inspect.no_saved")];
+    return saved.map((one) => this.savedRow(one));
+  }
+
+  private savedRow(one: Saved): HTMLElement {
+    const { say } = this.context;
+    const clash = one.state === "alive" && one.version_saved !== one.version_now;
+    const versions = say("inspect.versions", { saved: one.version_saved, now: one.version_now });
+    const shape = one.shape.length === 0 ? "()" : one.shape.join("×");
+    return h(
+      "div",
+      { class: "entry-row", "data-testid": "gv-saved", "data-state": one.state },
+      h("i", { class: `square ${one.state}`, "aria-hidden": "true" }),
+      h(
+        "div",
+        {},
+        h(
+          "div",
+          {},
+          h("code", { class: "name" }, one.name),
+          one.label ? h("code", {}, ` = ${one.label}`) : null,
+        ),
+        h(
+          "div",
+          { class: "dim" },
+          h("code", {}, `${shape} ${one.dtype}`),
+          ` · ${bytes(one.bytes)} · ${say(`inspect.saved_${one.state}`)}`,
+        ),
+        h("div", { class: "dim" }, versions),
+        clash && h("div", { class: "bad" }, say("inspect.changed")),
+      ),
+    );
+  }
+
+  private hooks(hooks: Hook[]): HTMLElement[] {
+    if (hooks.length === 0) return [this.note("inspect.no_hooks")];
+    return hooks.map((hook) =>
+      h(
+        "div",
+        { class: "entry-row", "data-testid": "gv-hook" },
+        h("span", { class: "dim" }, this.context.say(`hook.${hook.kind}`)),
+        h(
+          "div",
+          {},
+          h("code", { class: "name" }, hook.name),
+          hook.place ? " · " : null,
+          hook.place && placeLink(this.context, hook.place),
+        ),
+      ),
+    );
+  }
+
+  private alive(row: NodeRow, detail: Detail): HTMLElement[] | null {
+    const { context } = this;
+    const parts = context.store.findingsOf(row.id).map((finding) => adviceOf(context, finding));
+    const holders = detail.holders ?? [];
+    if (holders.length > 0) {
+      parts.push(
+        h(
+          "div",
+          { class: "holders" },
+          h("b", {}, context.say("inspect.held_by")),
+          ...holders.map((holder) => h("code", { "data-testid": "gv-holder" }, holder)),
+        ),
+      );
+    } else if (!has(row, Flag.alive)) parts.push(this.note("inspect.not_alive"));
+    else if (detail.answered && parts.length === 0) parts.push(this.note("inspect.no_holder"));
+    return parts.length > 0 ? parts : null;
+  }
+
+  private source(row: NodeRow, detail: Detail): HTMLElement[] | null {
+    const place = placeOf(row, detail);
+    const places: Place[] = place ? [place] : [];
+    for (const call of detail.calls ?? []) if (!samePlace(call, place)) places.push(call);
+    if (places.length === 0) return [this.note("inspect.no_source")];
+    return places.map((one, n) =>
+      h(
+        "div",
+        { class: "source" },
+        h(
+          "div",
+          { class: "dim" },
+          n > 0 ? `${this.context.say("inspect.called")} ` : null,
+          placeLink(this.context, one),
+          one.function && one.function !== "<module>" ? h("code", {}, ` ${one.function}`) : null,
+        ),
+        one.code ? h("pre", {}, one.code.trim()) : null,
+      ),
+    );
+  }
+
+  private note(key: string): HTMLElement {
+    return h("p", { class: "dim" }, this.context.say(key));
+  }
+}
+
+const samePlace = (a: Place, b: Place | null): boolean =>
+  b !== null && a.cell === b.cell && a.line === b.line && (a.file ?? "") === (b.file ?? "");
+
+/** From the answer, else from the row, which is there at once. */
+function placeOf(row: NodeRow, detail: Detail): Place | null {
+  if (detail.place) return detail.place;
+  if (row.line <= 0) return null;
+  return { cell: row.cell >= 0 ? row.cell : null, line: row.line, code: row.code };
+}
+
+/** A key of the catalogue, with or without its table. */
+function gradState(row: NodeRow, detail: Detail): string {
+  const given = detail.grad_state?.split(".").at(-1) ?? "";
+  if (given !== "" && given !== "present") return given;
+  if (!has(row, Flag.requiresGrad)) return "none_untracked";
+  return row.kind === "operation" && !has(row, Flag.retainsGrad) ? "none_nonleaf" : "none_yet";
+}

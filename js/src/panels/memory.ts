@@ -1,0 +1,58 @@
+// Bytes that graphs hold after each cell, by what they are.
+import { bytes } from "../model/format";
+import type { CellMemory } from "../model/types";
+import type { Context } from "./context";
+import { h } from "./dom";
+
+const PARTS = ["parameters", "gradients", "saved", "kept"] as const;
+const MOST_CELLS = 48;
+const HEIGHT = 40;
+
+export class Memory {
+  readonly element = h("section", { class: "memory", "data-testid": "gv-memory" });
+
+  constructor(private readonly context: Context) {}
+
+  update(): void {
+    const { say, store } = this.context;
+    const cells = store.status.cells.slice(-MOST_CELLS);
+    const most = cells.reduce((top, cell) => Math.max(top, total(cell)), 0);
+    this.element.hidden = most === 0;
+    if (most === 0) return;
+    this.element.setAttribute("aria-label", say("memory.name"));
+    const present = PARTS.filter((part) => cells.some((cell) => (cell.bytes[part] ?? 0) > 0));
+    this.element.replaceChildren(
+      h("div", { class: "bars" }, ...cells.map((cell) => this.bar(cell, most))),
+      h(
+        "div",
+        { class: "memory-legend dim" },
+        h("span", {}, say("memory.name")),
+        ...present.map((part) =>
+          h("span", {}, h("i", { class: `key ${part}` }), say(`memory.${part}`)),
+        ),
+        h("span", { class: "space" }),
+        h("span", {}, say("memory.most", { bytes: bytes(most) })),
+      ),
+    );
+  }
+
+  private bar(cell: CellMemory, most: number): HTMLElement {
+    const { say } = this.context;
+    const name = say("memory.cell", { cell: cell.count });
+    const parts = PARTS.filter((part) => (cell.bytes[part] ?? 0) > 0);
+    const words = parts.map((part) => `${say(`memory.${part}`)} ${bytes(cell.bytes[part])}`);
+    const bar = h("span", {
+      class: "bar",
+      title: [name, ...words].join("\n"),
+      "data-cell": cell.count,
+    });
+    for (const part of [...parts].reverse()) {
+      const height = Math.max(1, (cell.bytes[part] / most) * HEIGHT);
+      bar.append(h("i", { class: part, style: `height:${height.toFixed(1)}px` }));
+    }
+    return h("span", { class: "cell" }, bar, h("small", {}, String(cell.count)));
+  }
+}
+
+const total = (cell: CellMemory): number =>
+  PARTS.reduce((sum, part) => sum + (cell.bytes[part] ?? 0), 0);

@@ -1,0 +1,141 @@
+// The page's style sheet. Sizes follow an 8 px rhythm; colours are tokens only.
+import { MONO } from "../draw/text";
+import { DARK, declarations, LIGHT } from "../draw/tokens";
+
+export const STYLE = `
+:host{display:block;height:100%}
+.gv{${declarations(LIGHT, false)}--gv-hl:#eef2ff;--gv-chip:#eef0f3}
+.gv[data-bound]{${declarations(LIGHT, true)}}
+.gv[data-theme=dark]{${declarations(DARK, false)}--gv-hl:#232a3d;--gv-chip:#2a3038}
+.gv[data-theme=dark][data-bound]{${declarations(DARK, true)}}
+.gv{box-sizing:border-box;container:gv/inline-size;background:var(--gv-bg);color:var(--gv-text);
+ font:13px/1.45 var(--jp-ui-font-family,system-ui),system-ui,"Segoe UI","Noto Sans","Noto Sans CJK SC","PingFang SC","Microsoft YaHei",sans-serif;
+ display:flex;flex-direction:column;text-align:left;position:relative;-webkit-font-smoothing:antialiased}
+.gv *{box-sizing:border-box}
+.gv[data-layout=inline]{border:1px solid var(--gv-line);border-radius:6px;overflow:hidden}
+.gv[data-layout=dock]{height:100%;min-height:420px;overflow-y:auto}
+.gv[data-layout=page]{min-height:100vh}
+.gv[data-layout=dock] .main,.gv[data-layout=page] .main{flex:1 0 auto}
+code,pre,.mono{font-family:${MONO};font-size:12px;font-variant-numeric:tabular-nums}
+[hidden]{display:none!important}
+.dim{color:var(--gv-dim)}.bad{color:var(--gv-error)}
+button{font:inherit;color:inherit;background:none;border:0;padding:0;cursor:pointer}
+button:focus-visible,.graph:focus-visible,input:focus-visible{outline:2px solid var(--gv-leaf-line);outline-offset:1px}
+.link{color:var(--gv-leaf-line)}.link:hover{text-decoration:underline}
+.space{flex:1}
+.unseen{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);margin:0;padding:0;white-space:nowrap}
+
+.head{display:flex;flex-wrap:wrap;align-items:center;gap:6px 8px;min-height:40px;padding:6px 12px;border-bottom:1px solid var(--gv-line)}
+.brand{font-size:14px;letter-spacing:.2px}
+.chip{display:inline-flex;align-items:center;gap:6px;background:var(--gv-chip);border-radius:999px;padding:2px 10px;font-size:12px;line-height:18px;color:var(--gv-dim);white-space:nowrap;font-variant-numeric:tabular-nums}
+button.chip:hover{color:var(--gv-text)}
+.chip .dot{width:7px;height:7px;border-radius:50%;background:currentColor;opacity:.55}
+.chip.running{color:var(--gv-root-line)}.chip.running .dot{opacity:1}
+.chip.failed{color:var(--gv-error)}.chip.interrupted{color:var(--gv-error)}
+.chip.leak{background:none;border:1px solid var(--gv-leak);color:var(--gv-leak);font-weight:600;padding:1px 10px}
+button.chip.leak:hover{color:var(--gv-leak);background:var(--gv-chip)}
+.tools{display:flex;gap:4px}
+.tool{display:inline-flex;align-items:center;justify-content:center;gap:5px;border:1px solid var(--gv-line);border-radius:5px;min-width:28px;height:26px;padding:0 7px;color:var(--gv-dim);font-size:12px;white-space:nowrap}
+.tool:hover{color:var(--gv-text);border-color:var(--gv-op-line)}
+.menu-anchor{position:relative}
+.menu{position:absolute;z-index:3;right:0;top:30px;display:flex;flex-direction:column;min-width:140px;padding:4px;background:var(--gv-bg);border:1px solid var(--gv-op-line);border-radius:6px}
+.menu button{text-align:left;padding:5px 10px;border-radius:4px;font-size:12px;white-space:nowrap}
+.menu button:hover,.menu button:focus-visible{background:var(--gv-hl)}
+.alert{padding:6px 12px;font-size:12px;color:var(--gv-error);border-bottom:1px solid var(--gv-line)}
+.alert.note{color:var(--gv-dim)}
+
+.main{display:grid;grid-template-columns:minmax(0,1fr) clamp(300px,34%,340px)}
+.stage{display:flex;flex-direction:column;min-width:0}
+.graph{position:relative;flex:1 1 auto;min-height:var(--gv-height,420px);outline-offset:-2px;cursor:grab;touch-action:pan-y;user-select:none;-webkit-user-select:none}
+.graph.dragging{cursor:grabbing}.graph.pointing{cursor:pointer}
+.graph canvas{position:absolute;inset:0;width:100%;height:100%;display:block}
+.graph canvas.map{inset:auto;right:12px;top:12px;width:104px;height:76px;border:1px solid var(--gv-line);border-radius:5px;cursor:crosshair}
+.empty{position:absolute;inset:0;display:grid;place-content:center;gap:6px;text-align:center;padding:24px;pointer-events:none}
+.empty b{font-size:14px;font-weight:600}
+.empty span{color:var(--gv-dim);max-width:34em}
+.legend{display:flex;flex-wrap:wrap;gap:4px 16px;min-height:32px;padding:7px 14px;font-size:11.5px;line-height:18px;color:var(--gv-dim)}
+.legend .entry{display:inline-flex;align-items:center;gap:6px;white-space:nowrap}
+.find{position:absolute;z-index:2;left:12px;top:12px;width:min(280px,calc(100% - 24px));background:var(--gv-bg);border:1px solid var(--gv-op-line);border-radius:6px;padding:6px;cursor:default}
+.find input{width:100%;font:inherit;font-size:12.5px;color:inherit;background:var(--gv-panel);border:1px solid var(--gv-line);border-radius:4px;padding:4px 8px}
+.find .results{display:flex;flex-direction:column}
+.find .results:not(:empty){margin-top:4px}
+.find .results button{display:flex;gap:8px;align-items:baseline;text-align:left;padding:3px 8px;border-radius:4px;font:12px ${MONO};overflow:hidden;white-space:nowrap;text-overflow:ellipsis}
+.find .results button[aria-selected=true],.find .results button:hover{background:var(--gv-hl)}
+.find small{padding:3px 8px;font-size:11.5px}
+
+.inspector{border-left:1px solid var(--gv-line);padding:12px 14px;min-width:0;overflow-wrap:anywhere}
+.inspector.idle{display:grid;place-content:center;text-align:center}
+.inspector .hint{max-width:20em;margin:0}
+.inspector-head h3{margin:0;font:600 14px/1.4 ${MONO}}
+.inspector-head h3.dim{font-weight:400;color:var(--gv-dim)}
+.inspector-head{margin-bottom:8px;font-size:12.5px}
+dl{display:grid;grid-template-columns:max-content minmax(0,1fr);gap:2px 12px;margin:0 0 8px;font-size:12px}
+dt{color:var(--gv-dim)}dd{margin:0}
+.tabs{display:flex;flex-wrap:wrap;gap:0 11px;border-bottom:1px solid var(--gv-line);margin:0 -14px 10px;padding:0 14px;font-size:12px;color:var(--gv-dim)}
+.tabs button{padding:4px 0;border-bottom:2px solid transparent;margin-bottom:-1px;white-space:nowrap}
+.tabs button:hover{color:var(--gv-text)}
+.tabs button[aria-selected=true]{color:var(--gv-text);border-bottom-color:var(--gv-leaf-line);font-weight:600}
+.tab-panel{font-size:12px;min-height:72px}
+.tab-panel p{margin:0}
+.summary{display:flex;flex-wrap:wrap;gap:0 12px;margin:2px 0 6px}
+.summary span{white-space:nowrap}
+.heat{display:block;width:100%;max-height:150px;image-rendering:pixelated;border-radius:3px;background:var(--gv-panel)}
+.scale{display:flex;align-items:center;gap:8px;margin-top:4px}
+.scale code{font-size:11px}
+.scale i{flex:1;height:5px;border-radius:3px;background:linear-gradient(90deg,var(--gv-neg),var(--gv-zero),var(--gv-pos))}
+.matrix{margin:4px 0 6px}
+.matrix-row{display:grid;grid-template-columns:repeat(var(--columns),minmax(0,1fr));gap:2px;margin-bottom:2px}
+.matrix-row code{position:relative;text-align:right;font-size:11px;padding:1px 4px 3px;background:var(--gv-panel);border-radius:2px;white-space:nowrap;overflow:hidden;text-overflow:ellipsis}
+.matrix-row code::after{content:"";position:absolute;left:0;right:0;bottom:0;height:2px;background:var(--mark)}
+.numbers .scalar{font-size:15px}
+.rule{margin-top:10px}
+.rule b{display:block;font-weight:600;margin-bottom:2px}
+.rule code{display:block}
+.entry-row{display:grid;grid-template-columns:auto minmax(0,1fr);gap:8px;margin-bottom:8px}
+.square{width:9px;height:9px;margin-top:5px;border-radius:2px;border:1px solid var(--gv-saved);background:var(--gv-saved)}
+.square.freed{background:none}
+.name{font-weight:600}
+.why{border-left:3px solid var(--gv-op-line);padding:5px 10px;background:var(--gv-hl);border-radius:0 5px 5px 0;margin-bottom:8px}
+.why.leak{border-left-color:var(--gv-leak)}.why.error{border-left-color:var(--gv-error)}
+.holders b{display:block;font-weight:600}.holders code{display:block}
+.source{margin-bottom:8px}
+pre{margin:3px 0 0;padding:6px 8px;background:var(--gv-panel);border:1px solid var(--gv-line);border-radius:5px;white-space:pre-wrap}
+
+.findings{border-top:1px solid var(--gv-line)}
+.finding{display:grid;grid-template-columns:64px minmax(0,1fr) max-content minmax(56px,max-content);gap:2px 16px;align-items:start;padding:9px 12px;font-size:12.5px}
+.finding+.finding{border-top:1px solid var(--gv-line)}
+.rule-id,.rule-id .link{font-weight:600;color:var(--gv-dim)}
+.finding.leak .rule-id,.finding.leak .rule-id .link{color:var(--gv-leak)}
+.finding.error .rule-id,.finding.error .rule-id .link{color:var(--gv-error)}
+.finding .place .at{font:12px ${MONO}}
+.finding .size{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
+.sentence{overflow-wrap:anywhere}
+.fix{display:flex;align-items:flex-start;gap:6px;color:var(--gv-dim);font-size:12px;margin-top:1px}
+.fix code{color:var(--gv-text)}
+.copy{flex:none;display:inline-grid;place-items:center;width:20px;height:18px;border-radius:4px;color:var(--gv-dim)}
+.copy:hover{color:var(--gv-text);background:var(--gv-chip)}
+.more{padding:7px 12px;font-size:12px}
+.memory{border-top:1px solid var(--gv-line);padding:10px 12px 8px}
+.bars{display:flex;align-items:flex-end;gap:3px}
+.bars .cell{flex:1 1 0;min-width:3px;max-width:36px;display:flex;flex-direction:column;align-items:stretch}
+.bar{display:flex;flex-direction:column;justify-content:flex-end;height:40px}
+.bar i{display:block}
+.bar i:first-child{border-radius:1px 1px 0 0}
+.bars small{font-size:10px;line-height:14px;color:var(--gv-dim);text-align:center;font-variant-numeric:tabular-nums;white-space:nowrap;overflow:hidden}
+.parameters{background:var(--gv-leaf-line)}.gradients{background:var(--gv-grad)}.saved{background:var(--gv-saved)}.kept{background:var(--gv-leak)}
+.memory-legend{display:flex;flex-wrap:wrap;gap:0 14px;margin-top:2px;font-size:11.5px}
+.key{display:inline-block;width:8px;height:8px;border-radius:1px;margin-right:5px}
+
+@container gv (max-width:640px){
+.main{grid-template-columns:minmax(0,1fr)}
+.graph{min-height:min(var(--gv-height,420px),360px)}
+.inspector{border-left:0;border-top:1px solid var(--gv-line);padding:10px 12px}
+.inspector.idle{display:block;text-align:left}
+.inspector .hint{max-width:none}
+.tabs{margin:0 -12px 10px;padding:0 12px}
+.tool-name{display:none}
+.finding{grid-template-columns:minmax(0,1fr) max-content;gap:2px 12px}
+.rule-id{order:0}.finding .size{order:1}.sentence{order:2;grid-column:1/-1}.finding .place{order:3;grid-column:1/-1}
+}
+@media (forced-colors:active){.chip,.tool{border:1px solid}}
+`;

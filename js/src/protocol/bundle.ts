@@ -1,0 +1,176 @@
+// The frozen twin: the same model as JSON, as docs/protocol.md describes it.
+
+import type { GraphStore } from "../model/store";
+import { type Delta, type Detail, type EdgeRow, Flag, KINDS, type NodeRow } from "../model/types";
+import {
+  isRecord,
+  readDetail,
+  readDetails,
+  readFindings,
+  readPlace,
+  readStatus,
+  text,
+  whole,
+} from "./read";
+
+export const SCHEMA = 1;
+
+export interface Bundle {
+  language: string;
+  delta: Delta;
+}
+
+type Raw = Record<string, unknown>;
+
+const norm = (value: unknown): number | null =>
+  typeof value === "number" && !Number.isNaN(value) ? value : null;
+
+export function shapeText(shape: readonly unknown[]): string {
+  return shape.length === 0 ? "()" : shape.join("×");
+}
+
+/** Null when the text is empty or is not a bundle this page can read. */
+export function readBundle(json: string): Bundle | null {
+  const raw = parse(json);
+  if (!isRecord(raw) || raw.schema !== SCHEMA) return null;
+  const nodes = Array.isArray(raw.nodes) ? raw.nodes.filter(isRecord) : [];
+  const edges = Array.isArray(raw.edges) ? raw.edges.filter(isRecord) : [];
+  const answers = readDetails(raw.details);
+  const details = new Map<number, Detail>();
+  for (const node of nodes) {
+    const id = whole(node.id, -1);
+    // A frozen page has no one to ask: what it carries is the whole answer.
+    details.set(id, { ...readDetail(node), ...answers.get(id), answered: true });
+  }
+  return {
+    language: text(raw.language),
+    delta: {
+      replace: true,
+      nodes: nodes.map(readNode),
+      edges: edges.map(readEdge),
+      removed: [],
+      status: readStatus(raw.status),
+      findings: readFindings(raw.findings) ?? [],
+      details,
+    },
+  };
+}
+
+function parse(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch {
+    return null;
+  }
+}
+
+function readNode(raw: Raw): NodeRow {
+  const place = readPlace(raw.place);
+  const saved = Array.isArray(raw.saved) ? raw.saved.filter(isRecord) : [];
+  return {
+    id: whole(raw.id, -1),
+    kind: KINDS.find((kind) => kind === raw.kind) ?? "operation",
+    op: text(raw.cut) || text(raw.op),
+    label: text(raw.label),
+    shape: Array.isArray(raw.shape) ? shapeText(raw.shape) : text(raw.shape),
+    dtype: text(raw.dtype),
+    device: text(raw.device),
+    version: whole(raw.version),
+    cell: place?.cell ?? -1,
+    line: place?.line ?? 0,
+    code: place?.code ?? "",
+    module: text(raw.module),
+    flags: flagsOf(raw),
+    savedTotal: saved.length,
+    savedAlive: saved.filter((one) => one.state !== "freed").length,
+    hooks: Array.isArray(raw.hooks) ? raw.hooks.length : 0,
+    bytes: whole(raw.bytes),
+    gradNorm: norm(raw.grad_norm),
+  };
+}
+
+function flagsOf(raw: Raw): number {
+  const gradient = norm(raw.grad_norm);
+  const failed = raw.failed === true || Number.isNaN(raw.grad_norm);
+  let flags = 0;
+  if (raw.requires_grad === true) flags |= Flag.requiresGrad;
+  if (raw.is_leaf === true) flags |= Flag.isLeaf;
+  if (raw.retains_grad === true) flags |= Flag.retainsGrad;
+  if (raw.root === true) flags |= Flag.root;
+  if (raw.alive !== false) flags |= Flag.alive;
+  if (raw.freed === true) flags |= Flag.freed;
+  if (gradient !== null) flags |= Flag.hasGrad;
+  if (Array.isArray(raw.findings) && raw.findings.length > 0) flags |= Flag.found;
+  if (failed) flags |= Flag.failed;
+  if (text(raw.cut) !== "") flags |= Flag.cut;
+  return flags;
+}
+
+const readEdge = (raw: Raw): EdgeRow => ({
+  source: whole(raw.source, -1),
+  target: whole(raw.target, -1),
+  slot: whole(raw.slot),
+  output: whole(raw.output),
+  cut: text(raw.cut),
+  gradNorm: norm(raw.grad_norm),
+});
+
+/** The graph that is known now, in the frozen form; what was never asked for is left out. */
+export function toBundle(store: GraphStore, language: string): Record<string, unknown> {
+  const details: Record<string, unknown> = {};
+  const nodes: unknown[] = [];
+  for (const row of store.nodes.values()) {
+    const { answered, value, grad, grad_state, holders, ...known } =
+      store.details.get(row.id) ?? {};
+    nodes.push({ ...writeNode(row), ...known });
+    if (answered) details[row.id] = { id: row.id, value, grad, grad_state, holders };
+  }
+  const edges = [...store.inputs.values()].flat().map((edge) => ({
+    source: edge.source,
+    target: edge.target,
+    slot: edge.slot,
+    output: edge.output,
+    grad_norm: edge.gradNorm,
+    cut: edge.cut,
+  }));
+  return {
+    schema: SCHEMA,
+    language,
+    nodes,
+    edges,
+    details,
+    findings: store.findings,
+    status: store.status,
+  };
+}
+
+function writeNode(row: NodeRow): Raw {
+  const has = (flag: number) => (row.flags & flag) !== 0;
+  const cut = has(Flag.cut) ? row.op : "";
+  return {
+    id: row.id,
+    kind: row.kind,
+    op: cut ? "" : row.op,
+    label: row.label,
+    shape: row.shape === "()" ? [] : row.shape.split("×").map(Number),
+    dtype: row.dtype,
+    device: row.device,
+    bytes: row.bytes,
+    requires_grad: has(Flag.requiresGrad),
+    is_leaf: has(Flag.isLeaf),
+    retains_grad: has(Flag.retainsGrad),
+    version: row.version,
+    place:
+      row.line > 0
+        ? { cell: row.cell < 0 ? null : row.cell, line: row.line, code: row.code }
+        : null,
+    module: row.module,
+    root: has(Flag.root),
+    alive: has(Flag.alive),
+    freed: has(Flag.freed),
+    failed: has(Flag.failed),
+    grad_norm: row.gradNorm,
+    cut,
+    findings: [],
+  };
+}

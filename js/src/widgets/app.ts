@@ -1,0 +1,497 @@
+// The view: keeps the store, the layout and the panels together.
+import { extentOf, labelOf } from "../draw/label";
+import { type Attention, Picture, type Sight } from "../draw/picture";
+import { toCanvas, toSvg } from "../draw/save";
+import { chooseLanguage, type Fields, type Language, say } from "../i18n";
+import { LayoutEngine, type Placement } from "../layout/engine";
+import { buildScene, EMPTY_SCENE, type Item, type Scene } from "../model/scene";
+import { GraphStore } from "../model/store";
+import { type Delta, type Detail, Flag } from "../model/types";
+import type { Context } from "../panels/context";
+import { h } from "../panels/dom";
+import { Find } from "../panels/find";
+import { Findings } from "../panels/findings";
+import { Graph } from "../panels/graph";
+import { Header, isLeak } from "../panels/header";
+import { Inspector } from "../panels/inspector";
+import { Legend } from "../panels/legend";
+import { Memory } from "../panels/memory";
+import { NodeList } from "../panels/nodelist";
+import { STYLE } from "../panels/style";
+import { toBundle } from "../protocol/bundle";
+import { Client, type Wire } from "../protocol/client";
+import { detectTheme, download, hasCells, revealCell, watchTheme } from "./notebook";
+
+export interface Settings {
+  language: string;
+  theme: string;
+  layout: string;
+  height: number;
+}
+
+/** After this long without an answer the view says that it waits. */
+const LATE_MS = 400;
+/** Rebuilding may take this share of the time at most, however large the graph is. */
+const BUSY_SHARE = 4;
+
+export class App implements Context {
+  readonly store = new GraphStore();
+  readonly client: Client | null;
+  readonly frozen: boolean;
+  language: Language = "en";
+  private readonly root = h("div", { class: "gv", "data-testid": "gv" });
+  private readonly alert = h("div", {
+    class: "alert",
+    role: "alert",
+    hidden: true,
+    "data-testid": "gv-alert",
+  });
+  private readonly empty = h("div", { class: "empty", "data-testid": "gv-empty" });
+  private readonly header: Header;
+  private readonly graph: Graph;
+  private readonly find: Find;
+  private readonly legend: Legend;
+  private readonly inspector: Inspector;
+  private readonly findings: Findings;
+  private readonly memory: Memory;
+  private readonly list: NodeList;
+  private readonly engine: LayoutEngine;
+  private readonly choices = { opened: new Set<string>(), closed: new Set<string>() };
+  private readonly attention: Attention;
+  private readonly marks = new Map<number, "leak" | "trouble">();
+  private scene: Scene = EMPTY_SCENE;
+  private place: Placement | null = null;
+  private picture: Picture | null = null;
+  private laidOut = "";
+  private arranging = false;
+  private stale = false;
+  private timer = 0;
+  private late = false;
+  private lateTimer = 0;
+  private listTimer = 0;
+  private earliest = 0;
+  private askedFor = "";
+  private readonly stopTheme: () => void;
+
+  constructor(
+    host: HTMLElement,
+    private settings: Settings,
+    wire: Wire | null,
+  ) {
+    this.frozen = wire === null;
+    this.client = wire && new Client(wire, this.listener());
+    this.attention = {
+      selected: "",
+      hovered: "",
+      selectedNode: -1,
+      hoveredNode: -1,
+      markOf: (item) => this.markOf(item),
+    };
+    this.header = new Header(this, this.tools());
+    this.graph = new Graph(this, this.attention, this.graphEvents());
+    this.find = new Find(this, this.finder());
+    this.legend = new Legend(this);
+    this.inspector = new Inspector(this);
+    this.findings = new Findings(this);
+    this.memory = new Memory(this);
+    this.list = new NodeList(this, (item) => this.markOf(item) === "leak");
+    this.engine = new LayoutEngine((error) => this.warn(this.say("graph.worker", { error }), true));
+    this.mount(host);
+    this.stopTheme = watchTheme(() => this.applyTheme());
+    this.configure(settings);
+  }
+
+  close(): void {
+    this.stopTheme();
+    this.graph.close();
+    this.engine.close();
+    for (const timer of [this.timer, this.lateTimer, this.listTimer]) clearTimeout(timer);
+  }
+
+  configure(settings: Settings): void {
+    this.settings = settings;
+    const { root } = this;
+    this.language = chooseLanguage(settings.language, navigator.language || "en");
+    root.lang = this.language === "zh" ? "zh-CN" : "en";
+    root.dataset.layout = settings.layout || "inline";
+    root.style.setProperty("--gv-height", `${Math.max(240, settings.height || 420)}px`);
+    this.applyTheme();
+    this.graph.rename();
+    this.laidOut = "";
+    this.refresh();
+  }
+
+  // What panels ask for.
+
+  say(key: string, fields?: Fields): string {
+    return say(this.language, key, fields);
+  }
+
+  show(id: number): void {
+    const item = this.scene.byNode.get(id)?.[0];
+    if (item === undefined) {
+      this.select("", id);
+      return;
+    }
+    this.select(this.scene.items[item].key, id);
+    this.graph.bring(item, false);
+  }
+
+  canReveal(): boolean {
+    return hasCells();
+  }
+
+  reveal(cell: number): boolean {
+    return revealCell(cell);
+  }
+
+  /** A delta from a frame or a bundle. */
+  take(delta: Delta): void {
+    if (delta.replace) this.forget();
+    this.store.apply(delta);
+    this.remark();
+    if (!this.frozen) this.ask();
+    this.schedule();
+  }
+
+  private listener() {
+    return {
+      delta: (delta: Delta) => {
+        this.alert.hidden = true;
+        this.take(delta);
+      },
+      detail: (id: number, detail: Detail) => {
+        this.store.putDetail(id, detail);
+        if (id !== this.attention.selectedNode) return;
+        this.settleLate();
+        this.schedule();
+      },
+      pong: () => {},
+      trouble: (lasting: boolean) => {
+        if (lasting) this.warn(this.say("graph.lost"), false);
+      },
+    };
+  }
+
+  private mount(host: HTMLElement): void {
+    // Shortcuts of the notebook must not fire while keys move through the graph.
+    host.dataset.lmSuppressShortcuts = "true";
+    const shadow = host.shadowRoot ?? host.attachShadow({ mode: "open" });
+    this.graph.element.append(this.empty, this.find.element);
+    const stage = h(
+      "div",
+      { class: "stage" },
+      this.graph.element,
+      this.legend.element,
+      this.list.element,
+    );
+    this.root.append(
+      this.header.element,
+      this.alert,
+      h("div", { class: "main" }, stage, this.inspector.element),
+      this.findings.element,
+      this.memory.element,
+    );
+    shadow.replaceChildren(h("style", {}, STYLE), this.root);
+  }
+
+  private applyTheme(): void {
+    const { theme } = this.settings;
+    this.root.dataset.theme = detectTheme(theme);
+    this.root.toggleAttribute("data-bound", theme !== "light" && theme !== "dark");
+    this.graph.retheme();
+    this.updateInspector();
+  }
+
+  private warn(words: string, mild: boolean): void {
+    this.alert.classList.toggle("note", mild);
+    this.alert.textContent = words;
+    this.alert.hidden = false;
+  }
+
+  /** A new graph: what was opened or pointed at belonged to the old one. */
+  private forget(): void {
+    this.choices.opened.clear();
+    this.choices.closed.clear();
+    this.late = false;
+  }
+
+  // Rebuilding: at most one at a time, and never so often that the page has no time for its reader.
+
+  private schedule(): void {
+    if (this.timer !== 0) return;
+    const wait = Math.max(0, this.earliest - performance.now());
+    this.timer = window.setTimeout(() => {
+      this.timer = 0;
+      this.refresh();
+    }, wait);
+  }
+
+  private refresh(): void {
+    if (this.arranging) {
+      this.stale = true;
+      return;
+    }
+    const start = performance.now();
+    this.scene = buildScene(this.store, this.choices);
+    this.keepSelection();
+    const labels = this.scene.items.map((item) =>
+      labelOf(item, (key, fields) => this.say(key, fields), this.valueOf(item)),
+    );
+    const arranged = `${this.store.structure}:${this.language}:${[...this.choices.opened, "|", ...this.choices.closed].join()}`;
+    if (this.place && arranged === this.laidOut) this.finish(this.scene, this.place, labels, false);
+    else {
+      const scene = this.scene;
+      this.arranging = true;
+      this.engine.run(
+        scene,
+        (n) => extentOf(scene.items[n], labels[n]),
+        (place) => {
+          this.arranging = false;
+          this.laidOut = arranged;
+          this.finish(scene, place, labels, place.fresh);
+          if (this.stale) this.schedule();
+          this.stale = false;
+        },
+      );
+    }
+    this.earliest = start + (performance.now() - start) * (1 + BUSY_SHARE);
+    this.updatePanels();
+  }
+
+  private finish(
+    scene: Scene,
+    place: Placement,
+    labels: ReturnType<typeof labelOf>[],
+    fresh: boolean,
+  ): void {
+    this.place = place;
+    this.picture = scene.items.length > 0 ? new Picture(scene, place, labels) : null;
+    this.updateEmpty();
+    this.graph.show(this.picture, fresh);
+  }
+
+  private updatePanels(): void {
+    const canFold = this.scene.folded > 0 || [...this.scene.repeats.values()].some((n) => n > 1);
+    const { activeElement } = this.root.getRootNode() as ShadowRoot;
+    const focused = activeElement?.getAttribute("data-testid");
+    this.header.update(this.store.status, this.scene, canFold);
+    this.findings.update();
+    this.memory.update();
+    this.updateInspector();
+    if (focused)
+      this.root
+        .querySelector<HTMLElement>(`[data-testid="${focused}"]`)
+        ?.focus({ preventScroll: true });
+  }
+
+  private updateEmpty(): void {
+    this.empty.hidden = this.picture !== null;
+    if (this.picture) return;
+    const hint = this.frozen ? null : h("span", {}, this.say("graph.empty_hint"));
+    const words = this.say(this.frozen ? "graph.empty_frozen" : "graph.empty");
+    this.empty.replaceChildren(h("b", {}, words), hint ?? "");
+  }
+
+  private updateInspector(): void {
+    const row = this.store.nodes.get(this.attention.selectedNode);
+    if (!row) {
+      this.inspector.update(null, this.graph.tokens);
+      return;
+    }
+    const at = this.scene.byKey.get(this.attention.selected);
+    const item = at === undefined ? null : this.scene.items[at];
+    const uses = this.scene.byNode.get(row.id)?.length ?? 1;
+    this.inspector.update({ row, item, uses, late: this.late }, this.graph.tokens);
+  }
+
+  /** A scalar's value, when it came along. */
+  private valueOf(item: Item): number | null {
+    const values = this.store.details.get(item.row.id)?.value?.values;
+    return typeof values === "number" ? values : null;
+  }
+
+  private remark(): void {
+    this.marks.clear();
+    for (const finding of this.store.findings) {
+      for (const id of finding.node_ids) {
+        if (isLeak(finding)) this.marks.set(id, "leak");
+        else if (!this.marks.has(id)) this.marks.set(id, "trouble");
+      }
+    }
+  }
+
+  private markOf(item: Item): "leak" | "trouble" | null {
+    if (!item.members) return this.marks.get(item.row.id) ?? null;
+    if (!(item.flags & Flag.found) && this.marks.size === 0) return null;
+    let mark: "leak" | "trouble" | null = null;
+    for (const id of item.members) {
+      const one = this.marks.get(id);
+      if (one === "leak") return one;
+      mark ??= one ?? null;
+    }
+    return mark;
+  }
+
+  // Selection.
+
+  private select(key: string, id: number): void {
+    const again = id === this.attention.selectedNode;
+    this.attention.selected = key;
+    this.attention.selectedNode = id;
+    if (!again) this.askedFor = "";
+    this.ask();
+    this.updateInspector();
+    this.graph.redraw();
+  }
+
+  /** The drawing that was selected may be gone: its node may have another. */
+  private keepSelection(): void {
+    const { attention, scene } = this;
+    if (attention.selectedNode < 0) return;
+    if (!this.store.nodes.has(attention.selectedNode)) this.clearSelection();
+    else if (!scene.byKey.has(attention.selected)) {
+      const at = scene.byNode.get(attention.selectedNode)?.[0];
+      attention.selected = at === undefined ? "" : scene.items[at].key;
+    }
+  }
+
+  private clearSelection(): boolean {
+    const had = this.attention.selectedNode >= 0;
+    this.attention.selected = "";
+    this.attention.selectedNode = -1;
+    this.askedFor = "";
+    this.updateInspector();
+    this.graph.redraw();
+    return had;
+  }
+
+  /** Asks once for each state of the selected node. */
+  private ask(): void {
+    const row = this.store.nodes.get(this.attention.selectedNode);
+    if (!this.client || !row) return;
+    const { state, cell } = this.store.status;
+    const version = [
+      row.id,
+      state,
+      cell,
+      row.flags,
+      row.version,
+      row.gradNorm,
+      row.savedAlive,
+      row.hooks,
+    ].join();
+    if (version === this.askedFor) return;
+    this.askedFor = version;
+    this.settleLate();
+    this.client.inspect(row.id);
+    this.lateTimer = window.setTimeout(() => {
+      this.late = true;
+      this.updateInspector();
+    }, LATE_MS);
+  }
+
+  private settleLate(): void {
+    clearTimeout(this.lateTimer);
+    this.late = false;
+  }
+
+  // What the panels' controls do.
+
+  private graphEvents() {
+    return {
+      select: (n: number) => {
+        const item = this.scene.items[n];
+        if (item) this.select(item.key, item.row.id);
+      },
+      clear: () => {
+        this.header.closeMenu();
+        this.clearSelection();
+      },
+      toggleFold: (n: number) => this.toggleFold(n),
+      open: () => this.inspector.focus(),
+      find: () => this.find.open(),
+      escape: () => this.header.closeMenu() || this.find.close() || this.clearSelection(),
+      drawn: (sights: Set<Sight>) => this.drawn(sights),
+    };
+  }
+
+  private drawn(sights: Set<Sight>): void {
+    this.legend.update(sights);
+    if (this.listTimer !== 0) return;
+    this.listTimer = window.setTimeout(() => {
+      this.listTimer = 0;
+      if (this.picture) this.list.update(this.picture, () => this.graph.inView());
+      else this.list.element.replaceChildren();
+    }, 60);
+  }
+
+  private finder() {
+    return {
+      choose: (n: number) => {
+        const item = this.scene.items[n];
+        this.select(item.key, item.row.id);
+        this.graph.bring(n, true);
+      },
+      close: () => this.graph.element.focus({ preventScroll: true }),
+      scene: () => this.scene,
+    };
+  }
+
+  private tools() {
+    return {
+      find: () => this.find.open(),
+      fit: () => this.graph.fitAll(),
+      save: (kind: "svg" | "png" | "json") => this.save(kind),
+      switchLanguage: () => {
+        const language = this.language === "zh" ? "en" : "zh";
+        this.client?.language(language);
+        this.configure({ ...this.settings, language });
+      },
+      toggleFolding: () => this.toggleFolding(),
+      goToFindings: () =>
+        this.findings.element.scrollIntoView({ block: "nearest", behavior: "smooth" }),
+    };
+  }
+
+  private toggleFold(n: number): void {
+    const item = this.scene.items[n];
+    if (!item) return;
+    const { opened, closed } = this.choices;
+    const key = item.site;
+    if (item.members && item.row.kind === "operation") {
+      if (!closed.delete(key)) opened.add(key);
+    } else if (!opened.delete(key)) {
+      if ((this.scene.repeats.get(key) ?? 0) < 2) return;
+      closed.add(key);
+    }
+    this.schedule();
+  }
+
+  /** Folds everything that repeats, or goes back to what fits. */
+  private toggleFolding(): void {
+    const { opened, closed } = this.choices;
+    const any = opened.size + closed.size > 0;
+    opened.clear();
+    closed.clear();
+    if (!any && this.scene.folded === 0) {
+      for (const [site, times] of this.scene.repeats) if (times > 1) closed.add(site);
+    }
+    this.schedule();
+  }
+
+  private save(kind: "svg" | "png" | "json"): void {
+    const { picture, attention } = this;
+    const { tokens } = this.graph;
+    const name = `gradviz-${this.store.status.cell ?? "graph"}.${kind}`;
+    if (kind === "json") {
+      const json = JSON.stringify(toBundle(this.store, this.language));
+      download(name, new Blob([json], { type: "application/json" }));
+    } else if (picture && kind === "svg") {
+      const text = toSvg(picture, attention, tokens, this.say("graph.name"));
+      download(name, new Blob([text], { type: "image/svg+xml" }));
+    } else if (picture) {
+      toCanvas(picture, attention, tokens).toBlob((blob) => blob && download(name, blob));
+    }
+  }
+}

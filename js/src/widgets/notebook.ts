@@ -1,0 +1,60 @@
+// What the page around us is: its theme, its cells.
+
+export type Theme = "light" | "dark";
+
+/** JupyterLab says it on the body, VS Code too; elsewhere the system's choice counts. */
+export function detectTheme(wanted: string): Theme {
+  if (wanted === "light" || wanted === "dark") return wanted;
+  const { body } = document;
+  const said = body.dataset.jpThemeLight;
+  if (said !== undefined) return said === "true" ? "light" : "dark";
+  if (body.classList.contains("vscode-dark")) return "dark";
+  if (body.classList.contains("vscode-light")) return "light";
+  return matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
+}
+
+/** Calls `changed` whenever the surrounding theme may have changed; returns how to stop. */
+export function watchTheme(changed: () => void): () => void {
+  const observer = new MutationObserver(changed);
+  observer.observe(document.body, {
+    attributes: true,
+    attributeFilter: ["data-jp-theme-light", "data-jp-theme-name", "class"],
+  });
+  const media = matchMedia("(prefers-color-scheme: dark)");
+  media.addEventListener("change", changed);
+  return () => {
+    observer.disconnect();
+    media.removeEventListener("change", changed);
+  };
+}
+
+const PROMPT = ".jp-InputPrompt, .jp-InputArea-prompt";
+
+export const hasCells = (): boolean =>
+  document.querySelector(".jp-Notebook, .jp-NotebookPanel") !== null;
+
+/** Scrolls to the cell with this execution count and marks it for a moment. */
+export function revealCell(count: number): boolean {
+  const wanted = `[${count}]:`;
+  for (const prompt of document.querySelectorAll(PROMPT)) {
+    if (prompt.textContent?.trim() !== wanted) continue;
+    const cell = prompt.closest<HTMLElement>(".jp-Cell");
+    if (!cell) continue;
+    cell.scrollIntoView({ block: "center" });
+    const before = cell.style.outline;
+    cell.style.outline = "2px solid #2563eb";
+    setTimeout(() => {
+      cell.style.outline = before;
+    }, 1200);
+    return true;
+  }
+  return false;
+}
+
+export function download(name: string, content: Blob): void {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(content);
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+}
