@@ -56,7 +56,11 @@ class Page:
     def _rows(self, message, buffers):
         for i in message["removed"]:
             self.nodes.pop(i, None)
-        self.edges = {k: e for k, e in self.edges.items() if not {e["source"], e["target"]} & set(message["removed"])}
+        self.edges = {
+            k: e
+            for k, e in self.edges.items()
+            if not {e["source"], e["target"]} & set(message["removed"])
+        }
         for row in read_nodes(buffers[0], buffers[1], self.strings):
             self.nodes[row["id"]] = row
         for row in read_edges(buffers[2], buffers[3], self.strings):

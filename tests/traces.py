@@ -13,7 +13,7 @@ from gradviz.watch.model import (
 )
 from gradviz.watch.recorder import Recorder
 
-HOSTILE = '"><script>alert(1)</script><img src=x onerror=alert(1)>&\'\x00\ud800'
+HOSTILE = "\"><script>alert(1)</script><img src=x onerror=alert(1)>&'\x00\ud800"
 
 
 def node(id, kind=OPERATION, op="", label="", shape=(2,), **more):
@@ -43,7 +43,15 @@ def small_net(**first):
         node(3, OPERATION, "MmBackward0", saved=saved, shape=(64, 256)),
         node(4, PARAMETER, label="fc1.bias", shape=(256,), requires_grad=True),
         node(5, OPERATION, "AddBackward0", shape=(64, 256)),
-        node(6, OPERATION, "ReluBackward0", label="h", shape=(64, 256), findings=["GV101"], grad_norm=1.94),
+        node(
+            6,
+            OPERATION,
+            "ReluBackward0",
+            label="h",
+            shape=(64, 256),
+            findings=["GV101"],
+            grad_norm=1.94,
+        ),
         node(7, PARAMETER, label="fc2.weight", shape=(256, 10), grad_norm=0.83, requires_grad=True),
         node(8, OPERATION, "MmBackward0", saved=saved, shape=(64, 10)),
         node(9, UNTRACKED, label="target", shape=(64,), cut="detach"),

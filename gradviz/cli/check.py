@@ -27,7 +27,7 @@ def add_arguments(parser):
 
 
 def command(options) -> int:
-    """Run each file in a process of its own; 0 nothing found, 1 something found, 2 could not run."""
+    """Run each file in its own process; 0 nothing found, 1 something found, 2 could not run."""
     status, reports = NOTHING, []
     for file in options.files:
         try:

@@ -29,7 +29,7 @@ def main(arguments):
 
 
 def run(program: Program, folder: str) -> dict:
-    """Run every cell, go on after errors: ``findings`` (model), ``errors``, ``ran`` (cells executed)."""
+    """Run every cell, also after errors: ``findings`` (model), ``errors``, ``ran`` (cells)."""
     from gradviz.notebook.extension import load
 
     alias.install()

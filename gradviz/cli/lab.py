@@ -43,8 +43,9 @@ def launch(path: Path, asked: str) -> int:
         print(text("cli.lab.no_browser"))
     print(text("cli.lab.stop"), flush=True)
     command = [
-        sys.executable, "-m", "jupyterlab", f"--ServerApp.port={port}", "--ServerApp.port_retries=0",
-        f"--ServerApp.root_dir={root}", f"--LabApp.default_url=/lab{shown}", "--Application.log_level=WARN",
+        sys.executable, "-m", "jupyterlab",
+        f"--ServerApp.port={port}", "--ServerApp.port_retries=0", f"--ServerApp.root_dir={root}",
+        f"--LabApp.default_url=/lab{shown}", "--Application.log_level=WARN",
     ]  # fmt: skip
     ended = subprocess.run(
         command + ([] if browser else ["--no-browser"]),

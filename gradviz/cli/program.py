@@ -21,7 +21,7 @@ class CannotRun(Exception):
 
 @dataclass(frozen=True)
 class Program:
-    """``cells`` are the texts to run in order; ``script`` when the file is one cell, lines and all."""
+    """``cells`` are the texts to run, in order; ``script`` when the file is one cell."""
 
     file: Path
     cells: list[str]

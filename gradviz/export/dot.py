@@ -1,4 +1,4 @@
-"""The graph in Graphviz's language, for papers and slides. Only here the graphviz package is used."""
+"""The graph in Graphviz's language, for papers and slides; the only user of its package."""
 
 from __future__ import annotations
 
@@ -31,7 +31,9 @@ def dot(trace, target: int | None = None, limit: int = LIMIT):
 
 def _label(node):
     first = " ".join(part for part in title(node) if part)
-    return clean("".join(c if c.isprintable() else "\ufffd" for c in f"{first} {second_line(node)}"))
+    return clean(
+        "".join(c if c.isprintable() else "\ufffd" for c in f"{first} {second_line(node)}")
+    )
 
 
 def _look(node, is_root):

@@ -1,4 +1,4 @@
-"""One self-contained page: the interactive graph, its data and its script in one file, no network."""
+"""One self-contained page: the interactive graph, its data and its script; no network."""
 
 from __future__ import annotations
 
@@ -21,9 +21,10 @@ UNSAFE = {ord(letter): f"\\u{ord(letter):04x}" for letter in "<>&\u2028\u2029"}
 
 
 def bundle(trace, detail=None, target: int | None = None, lang: str | None = None) -> dict:
-    """The frozen twin of docs/protocol.md; ``detail(id)`` tells about a node (default: what ``trace`` has).
+    """The frozen twin of docs/protocol.md.
 
-    ``target`` limits it to one node's graph. At most 20,000 nodes, details of the 400 nearest.
+    ``detail(id)`` tells about a node (default: what ``trace`` has). ``target`` limits it to one
+    node's graph. At most 20,000 nodes, details of the 400 nearest.
     """
     starts, chosen, total = choose(trace, target, NODES)
     near = choose(trace, target, DETAILS)[1]

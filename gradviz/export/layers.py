@@ -18,9 +18,10 @@ class _Bend:
 
 
 def arrange(boxes: dict, links: list, make_line):
-    """Place ``boxes`` (by key: ``width``, ``height``, ``weight``, ``x``, ``y``) and route ``links``.
+    """Place ``boxes`` and route ``links``.
 
-    ``links`` are (edge, source key, target key). Returns the lines, the width and the height.
+    ``boxes`` (by key) have ``width``, ``height``, ``weight``, get ``x`` and ``y``; ``links`` are
+    (edge, source key, target key). Returns the lines, the width and the height.
     """
     if not boxes:
         return [], 2 * MARGIN, 2 * MARGIN

@@ -62,7 +62,7 @@ class Picture:
 
 
 def choose(trace, target: int | None = None, limit: int = LIMIT):
-    """Where to start, the nodes to show (at most ``limit``, nearest first) and how many there are."""
+    """Where to start, the nodes to show (at most ``limit``, nearest first), how many there are."""
     starts = [target] if target is not None else _results(trace)
     chosen, total = _nearest(starts, _inputs(trace), trace, limit)
     if target is None:
@@ -84,7 +84,7 @@ def _results(trace):
 
 
 def _nearest(starts, inputs, trace, limit):
-    """Up to ``limit`` nodes, breadth first from each start in turn; and how many there are in all."""
+    """Up to ``limit`` nodes, breadth first from each start in turn; and how many there are."""
     chosen, seen = set(), set()
     for start in starts:
         pending = deque([start])
@@ -100,7 +100,7 @@ def _nearest(starts, inputs, trace, limit):
 
 
 def _boxes(chosen, edges, trace, measure):
-    """The boxes by key, and (edge, source key, target key). Far apart uses of a leaf get a box each."""
+    """The boxes by key, and (edge, source key, target key); a leaf has a box per far-off use."""
     depth = _depths(chosen, edges)
     boxes, links = {}, []
     for i in sorted(chosen):
@@ -137,7 +137,7 @@ def _depths(chosen, edges):
 
 
 def title(node: Node) -> tuple[str, str]:
-    """The person's name for it and the engine's: ``("h", "ReluBackward0")``; either may be empty."""
+    """The person's name and the engine's, ``("h", "ReluBackward0")``; either may be empty."""
     return shorten(node.label), shorten(node.op)
 
 

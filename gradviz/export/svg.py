@@ -32,7 +32,8 @@ RULES = """
 .operation{fill:var(--op);stroke:var(--op-line)}
 .root{fill:var(--root);stroke:var(--root-line);stroke-width:2.6}
 .untracked{fill:var(--back);stroke:var(--line);stroke-dasharray:5 4}
-.bad{stroke:var(--error);stroke-width:2.4} .halo{fill:none;stroke:var(--leak);opacity:.4;stroke-width:7}
+.bad{stroke:var(--error);stroke-width:2.4}
+.halo{fill:none;stroke:var(--leak);opacity:.4;stroke-width:7}
 .e{fill:none;stroke:var(--line);stroke-width:1.4} .cut{stroke-dasharray:2 4} .tip{fill:var(--line)}
 .g{fill:none;stroke:var(--grad);stroke-dasharray:6 4} .gtip{fill:var(--grad)}
 .saved{fill:var(--saved);stroke:var(--saved)} .freed{fill:var(--back);stroke:var(--saved)}
@@ -114,8 +115,8 @@ def _words(box):
 def _saved(box):
     foot, left = box.y + box.height / 2 - 5, box.x - box.width / 2 + 20
     return "".join(
-        f'<rect class="{"freed" if saved.state == "freed" else "saved"}" width="9" height="9" rx="1.5" '
-        f'x="{left + 13 * i:.1f}" y="{foot:.1f}"/>'
+        f'<rect class="{"freed" if saved.state == "freed" else "saved"}" '
+        f'width="9" height="9" rx="1.5" x="{left + 13 * i:.1f}" y="{foot:.1f}"/>'
         for i, saved in enumerate(box.node.saved[:SHOWN_SAVED])
     )
 
@@ -173,7 +174,8 @@ def _notes(picture, width, y):
         said = text("notebook.picture.left_out", shown=picture.shown, total=picture.total)
     else:
         return ""
-    return f'<text class="dim" x="{width / 2:.0f}" y="{y:.0f}" text-anchor="middle">{_inert(said)}</text>'
+    at = f'x="{width / 2:.0f}" y="{y:.0f}" text-anchor="middle"'
+    return f'<text class="dim" {at}>{_inert(said)}</text>'
 
 
 def _legend(picture):

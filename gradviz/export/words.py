@@ -48,6 +48,11 @@ def serious(findings) -> list:
     return [finding for finding in findings if finding.severity != "info"]
 
 
+def finding_key(finding) -> tuple:
+    """What makes two findings the same one at two moments."""
+    return finding.rule, finding.kind, finding.cell, finding.line, finding.code
+
+
 def _said(texts, lang):
     return texts.get(lang or language()) or texts.get(DEFAULT, "")
 

@@ -31,7 +31,7 @@ def guarded(handler):
 class Cells:
     """Listens to ``shell``'s cells for ``session``; ``ended(findings)`` is called after each.
 
-    ``number`` counts them; ``plain_client`` is True when the client names no cells (it only runs them).
+    ``number`` counts them; ``plain_client`` is True when the client names no cells, only runs them.
     """
 
     def __init__(self, shell, session, ended):

@@ -42,7 +42,8 @@ def show(tensor=None):
     """Show the graph of ``tensor`` here (default: everything in view), live where widgets run.
 
     In a notebook a view appears under the cell and grows with the graph; in a terminal the graph is
-    printed. Returns a light handle that keeps no tensor alive. Raises TypeError for anything but a tensor.
+    printed. Returns a light handle that keeps no tensor alive. Raises TypeError for anything but a
+    tensor.
     """
     _check(tensor)
     shell = _shell()
@@ -63,10 +64,10 @@ def show(tensor=None):
 
 
 def export_html(file="gradviz.html", tensor=None) -> Path:
-    """Write the graph of ``tensor`` (default: everything in view) as one interactive page; its path.
+    """Write the graph of ``tensor`` (default: everything in view) as one page; its path.
 
-    The page needs no kernel and no network. Raises TypeError for anything but a tensor, OSError when
-    the file cannot be written.
+    The page is interactive and needs no kernel and no network. Raises TypeError for anything but a
+    tensor, OSError when the file cannot be written.
     """
     _check(tensor)
     session = _fresh_session()

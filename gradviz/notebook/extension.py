@@ -1,4 +1,4 @@
-"""``%load_ext gradviz``: puts a session, its cell events and the magics on a shell, and takes them off."""
+"""``%load_ext gradviz``: puts session, cell events and magics on a shell; takes them off."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .cells import Cells, cell_of
 from .lines import Lines
 from .magics import GradvizMagics
 from .session import Session
-from .views import Displays, front_end
+from .views import Displays, front_end, publish
 
 ATTRIBUTE = "_gradviz_extension"
 
@@ -22,8 +22,7 @@ class Extension:
         self.shell = shell
         self.session = Session(cell_of(shell))
         self.displays = Displays(self.session)
-        live = front_end(shell)
-        self.lines = Lines(self.displays.publish if live else None, silent=quiet)
+        self.lines = Lines(publish if front_end(shell) else None, silent=quiet)
         self.cells = Cells(shell, self.session, self.cell_ended)
         self.magics = GradvizMagics(shell, self)
 

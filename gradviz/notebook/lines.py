@@ -7,9 +7,8 @@ import re
 import uuid
 
 from gradviz.export import words
+from gradviz.export.words import finding_key
 from gradviz.texts import text
-
-from .session import finding_key
 
 CODE = re.compile(r"`([^`]+)`")
 STYLE = (
@@ -19,9 +18,10 @@ STYLE = (
 
 
 class Lines:
-    """Shows new findings under the cell that just ended; ``publish(data, display_id, update)`` shows.
+    """Says new findings under the cell that just ended with ``publish(data, display_id, update)``.
 
-    Without ``publish`` (a terminal) the line is printed and cannot be taken back; ``silent`` says nothing.
+    Without ``publish`` (a terminal) the line is printed and cannot be taken back; ``silent`` says
+    nothing.
     """
 
     def __init__(self, publish=None, silent=False):
@@ -58,7 +58,10 @@ def bundle(findings) -> dict[str, str]:
     """The line as plain text and as HTML in which nothing of the person's is markup."""
     said = line_text(findings)
     marked = CODE.sub(r"<code>\1</code>", html.escape(said))
-    return {"text/plain": said.replace("`", ""), "text/html": f'<div style="{STYLE}">{marked}</div>'}
+    return {
+        "text/plain": said.replace("`", ""),
+        "text/html": f'<div style="{STYLE}">{marked}</div>',
+    }
 
 
 def line_text(findings) -> str:

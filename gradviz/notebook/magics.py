@@ -18,7 +18,7 @@ ACTIONS = ("on", "off", "status", "leaks", "freeze", "lang", "inline")
 
 @magics_class
 class GradvizMagics(Magics):
-    """The live view of the autograd graph: %gradviz [on|off|status|leaks|freeze|inline|lang en|zh]."""
+    """The live view of the autograd graph: %gradviz [on|off|status|leaks|freeze|inline|lang]."""
 
     height = Int(420, help="height of an inline view in CSS pixels").tag(config=True)
     theme = Enum(("auto", "light", "dark"), "auto", help="colours of the views").tag(config=True)
@@ -55,7 +55,7 @@ class GradvizMagics(Magics):
         getattr(self, f"_{action}")(*rest)
 
     def transform(self, lines):
-        """``%%gradviz`` on the first line opens a view; the rest stays the cell it was, line for line."""
+        """``%%gradviz`` on the first line opens a view; the rest stays as it was, line for line."""
         if lines and lines[0].split()[:1] == ["%%gradviz"]:
             rest = lines[0].split()[1:]
             lines = [f"%gradviz {' '.join(rest) or 'inline'}\n", *lines[1:]]

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable
 
 from gradviz.doctor import examine
+from gradviz.export.words import finding_key
 from gradviz.sources.engine import EngineSource
 from gradviz.watch.recorder import Recorder
 
@@ -19,7 +20,7 @@ DRAIN_SECONDS = 0.006
 
 
 class Session:
-    """Follows cells from ``begin`` to ``end``. ``cell_of(filename)`` gives an execution count or None."""
+    """Follows cells from ``begin`` to ``end``; ``cell_of(filename)`` gives an execution count."""
 
     def __init__(self, cell_of: Callable[[str], int | None]):
         self.recorder = Recorder()
@@ -102,9 +103,3 @@ class Session:
     def _push(self, last):
         for view in self.views[:]:
             view.push(last)
-
-
-def finding_key(finding) -> tuple:
-    """What makes two findings the same one at two moments."""
-    return finding.rule, finding.kind, finding.cell, finding.line, finding.code
-

@@ -1,4 +1,4 @@
-"""Views on the screen: what is displayed where, with a still picture for where widgets do not run."""
+"""Views on the screen, each with a still picture for where widgets do not run."""
 
 from __future__ import annotations
 
@@ -30,11 +30,12 @@ def publish(data: dict, display_id: str, update: bool = False):
 
 @dataclass
 class Display:
-    """A view and where it is displayed. ``target`` is the node whose graph it shows, None for all."""
+    """A view and where it is displayed; ``target``: the node whose graph it shows, None: all."""
 
     view: object
     target: int | None
     display_id: str = field(default_factory=lambda: uuid.uuid4().hex)
+    shown: dict = field(default_factory=dict)
 
 
 class Displays:
@@ -45,7 +46,7 @@ class Displays:
         self._open: list[Display] = []
 
     def open(self, target: int | None = None, **settings) -> Display:
-        """Show a new view now. ``settings`` are traits: ``layout``, ``language``, ``theme``, ``height``."""
+        """Show a new view now; ``settings`` are its traits (``layout``, ``language`` …)."""
         from gradviz.widgets.graph import GraphView
         from gradviz.widgets.scope import Scope
 
@@ -79,15 +80,17 @@ class Displays:
     def redraw_unheard(self, plain_client: bool):
         """New pictures for views that no page has spoken for.
 
-        A client that only stores outputs (nbclient, nbconvert) names no cells and speaks for no view:
-        there the widget would be an empty hole, so only the picture stays.
+        A client that only stores outputs (nbclient, nbconvert) names no cells and speaks for no
+        view: there the widget would be an empty hole, so only the picture stays.
         """
         for display in [d for d in self._open if not d.view.heard and not d.view.closed]:
             if plain_client and "google.colab" not in sys.modules:
                 data = still(self.session.recorder, display.target)
             else:
                 data = self.bundle(display)
-            publish(data, display.display_id, update=True)
+            if data != display.shown:
+                display.shown = data
+                publish(data, display.display_id, update=True)
 
     def bundle(self, display) -> dict:
         """The widget with its still picture and its text for where widgets do not run."""

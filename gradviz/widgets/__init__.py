@@ -1,1 +1,1 @@
-"""Widgets: anywidget models. State and messages only; they know the watch's model, never an engine."""
+"""Widgets: anywidget models. State and messages only; they never know an engine."""

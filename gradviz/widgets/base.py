@@ -1,4 +1,4 @@
-"""What every gradviz widget shares: the bundle as text, the settings, and replies while a cell runs."""
+"""What every gradviz widget shares: the bundle as text, settings, replies while a cell runs."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def script():
 
 
 class View(anywidget.AnyWidget):
-    """A widget with the traits of docs/protocol.md that dispatches the page's messages to ``on_<t>``."""
+    """A widget with the traits of docs/protocol.md; a message ``t`` goes to ``on_<t>_message``."""
 
     _esm = script()
     language = traitlets.Enum(("auto", "en", "zh"), "auto").tag(sync=True)
@@ -45,7 +45,7 @@ class View(anywidget.AnyWidget):
         """Let ipykernel 7.4 hear the page while a cell runs.
 
         It would route an answer to the shell that published last, which is the busy one; here the
-        shell that the page asked for is kept. Without this method messages wait for the cell to end.
+        shell that the page asked for is kept. Without this, messages wait for the cell to end.
         """
         comm = self.comm
         if comm is not None and hasattr(comm, "_reply_subshell_for"):

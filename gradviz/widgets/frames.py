@@ -25,7 +25,7 @@ class Encoder:
         self._fresh = [""]
 
     def encode(self, nodes, edges) -> tuple[list[str], list[bytes]]:
-        """The strings to append, and the buffers ``nodes``, ``numbers``, ``edges``, ``edge_norms``."""
+        """The strings to append; the buffers ``nodes``, ``numbers``, ``edges``, ``edge_norms``."""
         rows, numbers = array("i"), array("d")
         for node in nodes:
             rows.extend(self._row(node))
@@ -33,7 +33,9 @@ class Encoder:
             numbers.append(NAN if node.grad_norm is None else node.grad_norm)
         links, norms = array("i"), array("f")
         for edge in edges:
-            links.extend((edge.source, edge.target, edge.slot, edge.output, self._string(edge.cut), 0))
+            links.extend(
+                (edge.source, edge.target, edge.slot, edge.output, self._string(edge.cut), 0)
+            )
             norms.append(NAN if edge.grad_norm is None else edge.grad_norm)
         fresh, self._fresh = self._fresh, []
         return fresh, [part.tobytes() for part in (rows, numbers, links, norms)]

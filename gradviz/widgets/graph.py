@@ -16,9 +16,9 @@ UNHEARD_SHARE = 20
 
 
 class GraphView(View):
-    """A live picture of ``recorder`` (``lock``, ``trace``, ``delta``); ``detail(id)`` tells about a node.
+    """A live picture of ``recorder``; ``detail(id)`` tells about a node.
 
-    ``scope`` limits the picture to one tensor's graph. Holds rows and numbers, never a user's tensor.
+    ``scope`` limits the picture to one tensor's graph. Holds rows and numbers, no user's tensor.
     ``push`` and the answers may come from different threads; frames leave in order.
     """
 

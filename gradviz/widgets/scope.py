@@ -8,8 +8,9 @@ from gradviz.watch.model import OPERATION
 class Scope:
     """The graph of ``target`` (a node's id): what it was computed from, and what grows out of it.
 
-    ``absorb`` takes the rows of a delta and returns those that belong. A node that appears later joins
-    when it is computed from an operation inside (not merely from a shared leaf), and brings its inputs.
+    ``absorb`` takes the rows of a delta and returns those that belong. A node that appears later
+    joins when it is computed from an operation inside (not merely a shared leaf); it brings its
+    inputs.
     """
 
     def __init__(self, target: int):

@@ -17,7 +17,9 @@ def script(monkeypatch):
 
 
 def data_of(content):
-    found = re.search(r'<script type="application/json" id="gradviz-data">(.*?)</script>', content, re.S)
+    found = re.search(
+        r'<script type="application/json" id="gradviz-data">(.*?)</script>', content, re.S
+    )
     return json.loads(found.group(1))
 
 

@@ -25,15 +25,36 @@ def shown_texts(tree):
 
 def test_every_kind_has_its_shape():
     tree = drawn(small_net())
-    kinds = [r.get("class").split()[1] for r in tree.iter(f"{SVG}rect") if r.get("class", "").startswith("b ")]
-    assert {k: kinds.count(k) for k in set(kinds)} == {"leaf": 4, "operation": 5, "root": 2, "untracked": 3}
-    corner = {r.get("class"): float(r.get("rx")) for r in tree.iter(f"{SVG}rect") if r.get("width", "").count(".")}
+    kinds = [
+        r.get("class").split()[1]
+        for r in tree.iter(f"{SVG}rect")
+        if r.get("class", "").startswith("b ")
+    ]
+    assert {k: kinds.count(k) for k in set(kinds)} == {
+        "leaf": 4,
+        "operation": 5,
+        "root": 2,
+        "untracked": 3,
+    }
+    corner = {
+        r.get("class"): float(r.get("rx"))
+        for r in tree.iter(f"{SVG}rect")
+        if r.get("width", "").count(".")
+    }
     assert corner["b operation"] > corner["b leaf"]
 
 
 def test_names_ops_shapes_and_gradients_are_written():
     said = " ".join(shown_texts(drawn(small_net())))
-    for part in ("fc1.weight", "h ReluBackward0", "64×256 float32", "‖∂‖ 1.94", "loss", "kept alive", "saved"):
+    for part in (
+        "fc1.weight",
+        "h ReluBackward0",
+        "64×256 float32",
+        "‖∂‖ 1.94",
+        "loss",
+        "kept alive",
+        "saved",
+    ):
         assert part in said
 
 
@@ -57,7 +78,9 @@ def test_hostile_text_is_inert():
     tree = drawn(small_net(label=HOSTILE))
     assert not [e for e in tree.iter() if e.tag.split("}")[1] in ("script", "img", "foreignObject")]
     assert any('"><script>' in text for text in shown_texts(tree))
-    assert not re.search(r"\son\w+=", ET.tostring(tree, encoding="unicode").replace("onerror=alert", ""))
+    assert not re.search(
+        r"\son\w+=", ET.tostring(tree, encoding="unicode").replace("onerror=alert", "")
+    )
 
 
 def test_a_deep_graph_is_cut_and_says_so():

@@ -32,7 +32,15 @@ def test_control_letters_do_not_reach_the_terminal():
 
 @pytest.mark.parametrize(
     ("count", "said"),
-    [(0, "0 B"), (999, "999 B"), (1000, "1 kB"), (1234, "1.2 kB"), (820_000, "820 kB"), (999_600, "1 MB"), (5 * 10**15, "5000 TB")],
+    [
+        (0, "0 B"),
+        (999, "999 B"),
+        (1000, "1 kB"),
+        (1234, "1.2 kB"),
+        (820_000, "820 kB"),
+        (999_600, "1 MB"),
+        (5 * 10**15, "5000 TB"),
+    ],
 )
 def test_sizes(count, said):
     assert words.size(count) == said

@@ -15,7 +15,13 @@ def test_a_node_is_read_back():
     rows = {row["id"]: row for row in read_nodes(buffers[0], buffers[1], table)}
     h = rows[6]
     assert (h["kind"], h["op"], h["label"], h["shape"]) == (2, "ReluBackward0", "h", "64×256")
-    assert (h["dtype"], h["device"], h["cell"], h["line"], h["code"]) == ("float32", "cpu", 3, 6, "line 6")
+    assert (h["dtype"], h["device"], h["cell"], h["line"], h["code"]) == (
+        "float32",
+        "cpu",
+        3,
+        6,
+        "line 6",
+    )
     assert (h["bytes"], h["grad_norm"]) == (8.0, 1.94)
     assert (rows[3]["saved"], rows[3]["saved_alive"]) == (2, 1)
     assert math.isnan(rows[1]["grad_norm"])
@@ -48,8 +54,14 @@ def test_what_utf8_cannot_carry_is_replaced():
 
 def test_flags():
     assert flags(node(1, alive=True)) == 16
-    assert flags(node(1, alive=False, requires_grad=True, grad_norm=math.nan, cut="detach")) == 1 | 64 | 256 | 512
-    assert flags(node(1, freed=True, findings=["GV101"], root=True, retains_grad=True)) == 4 | 8 | 16 | 32 | 128
+    assert (
+        flags(node(1, alive=False, requires_grad=True, grad_norm=math.nan, cut="detach"))
+        == 1 | 64 | 256 | 512
+    )
+    assert (
+        flags(node(1, freed=True, findings=["GV101"], root=True, retains_grad=True))
+        == 4 | 8 | 16 | 32 | 128
+    )
 
 
 def test_shapes_as_text():

@@ -31,7 +31,12 @@ def net():
 
 @pytest.fixture
 def view(net):
-    view = GraphView(net, lambda i: Detail(i, grad_state="present", value=Stats((2,), "float32", nan=1, mean=float("nan"))))
+    view = GraphView(
+        net,
+        lambda i: Detail(
+            i, grad_state="present", value=Stats((2,), "float32", nan=1, mean=float("nan"))
+        ),
+    )
     yield view
     view.close()
 
@@ -88,7 +93,10 @@ def test_inspect_tells_row_and_detail(view):
     page = told(view)
     ask(view, t="inspect", id=3)
     detail = page.details[3]
-    assert detail["place"]["line"] == 3 and [s["state"] for s in detail["saved"]] == ["freed", "alive"]
+    assert detail["place"]["line"] == 3 and [s["state"] for s in detail["saved"]] == [
+        "freed",
+        "alive",
+    ]
     assert detail["grad_state"] == "present" and detail["value"]["mean"] == "NaN"
 
 
@@ -111,7 +119,14 @@ def test_the_last_frame_refreshes_what_is_selected(view, net):
 
 def test_messages_that_make_no_sense_are_let_pass(view):
     page = told(view)
-    for message in ({}, {"t": "inspect"}, {"t": "inspect", "id": "x"}, {"t": 7}, {"t": "__init__"}, {"t": "language", "language": "xx"}):
+    for message in (
+        {},
+        {"t": "inspect"},
+        {"t": "inspect", "id": "x"},
+        {"t": 7},
+        {"t": "__init__"},
+        {"t": "language", "language": "xx"},
+    ):
         ask(view, **message)
     view._handle_custom_msg("text", [])
     assert page.frames == [] and view.language == "auto"
@@ -140,10 +155,12 @@ def test_frames_from_two_threads_stay_in_order():
     view = GraphView(recorder, lambda i: None)
     page = told(view)
     ask(view, t="ready", seq=-1)
+
     def grow(first):
         for i in range(first, first + 200):
             recorder.put(node(i, op="MulBackward0"))
             view.push()
+
     threads = [threading.Thread(target=grow, args=(1000 * k,)) for k in (1, 2, 3)]
     for thread in threads:
         thread.start()
@@ -169,9 +186,11 @@ def test_a_closed_view_lets_everything_go(net):
 
 def test_ipykernel_7_4_answers_on_the_shell_that_asked():
     view = GraphView(small_net(), lambda i: None)
+
     class Comm:
         def _reply_subshell_for(self, data, default):
             return "busy shell"
+
     comm = Comm()
     view.comm = None
     view.set_trait("comm", None)

@@ -11,7 +11,14 @@ def absorb(scope, recorder):
 
 def test_what_it_was_computed_from():
     nodes, edges = absorb(Scope(6), small_net())
-    assert [n.id for n in nodes] == [1, 2, 3, 4, 5, 6, 8, 7, 9, 10] or {n.id for n in nodes} >= {1, 2, 3, 4, 5, 6}
+    assert [n.id for n in nodes] == [1, 2, 3, 4, 5, 6, 8, 7, 9, 10] or {n.id for n in nodes} >= {
+        1,
+        2,
+        3,
+        4,
+        5,
+        6,
+    }
     assert all(e.source in {n.id for n in nodes} for e in edges)
 
 

@@ -1,0 +1,167 @@
+"""``gradviz check`` from the outside: what it prints, where, and its exit status."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+LEAKING = """# ---
+# title: kept losses
+# ---
+# %%
+import torch
+# %%
+import torch.nn.functional as F
+from torch import nn
+w = torch.tensor([0.5, -0.25], requires_grad=True)
+history = []
+# %%
+for step in range(5):
+    loss = (w * w).sum()
+    loss.backward()
+    history.append(loss)
+print("user output", loss.item())
+"""
+SOUND = LEAKING.replace("history.append(loss)", "history.append(loss.item())")
+
+
+def gradviz(*arguments, cwd, **variables):
+    """Run the command; stdout, stderr and status."""
+    path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
+    return subprocess.run(
+        [sys.executable, "-m", "gradviz.cli.main", *map(str, arguments)],
+        capture_output=True, text=True, cwd=cwd, env=os.environ | {"PYTHONPATH": path} | variables, check=False,
+    )  # fmt: skip
+
+
+@pytest.fixture
+def write(tmp_path):
+    def write_file(name, content):
+        (tmp_path / name).write_text(content, encoding="utf-8")
+        return tmp_path / name
+
+    return write_file
+
+
+def test_a_leak_in_json(write, tmp_path):
+    ended = gradviz("check", "--format", "json", write("case.py", LEAKING), cwd=tmp_path)
+    report = json.loads(ended.stdout)
+    assert ended.returncode == 1, ended.stderr
+    assert set(report) == {"findings", "errors"} and report["errors"] == []
+    found = next(f for f in report["findings"] if f["severity"] != "info")
+    assert set(found) == {
+        "rule",
+        "kind",
+        "severity",
+        "holders",
+        "cell",
+        "line",
+        "nodes",
+        "bytes",
+        "message",
+        "fix",
+    }
+    assert (found["kind"], found["cell"], found["line"]) == ("leak.container", 3, 4)
+    assert any(holder.startswith("history[") for holder in found["holders"])
+    assert "user output" in ended.stderr
+
+
+def test_a_leak_in_words_and_in_chinese(write, tmp_path):
+    file = write("case.py", LEAKING)
+    english = gradviz("check", file, cwd=tmp_path)
+    chinese = gradviz("check", file, "--lang", "zh", cwd=tmp_path)
+    assert "In [3], line 4" in english.stdout and "history[" in english.stdout
+    assert "第 4 行" in chinese.stdout and "处问题" in chinese.stdout
+    assert english.returncode == chinese.returncode == 1
+
+
+def test_a_sound_program(write, tmp_path):
+    ended = gradviz("check", write("case.py", SOUND), cwd=tmp_path)
+    assert (ended.returncode, ended.stdout.count("\n")) == (0, 1)
+    ended = gradviz("check", "--format", "json", "case.py", cwd=tmp_path)
+    assert ended.returncode == 0 and json.loads(ended.stdout)["errors"] == []
+
+
+def test_errors_are_reported_and_the_rest_still_runs(write, tmp_path):
+    text = "# %%\nimport torch\n# %%\nraise ValueError('two words')\n# %%\nprint('later', 1)\n"
+    ended = gradviz("check", "--format", "json", write("a.py", text), cwd=tmp_path)
+    assert ended.returncode == 1 and "later 1" in ended.stderr
+    assert json.loads(ended.stdout)["errors"] == [
+        {"cell": 2, "type": "ValueError", "message": "two words"}
+    ]
+
+
+def test_a_script_keeps_its_lines_arguments_and_folder(write, tmp_path):
+    write("helper.py", "value = 7\n")
+    text = (
+        "import sys, torch\nimport helper\nassert __name__ == '__main__' and len(sys.argv) == 1\n"
+    )
+    text += "w = torch.ones(2, requires_grad=True)\nkept = []\n\n\ndef step():\n    kept.append((w * w).sum())\n\n\nfor i in range(4):\n    step()\n"
+    ended = gradviz("check", write("run.py", text), cwd=tmp_path.parent)
+    assert "run.py:9" in ended.stdout, ended.stdout + ended.stderr
+    assert ended.returncode == 1
+
+
+def test_a_notebook(write, tmp_path):
+    cells = [
+        "%load_ext gradviz\nimport gradviz as torch",
+        "%gradviz",
+        "w = torch.ones(2, requires_grad=True)",
+        "(w * w).sum().backward()",
+    ]
+    book = {"nbformat": 4, "cells": [{"cell_type": "code", "source": cell} for cell in cells]}
+    ended = gradviz("check", write("a.ipynb", json.dumps(book)), cwd=tmp_path)
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+
+
+def test_several_files(write, tmp_path):
+    files = [write("good.py", SOUND), write("bad.py", LEAKING)]
+    ended = gradviz("check", *files, cwd=tmp_path)
+    assert ended.returncode == 1 and "good.py" in ended.stdout and "bad.py" in ended.stdout
+    ended = gradviz("check", "--format", "json", *files, cwd=tmp_path)
+    assert {f["file"] for f in json.loads(ended.stdout)["findings"]} == {str(files[1])}
+    ended = gradviz("check", *files, "missing.py", cwd=tmp_path)
+    assert ended.returncode == 2 and "bad.py" in ended.stdout
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("empty.py", ""),
+        ("broken.ipynb", "{"),
+        ("syntax.py", "def f(:\n"),
+        ("dead.py", "import os\nos._exit(7)\n"),
+    ],
+)
+def test_what_could_not_run(write, tmp_path, name, content):
+    for form in ("text", "json"):
+        ended = gradviz("check", "--format", form, write(name, content), cwd=tmp_path)
+        assert ended.returncode == 2 and ended.stdout == ""
+        assert ended.stderr.splitlines()[-1].startswith("gradviz check: ")
+        assert "gradviz" not in "".join(ended.stderr.splitlines()[:-1])
+
+
+def test_a_missing_file_is_one_line(tmp_path):
+    ended = gradviz("check", "none.py", cwd=tmp_path)
+    assert (ended.returncode, ended.stdout, ended.stderr.count("\n")) == (2, "", 1)
+
+
+def test_leaving_early_is_not_an_error(write, tmp_path):
+    assert (
+        gradviz("check", write("a.py", "import sys\nsys.exit(0)\n"), cwd=tmp_path).returncode == 0
+    )
+    assert (
+        gradviz("check", write("b.py", "import sys\nsys.exit('bad')\n"), cwd=tmp_path).returncode
+        == 1
+    )
+
+
+def test_hostile_names_stay_on_their_line(write, tmp_path):
+    text = "# %%\nimport torch\n# %%\nclass Odd(dict):\n    def __repr__(self):\n        raise RuntimeError('no')\n"
+    text += "d = Odd()\nw = torch.ones(2, requires_grad=True)\nfor i in range(3):\n    d['<b>\\x1b[31m%d\"' % i] = (w * w).sum()\n"
+    ended = gradviz("check", write("a.py", text), cwd=tmp_path)
+    assert ended.returncode in (0, 1) and "\x1b" not in ended.stdout

@@ -1,0 +1,164 @@
+"""In a real kernel: what is sent while a cell runs and after it."""
+
+import base64
+import re
+
+import pytest
+
+from tests.notebook.conftest import displays, frames, printed
+from tests.pages import Page
+
+WIDGET = "application/vnd.jupyter.widget-view+json"
+LOOP = """import time
+w = torch.ones(2, requires_grad=True)
+x = w
+for step in range(20):
+    x = x * 2
+    time.sleep(0.05)
+print('done')"""
+
+
+@pytest.fixture
+def loaded(kernel):
+    kernel.run("%load_ext gradviz\nimport gradviz, gradviz as torch")
+    return kernel
+
+
+def follow(messages):
+    page = Page()
+    for message, buffers in frames(messages):
+        page.hear(message, buffers)
+    return page
+
+
+def picture(data):
+    return base64.b64decode(re.search(r"base64,([^\"]+)", data["text/html"]).group(1)).decode()
+
+
+def test_the_graph_grows_while_the_cell_runs(loaded):
+    (shown,) = displays(loaded.run("%gradviz"))
+    assert shown["data"][WIDGET]["model_id"]
+    messages = loaded.run(LOOP)
+    page = follow(messages)
+    counts = [
+        frame["status"]["shown"] for frame in page.frames if frame["status"]["state"] == "running"
+    ]
+    assert len(set(counts)) >= 5
+    assert page.status["state"] == "idle" and len(page.nodes) >= 21
+    assert printed(messages) == "done\n"
+
+
+def test_the_view_of_one_tensor(loaded):
+    loaded.run("w = torch.ones(2, requires_grad=True)\nother = w * 3\nloss = (w * w).sum()")
+    messages = loaded.run("gradviz.show(loss)")
+    (shown,) = displays(messages)
+    assert not displays(messages, "execute_result")
+    assert set(shown["data"]) == {WIDGET, "text/html", "text/plain"}
+    assert "loss" in picture(shown["data"]) and "other" not in picture(shown["data"])
+    ops = {row["op"] for row in follow(messages).nodes.values()}
+    assert "SumBackward0" in ops
+
+
+def test_the_handle_keeps_no_tensor(loaded):
+    said = printed(loaded.run(
+        "import weakref, gc\nloss = (torch.ones(2, requires_grad=True) * 2).sum()\nref = weakref.ref(loss)\n"
+        "shown = gradviz.show(loss)\ndel loss\ngc.collect()\nprint(ref())"
+    ))  # fmt: skip
+    assert said.splitlines()[-1] == "None"
+
+
+def test_a_handle_is_shown_again_in_a_later_cell(loaded):
+    loaded.run("shown = gradviz.show((torch.ones(2, requires_grad=True) * 2).sum())")
+    (again,) = displays(loaded.run("shown"))
+    assert WIDGET in again["data"]
+
+
+def test_show_in_the_middle_of_a_cell_grows(loaded):
+    messages = loaded.run(
+        "import time\nx = torch.ones(2, requires_grad=True) * 2\ngradviz.show(x)\n"
+        "for i in range(10):\n    x = x * 2\n    time.sleep(0.05)"
+    )
+    page = follow(messages)
+    assert len(page.nodes) >= 12 and len({len(f["strings"]) for f in page.frames}) >= 1
+    assert page.lost == 0
+
+
+def test_the_cell_magic(loaded):
+    messages = loaded.run("%%gradviz\n" + LOOP)
+    assert WIDGET in displays(messages)[0]["data"]
+    assert len(follow(messages).nodes) >= 21
+
+
+def test_a_failing_cell(loaded):
+    loaded.run("%gradviz")
+    messages = loaded.run("w = torch.ones(2, requires_grad=True)\n(w * 2).sum().backward()\n1 / 0")
+    kinds = [m["msg_type"] for m in messages if m["msg_type"] in ("error", "display_data")]
+    assert kinds[0] == "error"
+    assert follow(messages).status["state"] == "failed"
+
+
+def test_a_hundred_thousand_operations_lose_no_output(loaded):
+    loaded.run("%gradviz")
+    messages = loaded.run(
+        "w = torch.ones(2, requires_grad=True)\nx = w\n"
+        "for i in range(100_000):\n    x = x * 1.0\n    if i % 1000 == 0:\n        print('line', i)\nprint('end')"
+    )
+    lines = printed(messages).splitlines()
+    assert lines == [f"line {i}" for i in range(0, 100_000, 1000)] + ["end"]
+    page = follow(messages)
+    assert page.status["state"] == "idle" and page.status["total"] >= 100_000
+    assert page.status["shown"] == len(page.nodes)
+
+
+def test_a_page_is_answered(loaded):
+    (shown,) = displays(loaded.run("%gradviz"))
+    comm = shown["data"][WIDGET]["model_id"]
+    loaded.run("w = torch.ones(2, requires_grad=True)\nloss = (w * w).sum()\nloss.backward()")
+    page = follow(loaded.until_idle(loaded.tell(comm, t="ready", seq=-1)))
+    leaf = next(i for i, row in page.nodes.items() if row["label"] == "w")
+    for message in loaded.until_idle(loaded.tell(comm, t="inspect", id=leaf)):
+        content = message["content"].get("data", {}).get("content", {})
+        if content.get("t") == "detail":
+            page.hear(content)
+    assert page.details[leaf]["grad"]["values"] == [2.0, 2.0]
+
+
+def test_where_no_page_listens_the_picture_takes_the_place_of_the_view(loaded):
+    shown = displays(loaded.until_idle(loaded.start("%gradviz")))[0]
+    messages = loaded.until_idle(
+        loaded.start("w = torch.ones(2, requires_grad=True)\nloss = (w * w).sum()")
+    )
+    (update,) = displays(messages, "update_display_data")
+    assert update["transient"]["display_id"] == shown["transient"]["display_id"]
+    assert set(update["data"]) == {"text/html", "text/plain"} and "loss" in picture(update["data"])
+
+
+def test_freezing(loaded):
+    loaded.run("loss = (torch.ones(2, requires_grad=True) * 2).sum()\ngradviz.show(loss)")
+    messages = loaded.run("%gradviz freeze")
+    (update,) = displays(messages, "update_display_data")
+    assert set(update["data"]) == {"text/html", "text/plain"}
+    assert "1 view" in printed(messages) or "one view" in printed(messages)
+
+
+def test_the_line_under_a_cell_is_taken_back(loaded):
+    messages = loaded.run(
+        "history = []\nw = torch.ones(2, requires_grad=True)\n"
+        "for i in range(3):\n    loss = (w * w).sum()\n    history.append(loss)"
+    )
+    (line,) = displays(messages)
+    assert "history" in line["data"]["text/html"]
+    (update,) = displays(loaded.run("history.clear()"), "update_display_data")
+    assert update["data"]["text/html"] == ""
+    assert update["transient"]["display_id"] == line["transient"]["display_id"]
+
+
+def test_nothing_is_left_running(loaded):
+    loaded.run("%gradviz")
+    loaded.run(LOOP.replace("0.05", "0"))
+    said = printed(
+        loaded.run(
+            "import threading\n%gradviz off\nprint([t.name for t in threading.enumerate() if 'gradviz' in t.name])"
+        )
+    )
+    assert said.splitlines()[-1] == "[]"

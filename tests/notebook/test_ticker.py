@@ -1,0 +1,29 @@
+"""The ticker lives only between start and stop."""
+
+import threading
+
+from gradviz.notebook.ticker import Ticker
+
+
+def test_it_ticks_and_ends():
+    ticked = threading.Event()
+    ticker = Ticker(ticked.set, 0.001)
+    assert not ticker.alive
+    ticker.start()
+    ticker.start()
+    assert ticked.wait(5) and ticker.alive
+    ticker.stop()
+    assert not ticker.alive
+    assert not [t for t in threading.enumerate() if t.name == "gradviz-ticker"]
+
+
+def test_stop_without_start_and_start_again():
+    ticked = threading.Event()
+    ticker = Ticker(ticked.set, 0.001)
+    ticker.stop()
+    ticker.start()
+    ticker.stop()
+    ticked.clear()
+    ticker.start()
+    assert ticked.wait(5)
+    ticker.stop()
