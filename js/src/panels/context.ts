@@ -10,7 +10,7 @@ export interface Context {
   /** True when there is no Python to ask. */
   readonly frozen: boolean;
   language: Language;
-  say(key: string, fields?: Fields): string;
+  readonly say: (key: string, fields?: Fields) => string;
   /** Select a node and bring it into view. */
   show(id: number): void;
   /** Scroll to a line of a cell; false where that cannot be done. */

@@ -278,8 +278,7 @@ export class Graph {
     this.attention.hovered = key;
     this.attention.hoveredNode = hovered?.row.id ?? -1;
     this.element.classList.toggle("pointing", hovered !== null);
-    const say = (name: string, fields?: Record<string, string | number>) =>
-      this.context.say(name, fields);
+    const { say } = this.context;
     const hint = hovered?.members ? `\n${say("graph.open_hint")}` : "";
     this.element.title = hovered ? spoken(hovered, say) + hint : "";
     this.redraw();

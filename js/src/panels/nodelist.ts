@@ -50,7 +50,7 @@ export class NodeList {
         "data-uses": scene.byNode.get(row.id)?.length ?? 1,
         onclick: () => this.context.show(row.id),
       },
-      spoken(item, (key, fields) => this.context.say(key, fields)),
+      spoken(item, this.context.say),
     );
   }
 }

@@ -123,9 +123,7 @@ export class App implements Context {
 
   // What panels ask for.
 
-  say(key: string, fields?: Fields): string {
-    return say(this.language, key, fields);
-  }
+  readonly say = (key: string, fields?: Fields): string => say(this.language, key, fields);
 
   show(id: number): void {
     const item = this.scene.byNode.get(id)?.[0];
@@ -235,9 +233,7 @@ export class App implements Context {
     const start = performance.now();
     this.scene = buildScene(this.store, this.choices);
     this.keepSelection();
-    const labels = this.scene.items.map((item) =>
-      labelOf(item, (key, fields) => this.say(key, fields), this.valueOf(item)),
-    );
+    const labels = this.scene.items.map((item) => labelOf(item, this.say, this.valueOf(item)));
     const arranged = `${this.store.structure}:${this.language}:${[...this.choices.opened, "|", ...this.choices.closed].join()}`;
     if (this.place && arranged === this.laidOut) this.finish(this.scene, this.place, labels, false);
     else {
