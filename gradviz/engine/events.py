@@ -51,11 +51,10 @@ class Observer:
 
 
 class _Door:
-    __slots__ = ("observer", "sweep_steps")
+    __slots__ = ("observer",)
 
     def __init__(self):
         self.observer = None
-        self.sweep_steps = False
 
 
 door = _Door()
@@ -72,3 +71,146 @@ def detach(observer):
     """Stop ``observer`` watching; does nothing if it does not."""
     if door.observer is observer:
         door.observer = None
+
+
+# ---------------------------------------------------------------- reading the engine without side effects
+def edge(tensor):
+    """The edge slot of a tensor: None, LEAF, a node or an Output; None too for a view whose node is not made yet."""
+    from .tensor import _read_g
+
+    try:
+        return _read_g(tensor)
+    except AttributeError:
+        return None
+
+
+def is_leaf_edge(found):
+    """Whether an edge slot says «tracked leaf»."""
+    from .node import LEAF
+
+    return found is LEAF
+
+
+def node_of(tensor):
+    """The node that made ``tensor``, or None."""
+    found = edge(tensor)
+    if found is None or is_leaf_edge(found):
+        return None
+    return found.node if found._kind == 1 else found
+
+
+def output_nr(tensor):
+    """Which output of its node ``tensor`` is."""
+    found = edge(tensor)
+    return found.nr if found is not None and not is_leaf_edge(found) and found._kind == 1 else 0
+
+
+def inputs(node):
+    """Inputs of a node: None, a leaf tensor, or (node, output number)."""
+    out = []
+    for x in node.e:
+        if x is None or x._kind == 2:
+            out.append(x)
+        elif x._kind == 1:
+            out.append(x.node if x.node._kind == 2 else (x.node, x.nr))
+        else:
+            out.append((x, 0))
+    return tuple(out)
+
+
+def output_meta(node):
+    """(shape, dtype name) of each output of a node."""
+    if node.dtype.__class__ is tuple:
+        return tuple((tuple(s), str(d)) for s, d in zip(node.shape, node.dtype, strict=True))
+    return ((tuple(node.shape), str(node.dtype)),)
+
+
+def saved(node):
+    """(name, array or None, version saved, version now, freed) of each saved tensor, without unpacking."""
+    from .node import FREED
+
+    op = node.op
+    if op is None:
+        return _saved_of_other(node)
+    gone = node.s is FREED or node.r is FREED
+    out = []
+    for k, name in enumerate(op.saved_names):
+        if gone:
+            out.append((name, None, 0, 0, True))
+        elif node.s and node.s[2 * k] is not None:
+            out.append(_saved_input(name, node.s[2 * k], node.s[2 * k + 1]))
+    if op.saves_result:
+        kept = node.r
+        if gone:
+            out.append(("result", None, 0, 0, True))
+        elif kept.__class__ is tuple and kept and kept[0].__class__ is not tuple:
+            out.append(("result", kept[0], kept[2], kept[1][0], False))
+        elif kept is not None:
+            out.append(("result", None, 0, 0, False))
+    return tuple(out)
+
+
+def _saved_input(name, tensor, version):
+    array = getattr(tensor, "_a", None)
+    cell = getattr(tensor, "_v", None)
+    return (name, array, version or 0, cell[0] if cell else 0, False)
+
+
+def _saved_of_other(node):
+    from .node import FREED
+
+    if node.s is FREED:
+        return (("saved", None, 0, 0, True),)
+    described = getattr(node, "describe_saved", None)
+    return described() if described is not None else ()
+
+
+def hooks(target):
+    """(kind, callable) of every hook on a node or a tensor."""
+    found = target.hooks if hasattr(target, "seq") else target._hooks
+    out = []
+    if found is None:
+        return ()
+    for kind in ("pre", "post", "post_accumulate"):
+        out += [(kind, h) for h in (getattr(found, kind) or {}).values()]
+    for table in (found.tensor or {}).values():
+        out += [("tensor", h) for h in table.values()]
+    out += [("retain_grad", None) for _ in (found.retain or {})]
+    return tuple(out)
+
+
+def grad(tensor):
+    """``tensor.grad`` without the warning for results."""
+    return tensor._grad
+
+
+def version(tensor):
+    """How often the storage of ``tensor`` was modified in place."""
+    cell = tensor._v
+    return cell[0] if cell else 0
+
+
+def formula(node):
+    """The local derivative of a node as text, empty when it has none."""
+    return "" if node.op is None else node.op.formula
+
+
+def leaf_id(tensor):
+    """A serial number for a tensor that no node made, given when first asked."""
+    from .tensor import ensure_id
+
+    return ensure_id(tensor)
+
+
+def storage_id(tensor):
+    """An identity for the memory under ``tensor``."""
+    from .views import owner
+
+    return id(owner(tensor._a))
+
+
+def storage_bytes(tensor):
+    """Bytes of the whole storage under ``tensor``."""
+    from .views import owner
+
+    return owner(tensor._a).nbytes

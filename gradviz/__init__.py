@@ -1,0 +1,92 @@
+"""gradviz: a tensor and autograd engine with PyTorch's names, and a notebook that shows where gradients go.
+
+``import gradviz as torch`` runs PyTorch-style code; ``%load_ext gradviz`` draws the live graph.
+"""
+
+from __future__ import annotations
+
+import importlib
+from math import e, inf, nan, pi
+
+from . import ops as _ops
+from .engine import dtypes as _dtypes
+from .engine.device import Device as device
+from .engine.device import channels_last, contiguous_format, preserve_format, strided
+from .engine.dtypes import dtype, get_default_dtype, promote_types, set_default_dtype
+from .engine.modes import (
+    enable_grad,
+    inference_mode,
+    is_grad_enabled,
+    is_inference_mode_enabled,
+    no_grad,
+    set_grad_enabled,
+)
+from .engine.printing import set_printoptions
+from .engine.tensor import Size, Tensor
+
+globals().update(_dtypes.PUBLIC)
+globals().update(_ops.FUNCTIONS)
+
+__version__ = "0.1.0"
+
+_SUBMODULES = frozenset((
+    "amp", "autograd", "backends", "cuda", "distributed", "distributions", "export", "fft", "func", "linalg", "nn", "optim",
+    "profiler", "random", "special", "teach", "utils", "widgets", "watch", "doctor",
+))  # fmt: skip
+_NOTEBOOK = {
+    "load_ipython_extension": "gradviz.notebook.extension",
+    "unload_ipython_extension": "gradviz.notebook.extension",
+    "show": "gradviz.notebook.display",
+    "export_html": "gradviz.notebook.display",
+}
+
+
+def __getattr__(name):
+    if name in _SUBMODULES:
+        return importlib.import_module(f"gradviz.{name}")
+    if name in _NOTEBOOK:
+        return getattr(importlib.import_module(_NOTEBOOK[name]), name)
+    raise AttributeError(f"module 'gradviz' has no attribute '{name}'")
+
+
+def __dir__():
+    return sorted({*globals(), *_SUBMODULES, *_NOTEBOOK})
+
+
+def is_tensor(obj):
+    """Whether ``obj`` is a tensor."""
+    return isinstance(obj, Tensor)
+
+
+def is_floating_point(input):
+    """Whether the dtype is floating."""
+    return input.is_floating_point()
+
+
+def is_complex(input):
+    """Whether the dtype is complex."""
+    return input.is_complex()
+
+
+def numel(input):
+    """The number of elements."""
+    return input.numel()
+
+
+def result_type(a, b):
+    """The dtype that an operation on the two would have."""
+    from .engine.dispatch import common_dtype, operands
+
+    return common_dtype(*operands("result_type", a, b))
+
+
+def can_cast(from_, to):
+    """Whether PyTorch's rules allow the cast."""
+    return _dtypes.can_cast(from_, to)
+
+
+def typename(obj):
+    """The type of a tensor or object as text."""
+    return f"torch.{obj.dtype.type_name}" if isinstance(obj, Tensor) else f"{type(obj).__module__}.{type(obj).__qualname__}"
+
+

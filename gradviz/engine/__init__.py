@@ -1,0 +1,1 @@
+"""The engine: tensors, graph, sweep. Imports nothing of gradviz above itself."""

@@ -1,0 +1,612 @@
+"""The sweep: every node once, newest first, with the sum of what arrived; leaves as soon as they are complete.
+
+A ``Sweep`` first counts how often each node and leaf will be reached (``_prepare``), then runs (``run``). Between two
+nodes it can pause: ``run(1)`` runs one node. What arrives at a node reached once goes straight on; only sums are buffered.
+In first order the gradients are raw arrays, with ``create_graph`` they are tensors: the same loop, another ``F``.
+"""
+
+from __future__ import annotations
+
+import threading
+import warnings
+from heapq import heappop, heappush, heappushpop
+
+from ..backend import xp
+from . import dtypes
+from .dispatch import RAW, TENSOR, wrap
+from .events import door
+from .modes import force_grad_mode, local, state
+from .node import FREED, LEAF, new, serial
+from .tensor import Size, Tensor
+
+_preparing = threading.Lock()
+ndarray = xp.ndarray
+
+
+class Sweep:
+    """One backward pass. ``roots``: (edge, gradient) pairs; ``captures``: edges whose gradient is wanted, or None for leaves."""
+
+    __slots__ = (
+        "_anomaly", "_buffers", "_heap", "_leaf_counts", "_many", "_needed", "_observer", "accumulates", "captured",
+        "create_graph", "keep_graph", "roots",
+    )  # fmt: skip
+
+    def __init__(self, roots, keep_graph, create_graph, captures=None, accumulates=True):
+        self.roots = [edge for edge, _ in roots]
+        self.keep_graph = keep_graph
+        self.create_graph = create_graph
+        self.captured = None if captures is None else dict.fromkeys(captures)
+        self.accumulates = accumulates
+        self._heap, self._buffers = [], {}
+        self._observer = door.observer
+        self._anomaly = bool(state.special) and local.anomaly
+        with _preparing:
+            self._prepare(captures)
+        if self._observer is not None:
+            self._observer.backward_started(self)
+        for edge, g in roots:
+            self._deliver(edge, g, False)
+
+    # ------------------------------------------------------------ counting
+    def _prepare(self, captures):
+        token = serial()
+        many, leaves, order = {}, {}, None if captures is None else []
+        stack = []
+        for edge in self.roots:
+            _count(edge, token, many, leaves, stack)
+        while stack:
+            node = stack.pop()
+            if order is not None:
+                order.append(node)
+            for x in node.e:
+                if x is None:
+                    continue
+                kind = x._kind
+                if kind == 1:
+                    x = x.node
+                    kind = x._kind
+                if kind == 2:
+                    leaves[x] = leaves.get(x, 0) + 1
+                elif x.mark == token:
+                    many[x] = many.get(x, 1) + 1
+                else:
+                    x.mark = token
+                    stack.append(x)
+        self._many, self._leaf_counts = many, leaves
+        self._needed = None if captures is None else _needed(order, captures)
+
+    # ------------------------------------------------------------ running
+    def run(self, limit=-1):
+        """Run until done, or ``limit`` nodes. True when the sweep is complete."""
+        try:
+            with force_grad_mode(self.create_graph):
+                done = self._loop(limit)
+        except BaseException as error:
+            self._heap, self._buffers = [], {}
+            if self._observer is not None:
+                self._observer.backward_failed(self, error)
+            raise
+        if done and self._observer is not None:
+            self._observer.backward_finished(self)
+        return done
+
+    def _loop(self, limit):
+        heap, many, needed = self._heap, self._many, self._needed
+        observer, keep, anomaly = self._observer, self.keep_graph, self._anomaly
+        F = TENSOR if self.create_graph else RAW
+        hooked = self.captured is not None
+        following = None
+        while heap or following is not None:
+            if following is None:
+                _, node, g = heappop(heap)
+            elif heap and heap[0][0] < -following.seq:
+                _, node, g = heappushpop(heap, (-following.seq, following, following_g))
+            else:
+                node, g = following, following_g
+            following = following_g = None
+            if limit == 0:
+                heappush(heap, (-node.seq, node, g))
+                return False
+            limit -= 1
+            hooks = node.hooks
+            if hooks is not None or hooked:
+                g = self._arrive(node, g, hooks)
+            if needed is not None and node not in needed:
+                continue
+            if observer is not None:
+                observer.node_entered(self, node, g if g.__class__ is tuple else (g,))
+            edges = node.e
+            if g is None and node.op is not None:
+                grads = (None,) * len(edges)
+            else:
+                grads = node.run(g, F)
+            if hooks is not None and hooks.post:
+                grads = _post_hooks(hooks.post, grads, g)
+            if anomaly:
+                _check_nan(node, grads)
+            if observer is not None:
+                observer.node_left(self, node, grads)
+            if not keep:
+                if node.s:
+                    node.s = FREED
+                if node.r is not None:
+                    node.r = FREED
+                if observer is not None:
+                    observer.saved_released(node)
+            for x, gx in zip(edges, grads, strict=True):
+                if x is None:
+                    continue
+                if x._kind == 0 and gx is not None:
+                    if gx.shape != x.shape or gx.dtype is not x.dtype:
+                        gx = fit(F, gx, x.shape, x.dtype, node, edges, x)
+                    if x not in many if many else True:
+                        if following is None:
+                            following, following_g = x, gx
+                        else:
+                            heappush(heap, (-x.seq, x, gx))
+                        continue
+                    self._buffer(x, 0, gx, F)
+                elif gx is None:
+                    self._deliver(x, None, False)
+                else:
+                    gx = _fit_edge(F, gx, x, node, edges)
+                    fresh = gx is not g and gx.__class__ is ndarray and gx.base is None and not _twice(grads, gx)
+                    self._deliver(x, gx, fresh and node.op is not None)
+            g = grads = gx = None
+        return True
+
+    def _deliver(self, edge, g, fresh):
+        """A gradient arrives along ``edge``."""
+        kind = edge._kind
+        nr = 0
+        if kind == 1:
+            nr = edge.nr
+            edge = edge.node
+            kind = edge._kind
+        if kind == 2:
+            self._arrive_at_leaf(edge, g, fresh)
+        else:
+            self._buffer(edge, nr, g, TENSOR if self.create_graph else RAW)
+
+    def _buffer(self, node, nr, g, F):
+        """Add into the sum waiting at ``node``; start it when all have come."""
+        several = node.dtype.__class__ is tuple
+        left = self._many.get(node, 1) - 1
+        if several:
+            held = self._buffers.get(node)
+            if held is None:
+                held = self._buffers[node] = [None] * len(node.dtype)
+            if g is not None:
+                held[nr] = g if held[nr] is None else F.plus(held[nr], g)
+        elif node in self._buffers and self._buffers[node] is not None:
+            if g is not None:
+                self._buffers[node] = F.plus(self._buffers[node], g)
+        else:
+            self._buffers[node] = g
+        if left:
+            self._many[node] = left
+            return
+        self._many.pop(node, None)
+        ready = self._buffers.pop(node)
+        if several:
+            ready = tuple(ready) if any(x is not None for x in ready) else None
+        heappush(self._heap, (-node.seq, node, ready))
+
+    # ------------------------------------------------------------ hooks and captures at a node
+    def _arrive(self, node, g, hooks):
+        several = node.dtype.__class__ is tuple
+        grads = list(g) if g.__class__ is tuple else [g] * 1
+        if several and g is None:
+            grads = [None] * len(node.dtype)
+        if hooks is not None:
+            self._run_arrival_hooks(node, grads, hooks)
+        if self.captured is not None:
+            for nr, got in enumerate(grads):
+                if (node, nr) in self.captured:
+                    self.captured[node, nr] = got
+        return (tuple(grads) if any(x is not None for x in grads) else None) if several else grads[0]
+
+    def _run_arrival_hooks(self, node, grads, hooks):
+        if hooks.tensor:
+            for nr, table in hooks.tensor.items():
+                for hook in list(table.values()):
+                    if grads[nr] is not None:
+                        grads[nr] = self._call_tensor_hook(hook, grads[nr])
+        if hooks.pre:
+            for hook in list(hooks.pre.values()):
+                told = hook(tuple(None if x is None else as_tensor(x) for x in grads))
+                if told is not None:
+                    told = told if isinstance(told, tuple) else (told,)
+                    grads[:] = [None if x is None else self._from_tensor(x) for x in told]
+        if hooks.retain:
+            for nr, ref in hooks.retain.items():
+                tensor = ref()
+                if tensor is not None and grads[nr] is not None:
+                    self._keep(tensor, grads[nr])
+
+    def _call_tensor_hook(self, hook, g):
+        before = as_tensor(g)
+        told = hook(before)
+        if told is None:
+            return self._from_tensor(before)
+        check_hook_result(before, told, hook)
+        return self._from_tensor(told)
+
+    def _from_tensor(self, t):
+        return t if self.create_graph else t._a
+
+    def _keep(self, tensor, g):
+        old = tensor._grad
+        if self.create_graph:
+            tensor._grad = g.clone() if old is None else old + g
+        else:
+            tensor._grad = wrap(xp.array(g) if old is None else old._a + g)
+        if self._observer is not None:
+            self._observer.accumulated(self, tensor, tensor._grad)
+
+    # ------------------------------------------------------------ leaves
+    def _arrive_at_leaf(self, leaf, g, fresh):
+        left = self._leaf_counts.get(leaf, 1) - 1
+        held = self._buffers.get(leaf)
+        if held is not None:
+            if g is not None:
+                g = (TENSOR if self.create_graph else RAW).plus(held, g)
+                fresh = True
+            else:
+                g = held
+                fresh = False
+        if left > 0:
+            self._leaf_counts[leaf] = left
+            if g is not None:
+                # a sum is built out of place, so what is buffered may be anybody's
+                self._buffers[leaf] = g
+            return
+        self._buffers.pop(leaf, None)
+        self._leaf_counts.pop(leaf, None)
+        if g is not None:
+            self._complete_leaf(leaf, g, fresh)
+
+    def _complete_leaf(self, leaf, g, fresh):
+        hooks = leaf._hooks
+        if hooks is not None and hooks.tensor:
+            for hook in list(hooks.tensor[0].values()):
+                told = self._call_tensor_hook(hook, g)
+                fresh = fresh and told is g
+                g = told
+        if self.captured is not None:
+            if leaf not in self.captured:
+                return
+            if not self.accumulates:
+                self.captured[leaf] = g
+                return
+        if leaf._g is not LEAF:
+            return
+        if hooks is not None and hooks.pre:
+            for hook in list(hooks.pre.values()):
+                told = hook((as_tensor(g),))
+                if told is not None:
+                    g = self._from_tensor(told[0] if isinstance(told, tuple) else told)
+                    fresh = False
+        if self.create_graph:
+            _accumulate_tensor(leaf, g)
+        else:
+            _accumulate_array(leaf, g, fresh)
+        if self._observer is not None:
+            self._observer.accumulated(self, leaf, g)
+        if hooks is not None:
+            for hook in list((hooks.post or {}).values()):
+                hook((), (as_tensor(g),))
+            for hook in list((hooks.post_accumulate or {}).values()):
+                hook(leaf)
+
+
+def _count(edge, token, many, leaves, stack):
+    x = edge.node if edge._kind == 1 else edge
+    if x._kind == 2:
+        leaves[x] = leaves.get(x, 0) + 1
+    elif x.mark == token:
+        many[x] = many.get(x, 1) + 1
+    else:
+        x.mark = token
+        stack.append(x)
+
+
+def _needed(order, captures):
+    """The nodes on a path from a root to a captured edge."""
+    wanted = set()
+    for key in captures:
+        wanted.add(key[0] if key.__class__ is tuple else key)
+    needed = set()
+    for node in sorted(order, key=lambda n: n.seq):
+        for x in node.e:
+            if x is None:
+                continue
+            x = x.node if x._kind == 1 else x
+            if x in needed or x in wanted:
+                needed.add(node)
+                break
+    return needed
+
+
+# ---------------------------------------------------------------- gradients
+def as_tensor(g):
+    """A gradient as a tensor, for a hook."""
+    return g if isinstance(g, Tensor) else wrap(g)
+
+
+def _twice(grads, g):
+    """Whether one node gave the same array to two inputs."""
+    return sum(x is g for x in grads) > 1
+
+
+def _fit_edge(F, g, edge, node, edges):
+    if edge._kind == 1 and edge.node._kind == 0:
+        shape, dtype = edge.node.shape[edge.nr], edge.node.dtype[edge.nr]
+    elif edge._kind == 0:
+        shape, dtype = edge.shape, edge.dtype
+    else:
+        leaf = edge.node if edge._kind == 1 else edge
+        shape, dtype = leaf._a.shape, leaf._a.dtype
+    if g.shape != shape or g.dtype is not dtype:
+        return fit(F, g, shape, dtype, node, edges, edge)
+    return g
+
+
+def fit(F, g, shape, dtype, node, edges, edge):
+    """Sum a gradient down to the input's shape and give it the input's dtype (PyTorch's validation of outputs)."""
+    have = tuple(g.shape)
+    if have != shape:
+        if not _expands(shape, have):
+            index = next(i for i, x in enumerate(edges) if x is edge)
+            raise RuntimeError(
+                f"Function {node.name()} returned an invalid gradient at index {index} - got {list(have)} but expected "
+                f"shape compatible with {list(shape)}"
+            )
+        g = F.sum_to(g, shape)
+    return F.cast(g, dtype)
+
+
+def _expands(shape, target):
+    if len(shape) > len(target):
+        return False
+    return all(a == b or a == 1 for a, b in zip(reversed(shape), reversed(target), strict=False))
+
+
+def _accumulate_array(leaf, g, fresh):
+    old = leaf._grad
+    if g.__class__ is not ndarray:
+        g = xp.asarray(g) if isinstance(g, xp.generic) else g
+    if old is None:
+        if not fresh or not g.flags.c_contiguous:
+            g = xp.array(g)
+        t = new(Tensor)
+        t._a = g
+        t._g = t._v = None
+        leaf._grad = t
+    elif old._g is None and old._a.flags.writeable:
+        xp.add(old._a, g, out=old._a)
+        _bump(old)
+    else:
+        leaf._grad = wrap(old._a + g)
+
+
+def _bump(tensor):
+    cell = tensor._v
+    if cell is None:
+        tensor._v = [1, None]
+    else:
+        cell[0] += 1
+
+
+def _accumulate_tensor(leaf, g):
+    old = leaf._grad
+    leaf._grad = g.clone() if old is None else old + g
+
+
+def check_hook_result(before, told, hook):
+    """PyTorch's checks of what a tensor hook returned."""
+    name = getattr(hook, "__name__", type(hook).__name__)
+    if not isinstance(told, Tensor):
+        raise TypeError(f"hook '{name}' should return None or a Tensor, but returned '{type(told).__name__}'")
+    if told._a.shape != before._a.shape:
+        raise RuntimeError(f"hook '{name}' has changed the size of value")
+    if told._a.dtype != before._a.dtype:
+        raise RuntimeError(
+            f"hook '{name}' has changed the type of value (was torch.{dtypes.of(before._a).type_name} got "
+            f"torch.{dtypes.of(told._a).type_name})"
+        )
+
+
+def _post_hooks(table, grads, g):
+    grads = tuple(grads)
+    outs = g if g.__class__ is tuple else (g,)
+    for hook in list(table.values()):
+        raw = not any(isinstance(x, Tensor) for x in grads if x is not None)
+        told = hook(
+            tuple(None if x is None else as_tensor(x) for x in grads),
+            tuple(None if x is None else as_tensor(x) for x in outs),
+        )
+        if told is not None:
+            told = told if isinstance(told, tuple) else (told,)
+            if len(told) != len(grads):
+                raise RuntimeError(f"hook has returned an incorrect number of values (got {len(told)}, but expected {len(grads)})")
+            grads = tuple(None if x is None else x._a if raw else x for x in told)
+    return grads
+
+
+def _check_nan(node, grads):
+    for k, g in enumerate(grads):
+        if g is None:
+            continue
+        a = g._a if isinstance(g, Tensor) else g
+        if a.dtype.kind in "fc" and xp.isnan(a).any():
+            trace = node.metadata.get("traceback_")
+            if trace:
+                warnings.warn(
+                    f"Error detected in {node.name()}. Traceback of forward call that caused the error:\n{''.join(trace)}",
+                    UserWarning,
+                    stacklevel=4,
+                )
+            raise RuntimeError(f"Function '{node.name()}' returned nan values in its {k}th output.")
+
+
+# ---------------------------------------------------------------- the public calls
+_CYCLE_WARNING = (
+    "Using backward() with create_graph=True will create a reference cycle between the parameter and its gradient which can "
+    "cause a memory leak. We recommend using autograd.grad when creating the graph to avoid this. If you have to use this "
+    "function, make sure to reset the .grad fields of your parameters to None after use to break the cycle and avoid the leak."
+)
+
+
+def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, inputs=None):
+    """Sum the gradients of ``tensors`` into the ``.grad`` of the leaves they were computed from.
+
+    ``grad_tensors``: one a tensor, same shape; may be None for a one-element tensor. ``inputs``: accumulate only into these.
+    Raises RuntimeError for an untracked root, a missing gradient of a non-scalar, or a graph whose saved tensors were freed.
+    """
+    tensors = _as_tuple(tensors)
+    if inputs is not None:
+        inputs = _as_tuple(inputs)
+        if not inputs:
+            raise RuntimeError("'inputs' argument to backward() cannot be empty.")
+    roots = _roots(tensors, grad_tensors, create_graph)
+    if create_graph:
+        warnings.warn(_CYCLE_WARNING, UserWarning, stacklevel=3)
+    captures = None if inputs is None else [_capture_key(t) for t in inputs]
+    sweep = Sweep(roots, create_graph if retain_graph is None else retain_graph, create_graph, captures)
+    sweep.run()
+    if inputs is not None:
+        for t, key in zip(inputs, captures, strict=True):
+            got = sweep.captured.get(key)
+            if key.__class__ is tuple and got is not None and isinstance(t, Tensor):
+                sweep._keep(t, got)
+
+
+def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=False, allow_unused=None,
+         is_grads_batched=False, materialize_grads=False):  # fmt: skip
+    """The gradients of ``outputs`` with respect to ``inputs``, as a tuple; ``.grad`` is left alone.
+
+    ``allow_unused``: None instead of an error for an input outside the graph; ``materialize_grads``: zeros instead.
+    """
+    outputs, inputs = _as_tuple(outputs), _as_tuple(inputs)
+    if not inputs:
+        raise ValueError("grad requires non-empty inputs.")
+    if materialize_grads:
+        if allow_unused is False:
+            raise ValueError(
+                "Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False."
+            )
+        allow_unused = True
+    if is_grads_batched:
+        return _batched(outputs, inputs, grad_outputs, retain_graph, create_graph, allow_unused, materialize_grads)
+    captures = [_capture_key(t) for t in inputs]
+    roots = _roots(outputs, grad_outputs, create_graph)
+    sweep = Sweep(roots, create_graph if retain_graph is None else retain_graph, create_graph, captures, accumulates=False)
+    sweep.run()
+    return tuple(_result(sweep, key, t, allow_unused, materialize_grads) for key, t in zip(captures, inputs, strict=True))
+
+
+def _batched(outputs, inputs, grad_outputs, retain_graph, create_graph, allow_unused, materialize_grads):
+    """One sweep a row of ``grad_outputs``; results stacked."""
+    from .dispatch import TENSOR
+
+    seeds = _as_tuple(grad_outputs)
+    keep = create_graph if retain_graph is None else retain_graph
+    count = seeds[0]._a.shape[0]
+    rows = [
+        grad(outputs, inputs, tuple(s[k] for s in seeds), keep or k + 1 < count, create_graph, allow_unused, False,
+             materialize_grads)
+        for k in range(count)
+    ]  # fmt: skip
+    return tuple(None if column[0] is None else TENSOR.stack_list(column) for column in zip(*rows, strict=True))
+
+
+def _result(sweep, key, tensor, allow_unused, materialize):
+    got = sweep.captured[key]
+    if got is None:
+        if materialize and isinstance(tensor, Tensor):
+            return wrap(xp.zeros(tensor._a.shape, tensor._a.dtype))
+        if not allow_unused:
+            raise RuntimeError(
+                "One of the differentiated Tensors appears to not have been used in the graph. Set allow_unused=True if this "
+                "is the desired behavior."
+            )
+        return None
+    return as_tensor(got)
+
+
+def _as_tuple(x):
+    if isinstance(x, Tensor):
+        return (x,)
+    return x if isinstance(x, tuple) and not hasattr(x, "_fields") else (x,) if hasattr(x, "_fields") else tuple(x)
+
+
+def _edge(x):
+    """The edge of a root or input: a tensor or a GradientEdge."""
+    if isinstance(x, Tensor):
+        g = x._g
+        return x if g is LEAF else g
+    from .node import AccumulateGrad, Output
+
+    if isinstance(x.node, AccumulateGrad):
+        return x.node.variable
+    return Output(x.node, x.output_nr) if x.node.dtype.__class__ is tuple else x.node
+
+
+def _capture_key(x):
+    edge = _edge(x)
+    if edge is None:
+        raise RuntimeError("One of the differentiated Tensors does not require grad")
+    if edge._kind == 1 and edge.node._kind == 0:
+        return (edge.node, edge.nr)
+    if edge._kind == 0:
+        return (edge, 0)
+    return edge.node if edge._kind == 1 else edge
+
+
+def _roots(tensors, seeds, create_graph):
+    if isinstance(seeds, Tensor) or seeds is None:
+        seeds = (seeds,) * (1 if isinstance(seeds, Tensor) else len(tensors))
+    seeds = tuple(seeds)
+    if len(seeds) != len(tensors):
+        raise RuntimeError(f"got {len(tensors)} tensors and {len(seeds)} gradients")
+    roots = []
+    for k, (t, seed) in enumerate(zip(tensors, seeds, strict=True)):
+        made = _seed(t, seed, k)
+        edge = _edge(t)
+        if edge is None:
+            raise RuntimeError(f"element {k} of tensors does not require grad and does not have a grad_fn")
+        roots.append((edge, made if create_graph else made._a))
+    return roots
+
+
+def _seed(t, seed, k):
+    if seed is None:
+        return _implicit_seed(t)
+    if not isinstance(seed, Tensor):
+        raise TypeError(f"gradients can be either Tensors or None, but got {type(seed).__name__}")
+    if isinstance(t, Tensor):
+        if seed._a.shape != t._a.shape:
+            raise RuntimeError(
+                f"Mismatch in shape: grad_output[{k}] has a shape of {Size(seed._a.shape)} and output[{k}] has a shape of "
+                f"{Size(t._a.shape)}."
+            )
+        if seed._a.dtype.kind == "c" and t._a.dtype.kind != "c":
+            raise RuntimeError(
+                f"For complex Tensors, both grad_output and output are required to have the same dtype. Mismatch in dtype: "
+                f"grad_output[{k}] has a dtype of {seed.dtype} and output[{k}] has a dtype of {t.dtype}."
+            )
+    return seed
+
+
+def _implicit_seed(t):
+    if not isinstance(t, Tensor):
+        raise RuntimeError("grad can be implicitly created only for scalar outputs")
+    if t.requires_grad:
+        if t._a.size != 1:
+            raise RuntimeError("grad can be implicitly created only for scalar outputs")
+        if t._a.dtype.kind == "c":
+            raise RuntimeError(f"grad can be implicitly created only for real scalar outputs but got {t.dtype}")
+    return wrap(xp.ones(t._a.shape, t._a.dtype))
+
+

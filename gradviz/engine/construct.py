@@ -1,0 +1,115 @@
+"""How a tensor comes from Python data, and the legacy ``Tensor(...)`` constructor."""
+
+from __future__ import annotations
+
+from ..backend import xp
+from . import dtypes
+from .modes import local, state
+from .node import INFERENCE, LEAF, new
+from .tensor import Tensor
+
+GRAD_DTYPE_MESSAGE = "Only Tensors of floating point and complex dtype can require gradients"
+
+
+def mark(t, requires_grad):
+    """Track a new leaf; RuntimeError for a dtype that has no gradient."""
+    if requires_grad:
+        if t._a.dtype.kind in "biu":
+            raise RuntimeError(GRAD_DTYPE_MESSAGE)
+        t._g = LEAF
+    return t
+
+
+def array_of(data, dtype=None):
+    """Nested numbers, arrays or tensors as one array, in PyTorch's dtype."""
+    if isinstance(data, Tensor):
+        found = data._a
+    elif isinstance(data, (xp.ndarray, xp.generic)):
+        dtypes.from_np(data.dtype)
+        found = xp.asarray(data)
+    else:
+        found = _from_nested(data)
+    if dtype is not None:
+        return xp.array(found, dtype=dtype.np, order="C")
+    return xp.array(found, order="C")
+
+
+def _from_nested(data):
+    plain = _unwrap(data)
+    try:
+        found = xp.asarray(plain)
+    except ValueError:
+        raise ValueError(_ragged(plain)) from None
+    except OverflowError:
+        raise RuntimeError("Overflow when unpacking long long") from None
+    if found.dtype.kind == "O":
+        raise RuntimeError(f"Could not infer dtype of {type(_first_odd(plain)).__name__}")
+    if found.dtype.kind in "USM":
+        raise TypeError(f"new(): invalid data type '{type(_leaf(plain)).__name__}'")
+    return found.astype(_natural(found, plain).np, copy=False)
+
+
+def _unwrap(data):
+    if isinstance(data, (list, tuple)):
+        return [_unwrap(x) for x in data]
+    return data._a if isinstance(data, Tensor) else data
+
+
+def _natural(found, plain):
+    """Python floats take the default dtype, NumPy numbers keep theirs."""
+    kept = dtypes.from_np(found.dtype)
+    if kept.category == 2 and (found.size == 0 or not isinstance(_leaf(plain), (xp.generic, xp.ndarray))):
+        return dtypes.default.float
+    if kept.category == 3 and not isinstance(_leaf(plain), (xp.generic, xp.ndarray)):
+        return dtypes.default.complex
+    return kept
+
+
+def _leaf(x):
+    while isinstance(x, list):
+        if not x:
+            return 0.0
+        x = x[0]
+    return x
+
+
+def _first_odd(x):
+    stack = [x]
+    while stack:
+        item = stack.pop()
+        if isinstance(item, list):
+            stack.extend(reversed(item))
+        elif not isinstance(item, (int, float, complex, bool, xp.generic, xp.ndarray)):
+            return item
+    return x
+
+
+def _ragged(x):
+    dim = 0
+    while isinstance(x, list) and x and isinstance(x[0], list):
+        lengths = [len(row) if isinstance(row, list) else 0 for row in x]
+        if len(set(lengths)) > 1:
+            wrong = next(n for n in lengths if n != lengths[0])
+            return f"expected sequence of length {lengths[0]} at dim {dim + 1} (got {wrong})"
+        x, dim = x[0], dim + 1
+    return f"expected a sequence of equal lengths at dim {dim}"
+
+
+def legacy_tensor(cls, *args, **kwargs):
+    """``Tensor(2, 3)`` (sizes, uninitialised), ``Tensor([1, 2])`` (data, default float), ``Tensor()`` (empty)."""
+    if cls is not Tensor and len(args) >= 1 and isinstance(args[0], Tensor):
+        t = new(cls)
+        t._a, t._g, t._v = args[0]._a, None, args[0]._v
+        return t
+    if len(args) == 1 and not isinstance(args[0], int):
+        array = array_of(args[0], None if isinstance(args[0], (Tensor, xp.ndarray)) else dtypes.default.float)
+        if array.dtype.kind in "biu":
+            array = array.astype(dtypes.default.float.np)
+    else:
+        array = xp.zeros(args if args else (0,), dtypes.default.float.np)
+    t = new(cls)
+    t._a, t._g = array, None
+    t._v = INFERENCE if state.special and local.inference else None
+    return t
+
+

@@ -1,0 +1,608 @@
+"""The one hot path: an operation's declaration becomes a function that computes and records.
+
+Every operation is an ``Op``: a forward on raw arrays, one derivative an input, and what these name is what is
+saved. ``RAW`` and ``TENSOR`` hold every operation under its name, on arrays and on tensors: a derivative written
+as ``lambda F, g, self: g * F.cos(self)`` serves first order with F = RAW and any order with F = TENSOR.
+"""
+
+from __future__ import annotations
+
+import weakref
+
+from ..backend import xp
+from . import dtypes, saved
+from .device import CPU
+from .events import door
+from .modes import local, state
+from .node import FREED, INFERENCE, LEAF, MultiNode, Node, Output, freed, new, serial
+from .tensor import Tensor
+
+ndarray = xp.ndarray
+asarray = xp.asarray
+generic = xp.generic
+
+
+class Namespace:
+    """Operations by name."""
+
+    def __repr__(self):
+        return f"<{self.label} operations>"
+
+
+RAW = Namespace()
+RAW.label = "raw"
+TENSOR = Namespace()
+TENSOR.label = "tensor"
+RAW.read, TENSOR.read = saved.read_array, saved.read_tensor
+RAW.result, TENSOR.result = saved.result_array, saved.result_tensor
+
+
+class Op:
+    """One declared operation.
+
+    ``derivatives``: one function an input or None; ``joint``: one function for all inputs at once. Their parameters after
+    ``F, g`` name what they need: an input, ``result``, an attribute, ``<input>_shape``, or ``needs`` (which inputs want one).
+    """
+
+    __slots__ = (
+        "attr_names", "derivatives", "fetch", "formula", "forward", "input_names", "joint", "name", "node", "outputs",
+        "saved_attrs", "saved_by", "saved_inputs", "saved_names", "saves_result", "shaped", "view",
+    )  # fmt: skip
+
+    def __init__(self, name, forward, inputs, attrs, derivatives, joint, node, formula, view, outputs):
+        self.name, self.forward = name, forward
+        self.input_names, self.attr_names = inputs, attrs
+        self.joint, self.formula, self.view, self.outputs = joint, formula, view, outputs
+        self.derivatives = tuple(derivatives.get(i) for i in inputs)
+        self.node = type(node, (MultiNode if outputs else Node,), {"__slots__": (), "op": self, "__module__": "gradviz"})
+        self._plan()
+
+    def _plan(self):
+        wants = [parameters(d) for d in self.derivatives] if self.joint is None else [parameters(self.joint)]
+        named = [n for names in wants for n in names]
+        self.saves_result = "result" in named
+        self.saved_inputs = [i for i, n in enumerate(self.input_names) if n in named]
+        self.saved_names = [self.input_names[i] for i in self.saved_inputs]
+        self.saved_by = [
+            sum(1 << k for k, names in enumerate(wants) if self.input_names[i] in names) if self.joint is None else -1
+            for i in self.saved_inputs
+        ]
+        self.shaped = [i for i, n in enumerate(self.input_names) if f"{n}_shape" in named]
+        self.saved_attrs = {n: k for k, n in enumerate(self.attr_names) if n in named}
+        self.fetch = tuple(tuple(self._fetcher(n) for n in names) for names in wants)
+
+    def _fetcher(self, name):
+        if name == "result":
+            return lambda node, F: F.result(node)
+        if name == "needs":
+            return lambda node, F: tuple(x is not None for x in node.e)
+        if name in self.input_names:
+            k = 2 * self.saved_names.index(name)
+            return lambda node, F: None if node.s[k] is None else F.read(node.s[k], node.s[k + 1])
+        if name in self.attr_names:
+            j = self.attr_names.index(name)
+            return lambda node, F: node.at[j]
+        if name.endswith("_shape"):
+            j = len(self.attr_names) + self.shaped.index(self.input_names.index(name.removesuffix("_shape")))
+            return lambda node, F: node.at[j]
+        raise TypeError(f"derivative of {self.name} names {name!r}, which the operation does not have")
+
+
+def parameters(function):
+    """Names of a derivative's parameters after ``F, g``."""
+    if function is None:
+        return ()
+    code = function.__code__
+    return code.co_varnames[2 : code.co_argcount]
+
+
+# ---------------------------------------------------------------- recording
+def wrap(array):
+    """A fresh untracked tensor around ``array`` (0-d NumPy scalars become arrays)."""
+    t = new(Tensor)
+    t._a = asarray(array) if isinstance(array, generic) else array
+    t._g = t._v = None
+    if state.special and local.inference:
+        t._v = INFERENCE
+    return t
+
+
+def record(op, t, ins, attrs):
+    """Give result ``t`` its node. Some input is tracked and recording is on."""
+    node = new(op.node)
+    node.seq = serial()
+    o = t._a
+    node.shape, node.dtype = o.shape, o.dtype
+    node.hooks = node.r = node.mark = None
+    fill(op, node, ins, attrs)
+    t._g = node
+    if op.saves_result:
+        cell = t._v
+        if cell is None:
+            cell = t._v = [0, None]
+        node.r = (o, cell, cell[0])
+    if state.special and local.saved_hooks:
+        _pack_all(op, node, t)
+    if door.observer is not None:
+        door.observer.operation(t, ins)
+    return t
+
+
+def fill(op, node, ins, attrs):
+    """Edges, saved inputs and attributes of a node."""
+    mask = bit = 0
+    edges = []
+    for x in ins:
+        g = None if x is None else x._g
+        edges.append(x if g is LEAF else g)
+        if g is not None:
+            mask |= 1 << bit
+        bit += 1
+    node.e = tuple(edges)
+    kept = ()
+    for i, by in zip(op.saved_inputs, op.saved_by, strict=True):
+        x = ins[i]
+        if by & mask and x is not None:
+            v = x._v
+            kept += (x, v and v[0])
+            if v is INFERENCE:
+                _refuse_inference()
+        else:
+            kept += (None, None)
+    node.s = kept
+    if op.shaped:
+        attrs = (*attrs, *[ins[i]._a.shape for i in op.shaped])
+    node.at = attrs
+
+
+def _refuse_inference():
+    raise RuntimeError(
+        "Inference tensors cannot be saved for backward. Please do not use Tensors created in inference mode in computation "
+        "tracked by autograd. To work around this, you can make a clone to get a normal tensor and use it in autograd, or "
+        "use `torch.no_grad()` instead of `torch.inference_mode()`."
+    )
+
+
+def _pack_all(op, node, t):
+    """Send everything a node saved through the innermost pack hook."""
+    if node.s:
+        kept = list(node.s)
+        for k in range(0, len(kept), 2):
+            x = kept[k]
+            if x is not None:
+                g = x._g
+                kept[k] = saved.pack(x, x if g is LEAF else g)
+        node.s = tuple(kept)
+    if node.r is not None:
+        node.r = saved.pack(t.detach(), node)
+
+
+def finish(op, t, ins, attrs):
+    """Record ``t`` if an input is tracked and recording is on; the path for everything but the fastest cases."""
+    tracked = False
+    for x in ins:
+        if x is not None and x._g is not None:
+            tracked = True
+            break
+    if state.special:
+        if local.inference:
+            t._g = None
+            if t._v is None:
+                t._v = INFERENCE
+            return t
+        if not local.grad:
+            t._g = None
+            if tracked and door.observer is not None:
+                door.observer.cut(ins, t, "no_grad")
+            return t
+    if tracked and dtypes.of(t._a).category >= 2:
+        record(op, t, ins, attrs)
+        if state.special and local.anomaly:
+            _note_forward(t)
+        return t
+    t._g = None
+    return t
+
+
+def _note_forward(t):
+    import traceback
+
+    g = t._g
+    node = g.node if g._kind == 1 else g
+    node.metadata["traceback_"] = traceback.format_stack()[:-3]
+
+
+def call(op, ins, attrs=()):
+    """Compute and record: the general path."""
+    o = op.forward(*[None if x is None else x._a for x in ins], *attrs)
+    if op.outputs:
+        return _finish_many(op, o, ins, attrs)
+    t = new(Tensor)
+    t._a = o if o.__class__ is ndarray else _array(o)
+    t._v = None
+    if op.view:
+        return finish_view(op, t, ins[0], ins, attrs)
+    return finish(op, t, ins, attrs)
+
+
+def _array(o):
+    return asarray(o) if isinstance(o, generic) else o
+
+
+def finish_view(op, t, source, ins, attrs):
+    """A result that shares storage: it takes the version cell of its base and is known to it."""
+    view = source._view
+    base = source if view is None else view[0]
+    cell = source._v
+    if cell is None:
+        cell = source._v = [0, None]
+    t._v = cell
+    made_in = "default"
+    if state.special:
+        made_in = "inference" if local.inference else "default" if local.grad else "no_grad"
+    if view is not None and view[1] != "default":
+        made_in = view[1] if made_in == "default" else made_in
+    t._view = (base, made_in)
+    note_view(cell, t)
+    return finish(op, t, ins, attrs)
+
+
+def note_view(cell, t):
+    """Let the storage know, weakly, that ``t`` looks at it."""
+    if cell is INFERENCE:
+        return
+    known = cell[1]
+    if known is None:
+        cell[1] = [weakref.ref(t)]
+        return
+    known.append(weakref.ref(t))
+    if len(known) & 63 == 0:
+        cell[1] = [r for r in known if r() is not None]
+
+
+def _finish_many(op, arrays, ins, attrs):
+    outs = []
+    differentiable = op.outputs
+    for k, o in enumerate(arrays):
+        t = wrap(o)
+        if op.view:
+            _join_views(t, ins[0])
+        outs.append(t)
+    outs = tuple(outs)
+    tracked = any(x is not None and x._g is not None for x in ins)
+    if state.special and (local.inference or not local.grad):
+        if tracked and door.observer is not None and not local.inference:
+            door.observer.cut(ins, outs[0], "no_grad")
+        return outs
+    if not tracked:
+        return outs
+    node = new(op.node)
+    node.seq = serial()
+    node.shape = tuple(o._a.shape for o in outs)
+    node.dtype = tuple(o._a.dtype for o in outs)
+    node.hooks = node.r = node.mark = None
+    fill(op, node, ins, attrs)
+    if op.saves_result:
+        node.r = tuple((o._a, _cell(o), o._v[0]) for o in outs)
+    for k, t in enumerate(outs):
+        flag = differentiable if differentiable is True else differentiable[k] if k < len(differentiable) else differentiable[-1]
+        if flag and dtypes.of(t._a).category >= 2:
+            t._g = Output(node, k)
+    if state.special and local.saved_hooks:
+        _pack_all_inputs(node)
+    if door.observer is not None:
+        door.observer.operation(outs, ins)
+    return outs
+
+
+def _pack_all_inputs(node):
+    kept = list(node.s)
+    for k in range(0, len(kept), 2):
+        x = kept[k]
+        if x is not None:
+            g = x._g
+            kept[k] = saved.pack(x, x if g is LEAF else g)
+    node.s = tuple(kept)
+
+
+def _cell(t):
+    if t._v is None:
+        t._v = [0, None]
+    return t._v
+
+
+def _join_views(t, source):
+    view = source._view
+    base = source if view is None else view[0]
+    cell = source._v
+    if cell is None:
+        cell = source._v = [0, None]
+    t._v = cell
+    made_in = "multi"
+    if state.special and (local.inference or not local.grad):
+        made_in = "inference" if local.inference else "no_grad"
+    t._view = (base, made_in)
+    note_view(cell, t)
+
+
+# ---------------------------------------------------------------- running a node backwards
+def run(node, g, F):
+    """Gradients of ``node`` for its inputs, from ``g`` (one gradient, or a tuple for several outputs)."""
+    if node.s is FREED or node.r is FREED:
+        freed()
+    op = node.op
+    if op.joint is not None:
+        return op.joint(F, g, *[get(node, F) for get in op.fetch[0]])
+    out = []
+    for x, d, fetch in zip(node.e, op.derivatives, op.fetch, strict=True):
+        out.append(None if x is None or d is None else d(F, g, *[get(node, F) for get in fetch]))
+    return out
+
+
+Node.run = run
+
+
+# ---------------------------------------------------------------- fast shapes of operations
+def unary(op):
+    """A function for an operation of one tensor and nothing else."""
+    forward, node_class = op.forward, op.node
+    keeps_self, keeps_result = bool(op.saved_inputs), op.saves_result
+    derivative = op.derivatives[0]
+    shaped = bool(op.shaped)
+
+    def function(input):
+        try:
+            o = forward(input._a)
+        except AttributeError:
+            raise not_a_tensor(op.name, "input", 1, input) from None
+        if o.__class__ is not ndarray:
+            o = _array(o)
+        t = new(Tensor)
+        t._a = o
+        t._v = None
+        if state.special:
+            return finish(op, t, (input,), ())
+        g = input._g
+        if g is None:
+            t._g = None
+            return t
+        t._g = node = new(node_class)
+        node.seq = serial()
+        node.shape = o.shape
+        node.dtype = o.dtype
+        node.hooks = node.mark = None
+        node.e = (input if g is LEAF else g,)
+        if keeps_self:
+            v = input._v
+            node.s = (input, v and v[0])
+            if v is INFERENCE:
+                _refuse_inference()
+        else:
+            node.s = ()
+        if keeps_result:
+            t._v = v = [0, None]
+            node.r = (o, v, 0)
+        else:
+            node.r = None
+        if shaped:
+            node.at = (input._a.shape,)
+        if door.observer is not None:
+            door.observer.operation(t, (input,))
+        return t
+
+    if not shaped and derivative is not None and parameters(derivative) in ((), ("self",), ("result",)):
+        node_class.run = _unary_run(derivative, keeps_self, keeps_result)
+    return _named(function, op.name)
+
+
+def _unary_run(d, keeps_self, keeps_result):
+    if keeps_result:
+
+        def run(node, g, F):
+            return (d(F, g, F.result(node)),)
+
+    elif keeps_self:
+
+        def run(node, g, F):
+            s = node.s
+            if s is FREED:
+                freed()
+            return (d(F, g, F.read(s[0], s[1])),)
+
+    else:
+
+        def run(node, g, F):
+            return (d(F, g),)
+
+    return run
+
+
+def binary(op, comparison=False):
+    """A function for an operation of two broadcast operands, of which one may be a Python number."""
+    forward, node_class = op.forward, op.node
+    by = dict(zip(op.saved_names, op.saved_by, strict=True))
+    first, second = op.input_names
+    self_for, other_for = by.get(first, 0), by.get(second, 0)
+    plain = not op.saves_result and not op.shaped
+
+    def function(input, other):
+        if other.__class__ is not Tensor or input.__class__ is not Tensor:
+            input, other = operands(op.name, input, other)
+        ad, bd = input._a, other._a
+        if ad.dtype is not bd.dtype:
+            ad, bd = promoted(input, other)
+        try:
+            o = forward(ad, bd)
+        except ValueError:
+            raise broadcast_error(ad.shape, bd.shape) from None
+        if o.__class__ is not ndarray:
+            o = _array(o)
+        t = new(Tensor)
+        t._a = o
+        t._v = None
+        if state.special or not plain:
+            return finish(op, t, (input, other), ())
+        ga, gb = input._g, other._g
+        if ga is None and gb is None:
+            t._g = None
+            return t
+        t._g = node = new(node_class)
+        node.seq = serial()
+        node.shape = o.shape
+        node.dtype = o.dtype
+        node.hooks = node.r = node.mark = None
+        node.e = (input if ga is LEAF else ga, other if gb is LEAF else gb)
+        if self_for or other_for:
+            mask = (ga is not None) | (gb is not None) << 1
+            if self_for & mask:
+                v = input._v
+                kept = (input, v and v[0])
+            else:
+                kept = (None, None) if self_for else ()
+            if other_for & mask:
+                v = other._v
+                kept += (other, v and v[0])
+            elif other_for:
+                kept += (None, None)
+            node.s = kept
+            if input._v is INFERENCE or other._v is INFERENCE:
+                _check_inference(kept)
+        else:
+            node.s = ()
+        if door.observer is not None:
+            door.observer.operation(t, (input, other))
+        return t
+
+    if plain:
+        node_class.run = _binary_run(op)
+    return _named(function, op.name)
+
+
+def _check_inference(kept):
+    for x in kept[::2]:
+        if x is not None and x._v is INFERENCE:
+            _refuse_inference()
+
+
+def _binary_run(op):
+    da, db = op.derivatives
+    fa, fb = op.fetch
+
+    def run(node, g, F):
+        s = node.s
+        if s is FREED:
+            freed()
+        ea, eb = node.e
+        return (
+            None if ea is None or da is None else da(F, g, *[get(node, F) for get in fa]),
+            None if eb is None or db is None else db(F, g, *[get(node, F) for get in fb]),
+        )
+
+    return run
+
+
+def _named(function, name):
+    function.__name__ = function.__qualname__ = name
+    return function
+
+
+# ---------------------------------------------------------------- operands
+_numbers = {}
+
+
+def number(value, dtype):
+    """A 0-d tensor of a Python number, kept for reuse: halves the cost of ``tensor * 2``."""
+    key = (value, value.__class__, dtype)
+    found = _numbers.get(key)
+    if found is None or value != value:
+        if len(_numbers) > 2048:
+            _numbers.clear()
+        found = new(Tensor)
+        found._a = xp.array(value, dtype.np)
+        found._a.flags.writeable = False
+        found._g = found._v = None
+        _numbers[key] = found
+    return found
+
+
+def is_number(x):
+    """Whether ``x`` is a Python or NumPy scalar."""
+    return isinstance(x, (int, float, complex, generic))
+
+
+def operands(name, a, b):
+    """Two tensors from what the user gave; Python numbers take the dtype that promotion gives them."""
+    if isinstance(a, Tensor):
+        if isinstance(b, Tensor):
+            return a, b
+        if is_number(b):
+            return a, number(b, number_dtype(a, b))
+        raise not_a_tensor(name, "other", 2, b)
+    if isinstance(b, Tensor) and is_number(a):
+        return number(a, number_dtype(b, a)), b
+    raise not_a_tensor(name, "input", 1, a)
+
+
+def number_dtype(tensor, value):
+    """The dtype of a Python number beside ``tensor``."""
+    if isinstance(value, generic):
+        value = value.item()
+    own = dtypes.of(tensor._a)
+    if isinstance(value, float):
+        return own if own.category >= 2 else dtypes.default.float
+    if isinstance(value, bool):
+        return own
+    if isinstance(value, int):
+        return own if own.category >= 1 else dtypes.int64
+    return own if own.category == 3 else own.to_complex() if own.category == 2 else dtypes.default.complex
+
+
+def promoted(a, b):
+    """The arrays of two tensors in their common dtype."""
+    common = common_dtype(a, b).np
+    ad, bd = a._a, b._a
+    return (
+        ad if ad.dtype == common else ad.astype(common),
+        bd if bd.dtype == common else bd.astype(common),
+    )
+
+
+def common_dtype(*tensors):
+    """The promoted dtype of tensors; numbers wrapped by ``number`` count as 0-d of their own dtype."""
+    return dtypes.result_type([(dtypes.of(t._a), 0 if t._a.ndim else 1 if not is_wrapped(t) else 2) for t in tensors])
+
+
+def is_wrapped(t):
+    """Whether ``t`` stands for a Python number."""
+    return not t._a.flags.writeable and t._a.ndim == 0
+
+
+def not_a_tensor(name, argument, position, value):
+    """PyTorch's TypeError for an argument that should be a tensor."""
+    return TypeError(f"{name}(): argument '{argument}' (position {position}) must be Tensor, not {type(value).__name__}")
+
+
+def broadcast_error(a, b):
+    """PyTorch's error for shapes that do not broadcast."""
+    n = max(len(a), len(b))
+    pa, pb = (1,) * (n - len(a)) + tuple(a), (1,) * (n - len(b)) + tuple(b)
+    for i in reversed(range(n)):
+        if pa[i] != pb[i] and 1 not in (pa[i], pb[i]):
+            return RuntimeError(
+                f"The size of tensor a ({pa[i]}) must match the size of tensor b ({pb[i]}) at non-singleton dimension {i}"
+            )
+    return RuntimeError(f"shapes {list(a)} and {list(b)} cannot be broadcast")
+
+
+def check_same_device(*tensors):
+    """RuntimeError unless all tensors are on one device (0-d CPU tensors go anywhere)."""
+    found = None
+    for t in tensors:
+        d = t.device
+        if d is CPU and t._a.ndim == 0:
+            continue
+        if found is not None and d != found:
+            raise RuntimeError(
+                f"Expected all tensors to be on the same device, but found at least two devices, {found} and {d}!"
+            )
+        found = d

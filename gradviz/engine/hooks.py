@@ -1,0 +1,150 @@
+"""Hooks: on tensors (as their gradient arrives), on nodes (before and after they run), on leaves (after accumulation)."""
+
+from __future__ import annotations
+
+import itertools
+import weakref
+
+from .events import door
+
+_ids = itertools.count()
+
+
+class RemovableHandle:
+    """What a ``register_*`` call returns: ``remove()`` takes the hook away; usable with ``with``."""
+
+    __slots__ = ("__weakref__", "_hook", "_kind", "_owner", "_table", "id")
+
+    def __init__(self, table, hook, kind="", owner=None):
+        self.id = next(_ids)
+        self._table = weakref.ref(table)
+        self._kind = kind
+        self._owner = None if owner is None else weakref.ref(owner)
+        self._hook = None
+        table[self.id] = hook
+
+    def remove(self):
+        """Remove the hook; a second call does nothing."""
+        table = self._table()
+        if table is None:
+            return
+        hook = table.pop(self.id, None)
+        if hook is not None and door.observer is not None and self._owner is not None:
+            door.observer.hook_removed(self._owner(), self._kind, hook)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.remove()
+
+
+class Table(dict):
+    """Hooks by id, in order of registration; may be referenced weakly."""
+
+    __slots__ = ("__weakref__",)
+
+
+class Hooks:
+    """All hooks of one node or one leaf. ``tensor`` and ``retain`` are by output number (0 for a leaf)."""
+
+    __slots__ = ("post", "post_accumulate", "pre", "retain", "tensor")
+
+    def __init__(self):
+        self.pre = self.post = self.post_accumulate = None
+        self.tensor = self.retain = None
+
+    def table(self, kind):
+        found = getattr(self, kind)
+        if found is None:
+            found = Table()
+            setattr(self, kind, found)
+        return found
+
+    def tensor_table(self, nr):
+        if self.tensor is None:
+            self.tensor = {}
+        return self.tensor.setdefault(nr, Table())
+
+
+def _hooks_of(holder, slot):
+    found = getattr(holder, slot)
+    if found is None:
+        found = Hooks()
+        setattr(holder, slot, found)
+    return found
+
+
+def _register(owner, table, kind, hook):
+    handle = RemovableHandle(table, hook, kind, owner)
+    if door.observer is not None:
+        door.observer.hook_added(owner, kind, hook)
+    return handle
+
+
+def add_node_hook(node, kind, hook):
+    """Put a ``pre`` or ``post`` hook on a node."""
+    return _register(node, _hooks_of(node, "hooks").table(kind), kind, hook)
+
+
+def add_accumulator_hook(acc, kind, hook):
+    """Hooks of AccumulateGrad live with the leaf, since the accumulator itself is made on demand."""
+    return _register(acc, _hooks_of(acc.variable, "_hooks").table(kind), kind, hook)
+
+
+def add_tensor_hook(tensor, hook):
+    """``Tensor.register_hook``: on the producing node for a result, on the tensor for a leaf."""
+    from .node import LEAF
+
+    g = tensor._g
+    if g is None:
+        raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
+    if g is LEAF:
+        return _register(tensor, _hooks_of(tensor, "_hooks").tensor_table(0), "tensor", hook)
+    node, nr = (g.node, g.nr) if g._kind == 1 else (g, 0)
+    return _register(tensor, _hooks_of(node, "hooks").tensor_table(nr), "tensor", hook)
+
+
+def add_post_accumulate_hook(tensor, hook):
+    """``Tensor.register_post_accumulate_grad_hook``: leaves only."""
+    from .node import LEAF
+
+    if tensor._g is None:
+        raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
+    if tensor._g is not LEAF:
+        raise RuntimeError("post accumulate grad hooks cannot be registered on non-leaf tensors")
+    return _register(tensor, _hooks_of(tensor, "_hooks").table("post_accumulate"), "post_accumulate", hook)
+
+
+def set_retain(tensor):
+    """Remember, weakly, that the gradient of this result is to be kept."""
+    g = tensor._g
+    node, nr = (g.node, g.nr) if g._kind == 1 else (g, 0)
+    hooks = _hooks_of(node, "hooks")
+    if hooks.retain is None:
+        hooks.retain = {}
+    hooks.retain[nr] = weakref.ref(tensor)
+
+
+def move_retain(tensor, old, fresh):
+    """After an in-place operation the gradient is kept at the new node, as PyTorch does."""
+    node, nr = (old.node, old.nr) if old._kind == 1 else (old, 0)
+    hooks = node.hooks
+    if hooks is None or not hooks.retain or nr not in hooks.retain:
+        return
+    if hooks.retain[nr]() is tensor:
+        del hooks.retain[nr]
+        new_hooks = _hooks_of(fresh, "hooks")
+        new_hooks.retain = {0: weakref.ref(tensor)}
+
+
+def is_retained(tensor):
+    """Whether ``retain_grad`` holds for this result."""
+    from .node import LEAF
+
+    g = tensor._g
+    if g is None or g is LEAF:
+        return False
+    node, nr = (g.node, g.nr) if g._kind == 1 else (g, 0)
+    hooks = node.hooks
+    return bool(hooks and hooks.retain and nr in hooks.retain)

@@ -1,0 +1,194 @@
+"""Grad mode, inference mode and the other switches that change how an operation is recorded.
+
+``state.special`` counts the open blocks of all threads. It is 0 in ordinary code, so an operation reads
+one attribute and goes on; only inside such a block does it ask its own thread what holds there.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import threading
+
+
+class _State:
+    __slots__ = ("special",)
+
+    def __init__(self):
+        self.special = 0
+
+
+state = _State()
+
+
+class _Thread(threading.local):
+    grad = True
+    inference = False
+    anomaly = False
+    anomaly_nan = True
+    saved_hooks = ()
+    saved_hooks_disabled = None
+
+
+local = _Thread()
+
+
+def is_grad_enabled():
+    """Whether operations of this thread are recorded."""
+    return not state.special or (local.grad and not local.inference)
+
+
+def is_inference_mode_enabled():
+    """Whether this thread is inside ``inference_mode``."""
+    return bool(state.special) and local.inference
+
+
+class _Block:
+    """A context manager that is a decorator too, and that restores whatever was there before."""
+
+    def __call__(self, function):
+        if inspect.isclass(function):
+            raise RuntimeError("decorating a class with a grad mode is not supported; decorate its methods")
+        if inspect.isgeneratorfunction(function):
+            return self._wrap_generator(function)
+
+        @functools.wraps(function)
+        def wrapped(*args, **kwargs):
+            with self.clone():
+                return function(*args, **kwargs)
+
+        return wrapped
+
+    def _wrap_generator(self, function):
+        @functools.wraps(function)
+        def wrapped(*args, **kwargs):
+            generator = function(*args, **kwargs)
+            try:
+                with self.clone():
+                    got = next(generator)
+                while True:
+                    try:
+                        sent = yield got
+                    except GeneratorExit:
+                        with self.clone():
+                            generator.close()
+                        raise
+                    except BaseException as error:
+                        with self.clone():
+                            got = generator.throw(error)
+                    else:
+                        with self.clone():
+                            got = generator.send(sent)
+            except StopIteration as end:
+                return end.value
+
+        return wrapped
+
+    def clone(self):
+        return type(self)()
+
+
+class _GradBlock(_Block):
+    value = False
+
+    def __new__(cls, orig_func=None):
+        self = super().__new__(cls)
+        return self(orig_func) if orig_func is not None else self
+
+    def __enter__(self):
+        self.previous = local.grad
+        local.grad = self.value
+        state.special += 1
+
+    def __exit__(self, *_):
+        local.grad = self.previous
+        state.special -= 1
+
+
+class no_grad(_GradBlock):
+    """Operations inside are not recorded. Usable as a context manager and as a decorator."""
+
+
+class enable_grad(_GradBlock):
+    """Operations inside are recorded, even within ``no_grad``."""
+
+    value = True
+
+
+class set_grad_enabled(_Block):
+    """Switch recording on or off: at once when called, until the end of the block when used with ``with``."""
+
+    def __init__(self, mode):
+        self.mode = bool(mode)
+        self.previous = local.grad
+        local.grad = self.mode
+        self._count(self.previous)
+
+    def __call__(self, function):
+        self._restore()
+        return super().__call__(function)
+
+    def __enter__(self):
+        pass
+
+    def __exit__(self, *_):
+        self._restore()
+
+    def _restore(self):
+        leaving = local.grad
+        local.grad = self.previous
+        self._count(leaving)
+
+    @staticmethod
+    def _count(before):
+        # a mode that is off outside any block keeps the slow path on
+        state.special += (not local.grad) - (not before)
+
+    def clone(self):
+        return type(self)(self.mode)
+
+
+class inference_mode(_Block):
+    """Like ``no_grad``, and the tensors made inside have no version counter and can never be recorded."""
+
+    def __new__(cls, mode=True):
+        if callable(mode):
+            return cls()(mode)
+        return super().__new__(cls)
+
+    def __init__(self, mode=True):
+        self.mode = mode
+
+    def __enter__(self):
+        self.previous = local.inference, local.grad
+        local.inference = self.mode
+        local.grad = not self.mode
+        state.special += 1
+
+    def __exit__(self, *_):
+        local.inference, local.grad = self.previous
+        state.special -= 1
+
+    def clone(self):
+        return type(self)(self.mode)
+
+
+class _force_grad_mode:
+    """For the engine's calls into user code: grad mode as the sweep was asked for."""
+
+    __slots__ = ("mode", "previous")
+
+    def __init__(self, mode):
+        self.mode = mode
+
+    def __enter__(self):
+        self.previous = local.grad
+        local.grad = self.mode
+        state.special += 1
+
+    def __exit__(self, *_):
+        local.grad = self.previous
+        state.special -= 1
+
+
+force_grad_mode = _force_grad_mode

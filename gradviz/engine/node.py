@@ -1,0 +1,210 @@
+"""Nodes of the graph, as PyTorch shows them: ``grad_fn`` objects, edges, AccumulateGrad.
+
+An edge is what a node keeps of an input: None (untracked), the leaf tensor itself, the node that made
+it, or an ``Output`` (node and output number) when that node has several outputs. AccumulateGrad objects
+are made when somebody asks, so a leaf and its accumulator are never in a cycle: the accumulator holds
+the leaf, the leaf holds it weakly.
+"""
+
+from __future__ import annotations
+
+import itertools
+import weakref
+
+new = object.__new__
+serial = itertools.count(1).__next__
+
+
+class _Sentinel:
+    __slots__ = ("name",)
+
+    def __init__(self, name):
+        self.name = name
+
+    def __repr__(self):
+        return self.name
+
+
+LEAF = _Sentinel("LEAF")
+FREED = _Sentinel("FREED")
+
+# Inference tensors track no version: they all share this cell.
+INFERENCE = [0, None]
+
+FREED_MESSAGE = (
+    "Trying to backward through the graph a second time (or directly access saved tensors after they have already "
+    "been freed). Saved intermediate values of the graph are freed when you call .backward() or autograd.grad(). "
+    "Specify retain_graph=True if you need to backward through the graph a second time or if you need to access "
+    "saved tensors after calling backward."
+)
+
+
+class Node:
+    """One recorded operation. ``name()``, ``next_functions``, hooks and saved values as in PyTorch.
+
+    ``seq``: serial number; ``e``: edges; ``s``: saved inputs as (tensor, version, …) or FREED; ``r``: saved
+    result as (array, version cell, version) or FREED; ``at``: the other arguments; ``shape``/``dtype``: of the output; ``hooks``: None or Hooks;
+    ``note``: left by an observer.
+    """
+
+    __slots__ = ("__weakref__", "_meta", "at", "dtype", "e", "hooks", "mark", "note", "r", "s", "seq", "shape")
+
+    op = None
+    _kind = 0
+
+    def name(self):
+        """The class name, such as ``MulBackward0``."""
+        return type(self).__name__
+
+    @property
+    def next_functions(self):
+        """One (node, output number) an input, (None, 0) for an untracked one."""
+        return tuple(function_of(x) for x in self.e)
+
+    @property
+    def metadata(self):
+        """A dict for the user's notes."""
+        try:
+            return self._meta
+        except AttributeError:
+            self._meta = {}
+            return self._meta
+
+    def _sequence_nr(self):
+        return self.seq
+
+    @property
+    def outputs(self):
+        """Shape and dtype of each output."""
+        return ((self.shape, self.dtype),)
+
+    def register_hook(self, hook):
+        """Call ``hook(grad_inputs, grad_outputs)`` after this node ran; a returned tuple replaces grad_inputs."""
+        from .hooks import add_node_hook
+
+        return add_node_hook(self, "post", hook)
+
+    def register_prehook(self, hook):
+        """Call ``hook(grad_outputs)`` before this node runs; a returned tuple replaces them."""
+        from .hooks import add_node_hook
+
+        return add_node_hook(self, "pre", hook)
+
+    def __getattr__(self, name):
+        if name.startswith("_saved_") or name.startswith("_raw_saved_"):
+            from .saved import read_saved
+
+            return read_saved(self, name)
+        if name in _DEFAULTS:
+            return _DEFAULTS[name]
+        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+
+    def __dir__(self):
+        from .saved import saved_attribute_names
+
+        return [*super().__dir__(), *saved_attribute_names(self)]
+
+    def __repr__(self):
+        return f"<{type(self).__name__} object at 0x{id(self):x}>"
+
+    def _register_hook_dict(self, tensor):
+        raise RuntimeError("_register_hook_dict is not supported: use Tensor.register_hook")
+
+
+_DEFAULTS = {"at": (), "mark": None, "r": None, "s": (), "note": None, "hooks": None}
+
+
+class MultiNode(Node):
+    """A node with several outputs; ``shape`` and ``dtype`` are tuples, one entry an output."""
+
+    __slots__ = ()
+
+    @property
+    def outputs(self):
+        return tuple(zip(self.shape, self.dtype, strict=True))
+
+
+class Output:
+    """One output of a node that has several."""
+
+    __slots__ = ("node", "nr")
+    _kind = 1
+
+    def __init__(self, node, nr):
+        self.node = node
+        self.nr = nr
+
+
+class AccumulateGrad:
+    """The end of the graph at a leaf: adds what arrives into ``variable.grad``."""
+
+    __slots__ = ("__weakref__", "_meta", "variable")
+
+    next_functions = ()
+    _kind = 3
+
+    def __init__(self, variable):
+        self.variable = variable
+
+    def name(self):
+        return "AccumulateGrad"
+
+    @property
+    def metadata(self):
+        """A dict for the user's notes."""
+        try:
+            return self._meta
+        except AttributeError:
+            self._meta = {}
+            return self._meta
+
+    def _sequence_nr(self):
+        return 2**64 - 1
+
+    def register_hook(self, hook):
+        """Call ``hook(grad_inputs, grad_outputs)`` after the gradient was accumulated."""
+        from .hooks import add_accumulator_hook
+
+        return add_accumulator_hook(self, "post", hook)
+
+    def register_prehook(self, hook):
+        """Call ``hook(grad_outputs)`` before the gradient is accumulated."""
+        from .hooks import add_accumulator_hook
+
+        return add_accumulator_hook(self, "pre", hook)
+
+    def __repr__(self):
+        return f"<AccumulateGrad object at 0x{id(self):x}>"
+
+
+def accumulator(leaf):
+    """The AccumulateGrad of ``leaf``: the same object as long as somebody holds it."""
+    ref = leaf._acc
+    found = ref() if ref is not None else None
+    if found is None:
+        found = AccumulateGrad(leaf)
+        leaf._acc = weakref.ref(found)
+    return found
+
+
+def function_of(edge):
+    """(node, output number) of an edge, as ``next_functions`` lists it."""
+    if edge is None:
+        return (None, 0)
+    kind = edge._kind
+    if kind == 0:
+        return (edge, 0)
+    if kind == 1:
+        return (edge.node, edge.nr)
+    return (accumulator(edge), 0)
+
+
+def edge_of(tensor):
+    """What a node keeps of ``tensor`` as an input."""
+    g = tensor._g
+    return tensor if g is LEAF else g
+
+
+def freed():
+    """Raise PyTorch's second-backward error."""
+    raise RuntimeError(FREED_MESSAGE)

@@ -1,0 +1,191 @@
+"""Saved tensors: how a node keeps what its derivative needs, and how that is read back.
+
+A saved input is the tensor itself and its version at that time. A saved result is (array, version cell,
+version), never a tensor, so that a node and its output are in no cycle. Behind ``saved_tensors_hooks``
+either is a ``Packed``. A node that dropped them holds FREED.
+"""
+
+from __future__ import annotations
+
+from . import dtypes
+from .modes import force_grad_mode, local
+from .node import FREED, LEAF, Output, freed, new
+
+
+class Packed:
+    """A saved value behind a user's pack and unpack hooks; ``edge`` is where its gradient goes."""
+
+    __slots__ = ("edge", "packed", "unpack")
+
+    def __init__(self, packed, unpack, edge):
+        self.packed = packed
+        self.unpack = unpack
+        self.edge = edge
+
+
+def pack(tensor, edge, hooks=None):
+    """Hand ``tensor`` to a pack hook (this thread's innermost one unless given)."""
+    if local.saved_hooks_disabled is not None and hooks is None:
+        raise RuntimeError(local.saved_hooks_disabled)
+    pack_hook, unpack_hook = hooks or local.saved_hooks[-1]
+    with force_grad_mode(False):
+        return Packed(pack_hook(tensor), unpack_hook, edge)
+
+
+def unpack(packed):
+    """The tensor that the user's unpack hook gives back, joined to the graph where it was."""
+    from .tensor import Tensor
+
+    with force_grad_mode(False):
+        found = packed.unpack(packed.packed)
+    if not isinstance(found, Tensor):
+        raise TypeError(
+            f"Output of saved tensor unpack_hook expected to be a Tensor but got result of type {type(found).__name__}"
+        )
+    joined = new(Tensor)
+    joined._a = found._a
+    joined._v = found._v
+    edge = packed.edge
+    joined._g = Output(edge, 0) if edge is not None and edge._kind == 2 else edge
+    return joined
+
+
+def read_array(tensor, version):
+    """The array of a saved input, its version checked."""
+    if tensor.__class__ is Packed:
+        return unpack(tensor)._a
+    cell = tensor._v
+    if cell is not None and cell[0] != (version or 0):
+        _complain(tensor._a, tensor._g, cell[0], version or 0)
+    return tensor._a
+
+
+def read_tensor(tensor, version):
+    """The saved input itself, its version checked."""
+    if tensor.__class__ is Packed:
+        return unpack(tensor)
+    cell = tensor._v
+    if cell is not None and cell[0] != (version or 0):
+        _complain(tensor._a, tensor._g, cell[0], version or 0)
+    return tensor
+
+
+def result_array(node):
+    """The array of a saved result, its version checked."""
+    kept = node.r
+    if kept.__class__ is tuple:
+        array, cell, version = kept
+        if cell[0] != version:
+            _complain(array, node, cell[0], version)
+        return array
+    if kept is FREED:
+        freed()
+    return unpack(kept)._a
+
+
+def result_tensor(node):
+    """A saved result as a tensor whose ``grad_fn`` is ``node``."""
+    from .tensor import Tensor
+
+    kept = node.r
+    if kept.__class__ is Packed:
+        return unpack(kept)
+    array = result_array(node)
+    t = new(Tensor)
+    t._a = array
+    t._v = kept[1]
+    t._g = node
+    return t
+
+
+def _complain(array, g, now, saved):
+    text = ""
+    if g is not None and g is not LEAF:
+        node, nr = (g.node, g.nr) if g._kind == 1 else (g, 0)
+        text = f", which is output {nr} of {node.name()},"
+    shape = "[" + ", ".join(map(str, array.shape)) + "]"
+    raise RuntimeError(
+        "one of the variables needed for gradient computation has been modified by an inplace operation: "
+        f"[torch.{dtypes.of(array).type_name} {shape}]{text} is at version {now}; expected version {saved} instead. "
+        + (
+            "Hint: the backtrace further above shows the operation that failed to compute its gradient. The variable in "
+            "question was changed in there or anywhere later. Good luck!"
+            if local.anomaly
+            else "Hint: enable anomaly detection to find the operation that failed to compute its gradient, with "
+            "torch.autograd.set_detect_anomaly(True)."
+        )
+    )
+
+
+def release(node):
+    """Drop what ``node`` saved; reading it afterwards raises the second-backward error."""
+    if node.s:
+        node.s = FREED
+    if node.r is not None:
+        node.r = FREED
+
+
+def saved_attribute_names(node):
+    """The ``_saved_*`` and ``_raw_saved_*`` names of a node."""
+    op = node.op
+    if op is None:
+        return []
+    tensors = [n for n in op.saved_names] + (["result"] if op.saves_result else [])
+    return [f"_saved_{n}" for n in tensors + list(op.saved_attrs)] + [f"_raw_saved_{n}" for n in tensors]
+
+
+def read_saved(node, attribute):
+    """``node._saved_self``, ``node._raw_saved_result`` …; AttributeError when the node saves no such thing."""
+    op = node.op
+    raw = attribute.startswith("_raw")
+    name = attribute.removeprefix("_raw_saved_" if raw else "_saved_")
+    if op is not None:
+        if name == "result" and op.saves_result:
+            return SavedTensor(node, name) if raw else (None if node.r is None else result_tensor(node))
+        if name in op.saved_names:
+            return SavedTensor(node, name) if raw else _saved_input(node, op.saved_names.index(name))
+        if not raw and name in op.saved_attrs:
+            return node.at[op.saved_attrs[name]]
+    raise AttributeError(f"'{type(node).__name__}' object has no attribute '{attribute}'")
+
+
+def _saved_input(node, index):
+    if node.s is FREED:
+        freed()
+    if not node.s or node.s[2 * index] is None:
+        return None
+    return read_tensor(node.s[2 * index], node.s[2 * index + 1])
+
+
+class SavedTensor:
+    """One saved tensor of a node, as ``_raw_saved_*`` gives it."""
+
+    __slots__ = ("_name", "_node")
+
+    def __init__(self, node, name):
+        self._node = node
+        self._name = name
+
+    def register_hooks(self, pack_hook, unpack_hook):
+        """Replace what is saved by ``pack_hook(it)``; ``unpack_hook`` gives it back in backward."""
+        node = self._node
+        if node.s is FREED or node.r is FREED:
+            freed()
+        if self._name == "result":
+            if node.r.__class__ is Packed:
+                raise RuntimeError("Setting hooks on a saved tensor that already has hooks is not allowed")
+            node.r = pack(result_tensor(node).detach(), node, (pack_hook, unpack_hook))
+            return
+        index = 2 * node.op.saved_names.index(self._name)
+        tensor = node.s[index]
+        if tensor is None:
+            raise RuntimeError("hooks can't be set on a None saved tensor")
+        if tensor.__class__ is Packed:
+            raise RuntimeError("Setting hooks on a saved tensor that already has hooks is not allowed")
+        edge = tensor if tensor._g is LEAF else tensor._g
+        kept = list(node.s)
+        kept[index] = pack(tensor, edge, (pack_hook, unpack_hook))
+        node.s = tuple(kept)
+
+    def __repr__(self):
+        return f"<torch._C._autograd.SavedTensor object at 0x{id(self):x}>"

@@ -1,0 +1,451 @@
+"""The tensor: an array, an edge into the graph, a version, and PyTorch's properties. No mathematics here.
+
+Slots: ``_a`` array; ``_g`` edge: None, LEAF, a node or an Output, *unset* on a view whose base was modified (reading it
+then makes the view's new node, see views.py); ``_v`` version cell [count, weak views] or None until needed. The other
+slots stay unset until somebody needs them and read as None.
+"""
+
+from __future__ import annotations
+
+import warnings
+
+from . import dtypes, hooks
+from .device import CPU, Device
+from .events import door
+from .modes import local, state
+from .node import INFERENCE, LEAF, accumulator, new, serial
+
+_UNSET = frozenset(("_grad", "_view", "_hooks", "_acc", "_id", "_name"))
+
+
+class Size(tuple):
+    """A shape: a tuple that prints as ``torch.Size([2, 3])`` and has ``numel()``."""
+
+    __slots__ = ()
+
+    def numel(self):
+        """The product of the sizes."""
+        out = 1
+        for n in self:
+            out *= n
+        return out
+
+    def __repr__(self):
+        return f"torch.Size([{', '.join(map(str, self))}])"
+
+    def __getitem__(self, index):
+        found = tuple.__getitem__(self, index)
+        return Size(found) if isinstance(index, slice) else found
+
+    def __add__(self, other):
+        return Size(tuple.__add__(self, tuple(other)))
+
+
+
+class Tensor:
+    """A multi-dimensional array of one dtype that can be part of a computational graph."""
+
+    __slots__ = ("__dict__", "__weakref__", "_a", "_acc", "_g", "_grad", "_hooks", "_id", "_name", "_v", "_view")
+
+    _kind = 2
+    __hash__ = object.__hash__
+    __array_priority__ = 1000
+
+    def __new__(cls, *args, **kwargs):
+        from .construct import legacy_tensor
+
+        return legacy_tensor(cls, *args, **kwargs)
+
+    def __init__(self, *args, **kwargs):
+        pass
+
+    def __getattr__(self, name):
+        if name in _UNSET:
+            return None
+        if name == "_g":
+            from .views import regenerate
+
+            return regenerate(self)
+        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+
+    # -- the graph -------------------------------------------------------
+    @property
+    def requires_grad(self):
+        """Whether operations on this tensor are recorded."""
+        try:
+            return _read_g(self) is not None
+        except AttributeError:
+            return self._view[0].requires_grad or self._g is not None
+
+    @requires_grad.setter
+    def requires_grad(self, value):
+        self.requires_grad_(value)
+
+    def requires_grad_(self, requires_grad=True):
+        """Set whether this leaf is tracked; returns self. RuntimeError for a result, or a dtype that has no gradient."""
+        g = self._g
+        if g is not None and g is not LEAF:
+            if requires_grad:
+                return self
+            raise RuntimeError(
+                "you can only change requires_grad flags of leaf variables. If you want to use a computed variable in a "
+                "subgraph that doesn't require differentiation use var_no_grad = var.detach()."
+            )
+        if requires_grad:
+            if self._v is INFERENCE and not (state.special and local.inference):
+                raise RuntimeError(
+                    "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed."
+                )
+            if dtypes.of(self._a).category < 2:
+                raise RuntimeError("only Tensors of floating point dtype can require gradients")
+        self._g = LEAF if requires_grad else None
+        return self
+
+    @property
+    def is_leaf(self):
+        """True for tensors that no recorded operation made."""
+        g = self._g
+        return g is None or g is LEAF
+
+    @property
+    def grad_fn(self):
+        """The node that made this tensor, None for a leaf."""
+        g = self._g
+        if g is None or g is LEAF:
+            return None
+        if g._kind == 1:
+            return g.node if g.node._kind == 0 else None
+        return g
+
+    @property
+    def output_nr(self):
+        """Which output of ``grad_fn`` this tensor is."""
+        g = self._g
+        return g.nr if g is not None and g is not LEAF and g._kind == 1 else 0
+
+    @property
+    def grad(self):
+        """The accumulated gradient, None until a backward reaches this tensor."""
+        found = self._grad
+        if found is None and not self.is_leaf and not hooks.is_retained(self):
+            warnings.warn(_NONLEAF_GRAD, UserWarning, stacklevel=2)
+        return found
+
+    @grad.setter
+    def grad(self, value):
+        if value is None:
+            self._grad = None
+            return
+        _check_grad(self, value)
+        self._grad = value
+
+    @grad.deleter
+    def grad(self):
+        self._grad = None
+
+    @property
+    def retains_grad(self):
+        """True for a result whose gradient is kept."""
+        return hooks.is_retained(self)
+
+    def retain_grad(self):
+        """Keep the gradient of this result in ``.grad``. RuntimeError for an untracked tensor; nothing for a leaf."""
+        g = self._g
+        if g is None:
+            raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
+        if g is LEAF or hooks.is_retained(self):
+            return
+        hooks.set_retain(self)
+        if door.observer is not None:
+            door.observer.retain_grad(self)
+
+    def register_hook(self, hook):
+        """Call ``hook(grad)`` when the gradient of this tensor is computed; what it returns replaces it."""
+        return hooks.add_tensor_hook(self, hook)
+
+    def register_post_accumulate_grad_hook(self, hook):
+        """Call ``hook(self)`` after ``.grad`` of this leaf was updated."""
+        return hooks.add_post_accumulate_hook(self, hook)
+
+    def backward(self, gradient=None, retain_graph=None, create_graph=False, inputs=None):
+        """Compute the gradients of this tensor with respect to the leaves; see ``autograd.backward``."""
+        from .backward import backward
+
+        backward((self,), None if gradient is None else (gradient,), retain_graph, create_graph, inputs)
+
+    def detach(self):
+        """The same storage and version, outside the graph."""
+        t = new(Tensor)
+        t._a = self._a
+        t._g = None
+        v = self._v
+        if v is None:
+            v = self._v = [0, None]
+        t._v = v
+        if door.observer is not None:
+            door.observer.cut(self, t, "detach")
+        return t
+
+    def detach_(self):
+        """Leave the graph in place; RuntimeError for a view."""
+        if self._view is not None:
+            raise RuntimeError("Can't detach views in-place. Use detach() instead. If you are using "
+                               "DistributedDataParallel (DDP) for training, and gradient_as_bucket_view is set as True, "
+                               "gradients are views of DDP buckets, and hence detach_() cannot be called on these "
+                               "gradients. To fix this error, please refer to the Optimizer.zero_grad() function in "
+                               "torch/optim/optimizer.py as a solution.")  # fmt: skip
+        self._g = None
+        return self
+
+    @property
+    def data(self):
+        """The same storage, outside the graph and without version checks."""
+        t = new(Tensor)
+        t._a = self._a
+        t._g = None
+        t._v = None
+        if door.observer is not None:
+            door.observer.cut(self, t, "data")
+        return t
+
+    @data.setter
+    def data(self, value):
+        if not isinstance(value, Tensor):
+            raise TypeError(f"Variable data has to be a tensor, but got {type(value).__name__}")
+        if self._g is LEAF and dtypes.of(value._a).category < 2:
+            raise RuntimeError("data set to a tensor that requires gradients must be floating point or complex dtype")
+        self._a = value._a
+
+    @property
+    def _version(self):
+        if self._v is INFERENCE:
+            raise RuntimeError("Inference tensors do not track version counter.")
+        v = self._v
+        return 0 if v is None else v[0]
+
+    def _is_view(self):
+        return self._view is not None
+
+    @property
+    def _base(self):
+        view = self._view
+        return None if view is None else view[0]
+
+    @property
+    def _backward_hooks(self):
+        found = self._hooks
+        return None if found is None or found.tensor is None else found.tensor.get(0)
+
+    @_backward_hooks.setter
+    def _backward_hooks(self, value):
+        if value is None and self._hooks is not None:
+            self._hooks.tensor = None
+
+    @property
+    def _post_accumulate_grad_hooks(self):
+        found = self._hooks
+        return None if found is None else found.post_accumulate
+
+    def is_inference(self):
+        """Whether this tensor was made under ``inference_mode``."""
+        return self._v is INFERENCE
+
+    def _accumulator(self):
+        return accumulator(self)
+
+    # -- the array -------------------------------------------------------
+    @property
+    def shape(self):
+        """The sizes, a ``torch.Size``."""
+        return Size(self._a.shape)
+
+    def size(self, dim=None):
+        """The shape, or the size of one dimension."""
+        if dim is None:
+            return Size(self._a.shape)
+        return self._a.shape[wrap_dim(dim, self._a.ndim)]
+
+    @property
+    def dtype(self):
+        """The dtype, such as ``gradviz.float32``."""
+        return dtypes.of(self._a)
+
+    @property
+    def device(self):
+        """Where the array lies."""
+        return CPU if not hasattr(self._a, "device") or isinstance(self._a.device, str) else Device.of(self._a)
+
+    @property
+    def ndim(self):
+        """The number of dimensions."""
+        return self._a.ndim
+
+    def dim(self):
+        """The number of dimensions."""
+        return self._a.ndim
+
+    ndimension = dim
+
+    def numel(self):
+        """The number of elements."""
+        return self._a.size
+
+    nelement = numel
+
+    @property
+    def itemsize(self):
+        """Bytes an element."""
+        return self._a.itemsize
+
+    def element_size(self):
+        """Bytes an element."""
+        return self._a.itemsize
+
+    @property
+    def nbytes(self):
+        """Bytes of all elements."""
+        return self._a.nbytes
+
+    def stride(self, dim=None):
+        """Strides in elements."""
+        strides = element_strides(self._a)
+        return strides if dim is None else strides[wrap_dim(dim, self._a.ndim)]
+
+    def is_contiguous(self, memory_format=None):
+        """Whether the elements lie in row-major order without gaps."""
+        return bool(self._a.flags.c_contiguous)
+
+    def is_floating_point(self):
+        return dtypes.of(self._a).is_floating_point
+
+    def is_complex(self):
+        return dtypes.of(self._a).is_complex
+
+    def is_signed(self):
+        return dtypes.of(self._a).is_signed
+
+    def is_conj(self):
+        return False
+
+    def is_neg(self):
+        return False
+
+    is_cpu = property(lambda self: self.device.type == "cpu")
+    is_cuda = property(lambda self: self.device.type == "cuda")
+    is_meta = is_mps = is_xpu = is_xla = is_ipu = is_maia = is_mtia = is_vulkan = is_mkldnn = property(lambda self: False)
+    is_sparse = is_sparse_csr = is_quantized = is_nested = property(lambda self: False)
+
+    @property
+    def layout(self):
+        from .device import strided
+
+        return strided
+
+    @property
+    def name(self):
+        """The name given by the user, None otherwise."""
+        return self._name
+
+    def __len__(self):
+        if self._a.ndim == 0:
+            raise TypeError("len() of a 0-d tensor")
+        return self._a.shape[0]
+
+    def __dir__(self):
+        return sorted(set(dir(type(self))) | set(self.__dict__))
+
+
+_NONLEAF_GRAD = (
+    "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute won't be populated "
+    "during autograd.backward(). If you indeed want the .grad field to be populated for a non-leaf Tensor, use "
+    ".retain_grad() on the non-leaf Tensor. If you access the non-leaf Tensor by mistake, make sure you access the leaf "
+    "Tensor instead. See github.com/pytorch/pytorch/pull/30531 for more informations."
+)
+
+_read_g = Tensor.__dict__["_g"].__get__
+
+
+def _base_of(tensor):
+    """The tensor at the root of a chain of views."""
+    view = tensor._view
+    return tensor if view is None else view[0]
+
+
+def wrap_dim(dim, ndim):
+    """A dimension counted from the front; IndexError with PyTorch's text when out of range."""
+    span = ndim or 1
+    if -span <= dim < span:
+        return dim + span if dim < 0 else dim
+    raise IndexError(f"Dimension out of range (expected to be in range of [{-span}, {span - 1}], but got {dim})")
+
+
+def element_strides(array):
+    """Strides in elements, as PyTorch counts them."""
+    size = array.itemsize
+    if array.size == 0 or 1 in array.shape:
+        return _canonical_strides(array, size)
+    return tuple(s // size for s in array.strides)
+
+
+def _canonical_strides(array, size):
+    if array.flags.c_contiguous or array.size == 0:
+        out, step = [], 1
+        for n in reversed(array.shape):
+            out.append(step)
+            step *= max(n, 1)
+        return tuple(reversed(out))
+    return tuple(s // size for s in array.strides)
+
+
+def _check_grad(tensor, value):
+    if not isinstance(value, Tensor):
+        raise TypeError(f"assigned grad expected to be a Tensor or None but got grad of type {type(value).__name__}")
+    if value is tensor:
+        raise RuntimeError("can't assign Variable as its own grad")
+    if value.dtype is not tensor.dtype:
+        raise RuntimeError(
+            f"attempting to assign a gradient with dtype '{_c_name(value)}' to a tensor with dtype '{_c_name(tensor)}'. "
+            "The gradient must match the tensor's dtype (data.dtype)."
+        )
+    if value.device != tensor.device:
+        raise RuntimeError(
+            f"attempting to assign a gradient located on device with index {value.device.index} of type "
+            f"'{value.device.type}' to a tensor located on device with index {tensor.device.index} of type "
+            f"'{tensor.device.type}'. Please ensure that the gradient and the tensor are on the same device"
+        )
+    if value._a.shape != tensor._a.shape:
+        raise RuntimeError(
+            f"attempting to assign a gradient of size '{list(value.shape)}' to a tensor of size '{list(tensor.shape)}'. "
+            "Please ensure that the gradient and the tensor are the same size"
+        )
+
+
+_C_NAMES = {"float32": "float", "float64": "double", "int64": "long int", "int32": "int"}
+
+
+def _c_name(tensor):
+    return _C_NAMES.get(tensor.dtype.name, tensor.dtype.name)
+
+
+def ensure_id(tensor):
+    """A serial number for a leaf, given when first asked."""
+    found = tensor._id
+    if found is None:
+        found = tensor._id = serial()
+    return found
+
+
+def _repr(self, *, tensor_contents=None):
+    from .printing import text
+
+    return text(self)
+
+
+def _format(self, spec):
+    from .printing import formatted
+
+    return formatted(self, spec)
+
+
+Tensor.__repr__ = Tensor.__str__ = _repr
+Tensor.__format__ = _format

@@ -1,0 +1,349 @@
+"""Views and in-place operations: storage geometry, rebased history, the rules that forbid.
+
+All tensors on one storage share a version cell ``[count, weak references to views]``. An in-place operation counts it
+up and unsets the edge of every view; reading such an edge calls ``regenerate``, which makes the view's new node from its
+base, as PyTorch does lazily. An in-place operation on a view puts a ``CopySlices`` node on the base.
+"""
+
+from __future__ import annotations
+
+from ..backend import xp
+from . import dtypes
+from .dispatch import RAW, fill
+from .events import door
+from .hooks import move_retain
+from .modes import is_grad_enabled, local, state
+from .node import FREED, INFERENCE, LEAF, Node, freed, new, serial
+from .tensor import Tensor, _read_g, element_strides
+
+
+# ---------------------------------------------------------------- storage
+def owner(array):
+    """The array that owns the memory under ``array``."""
+    while isinstance(array.base, xp.ndarray):
+        array = array.base
+    return array
+
+
+def pointer(array):
+    """Address of the first element."""
+    return array.__array_interface__["data"][0]
+
+
+def storage_offset(array):
+    """Distance of the first element from the start of the storage, in elements."""
+    return (pointer(array) - pointer(owner(array))) // array.itemsize if array.size else 0
+
+
+def flat_storage(array):
+    """The whole storage as one dimension of ``array``'s dtype, sharing memory."""
+    whole = owner(array)
+    flat = xp.lib.stride_tricks.as_strided(whole, (whole.size,), (whole.itemsize,))
+    return flat if flat.dtype == array.dtype else flat.view(array.dtype)
+
+
+def geometry(array):
+    """(sizes, strides, offset) in elements."""
+    return array.shape, element_strides(array), storage_offset(array)
+
+
+def strided(flat, sizes, strides, offset):
+    """A window on a flat array; RuntimeError when it would leave the storage."""
+    last = offset + sum((n - 1) * s for n, s in zip(sizes, strides, strict=True)) if 0 not in sizes else offset - 1
+    if last >= flat.size or offset < 0:
+        size = flat.itemsize
+        raise RuntimeError(
+            f"setStorage: sizes {list(sizes)}, strides {list(strides)}, storage offset {offset}, and itemsize {size} "
+            f"requiring a storage size of {(last + 1) * size} are out of bounds for storage of size {flat.size * size}"
+        )
+    return xp.lib.stride_tricks.as_strided(flat[offset:], sizes, tuple(s * flat.itemsize for s in strides))
+
+
+def _extent(*geometries):
+    return max(
+        (off + sum((n - 1) * s for n, s in zip(sizes, strides, strict=True)) + 1 if 0 not in sizes else 0)
+        for sizes, strides, off in geometries
+    )
+
+
+def scatter(g, inner, outer):
+    """Put ``g`` (laid out as ``inner``) into zeros laid out as ``outer``; overlapping elements add up."""
+    flat = xp.zeros(_extent(inner, outer), g.dtype)
+    window = strided(flat, *inner)
+    if _overlaps(inner):
+        places = strided(xp.arange(flat.size), *inner)
+        xp.add.at(flat, places.ravel(), xp.broadcast_to(g, inner[0]).ravel())
+    else:
+        window += g
+    return xp.ascontiguousarray(strided(flat, *outer))
+
+
+def gather(x, inner, outer):
+    """Read the elements of ``inner`` from ``x``, which is laid out as ``outer``."""
+    flat = xp.zeros(_extent(inner, outer), x.dtype)
+    strided(flat, *outer)[...] = x
+    return xp.ascontiguousarray(strided(flat, *inner))
+
+
+def _overlaps(geometry_):
+    sizes, strides, _ = geometry_
+    return any(s == 0 and n > 1 for n, s in zip(sizes, strides, strict=True)) or _interleaves(sizes, strides)
+
+
+def _interleaves(sizes, strides):
+    reach = 1
+    for s, n in sorted((s, n) for n, s in zip(sizes, strides, strict=True) if n > 1):
+        if s < reach:
+            return True
+        reach = s * (n - 1) + reach
+    return False
+
+
+# ---------------------------------------------------------------- views
+def regenerate(view):
+    """The edge of a view whose storage was modified since it was made."""
+    found = view._view
+    if found is None:
+        raise AttributeError("_g")
+    base, made_in = found
+    g = base._g
+    if g is None:
+        view._g = None
+        return None
+    if made_in != "default" and state_is_stale_multi(made_in):
+        _refuse_view(view, made_in, indirect=True)
+    inner, outer = geometry(view._a), geometry(base._a)
+    node = new(strided_op().node)
+    node.seq = serial()
+    node.shape, node.dtype = view._a.shape, view._a.dtype
+    node.hooks = node.r = node.mark = None
+    node.e = (base if g is LEAF else g,)
+    node.s = ()
+    node.at = (*inner, outer)
+    view._g = node
+    return node
+
+
+def state_is_stale_multi(made_in):
+    """Views that may not be read again once their base was modified with recording on."""
+    return made_in in ("multi", "no_grad", "inference")
+
+
+def strided_op():
+    from .dispatch import TENSOR
+
+    return TENSOR.as_strided_op
+
+
+def bump(tensor):
+    """Count up the version of a tensor that was modified in place, and let its views know."""
+    cell = tensor._v
+    if cell is None:
+        tensor._v = [1, None]
+    elif cell is INFERENCE:
+        return
+    else:
+        cell[0] += 1
+        if cell[1]:
+            _unset_views(cell)
+    if door.observer is not None:
+        door.observer.version_bumped(tensor)
+
+
+def _unset_views(cell):
+    alive = []
+    for ref in cell[1]:
+        view = ref()
+        if view is None:
+            continue
+        alive.append(ref)
+        try:
+            g = _read_g(view)
+        except AttributeError:
+            continue
+        if g is not None or view._view[0]._g is not None:
+            del view._g
+    cell[1] = alive
+
+
+# ---------------------------------------------------------------- in place
+_LEAF_ERROR = "a leaf Variable that requires grad is being used in an in-place operation."
+_VIEW_OF_LEAF_ERROR = "a view of a leaf Variable that requires grad is being used in an in-place operation."
+
+
+def check_inplace(tensor, tracked):
+    """Raise where PyTorch forbids modifying ``tensor``."""
+    if tensor._v is INFERENCE and not (state.special and local.inference):
+        raise RuntimeError(
+            "Inplace update to inference tensor outside InferenceMode is not allowed.You can make a clone to get a normal "
+            "tensor before doing inplace update.See https://github.com/pytorch/rfcs/pull/17 for more details."
+        )
+    if not tracked:
+        return
+    view = tensor._view
+    if view is not None:
+        if view[1] != "default":
+            _refuse_view(tensor, view[1], indirect=False)
+        if view[0]._g is LEAF:
+            raise RuntimeError(_VIEW_OF_LEAF_ERROR)
+    elif tensor._g is LEAF:
+        raise RuntimeError(_LEAF_ERROR)
+
+
+def check_expanded(array):
+    """Several elements of an expanded tensor are one memory location: writing there is refused."""
+    if any(s == 0 and n > 1 for s, n in zip(array.strides, array.shape, strict=True)):
+        raise RuntimeError(
+            "unsupported operation: more than one element of the written-to tensor refers to a single memory location. "
+            "Please clone() the tensor before performing the operation."
+        )
+
+
+def _refuse_view(tensor, made_in, indirect):
+    try:
+        g = _read_g(tensor)
+    except AttributeError:
+        g = None
+    which = f"Output {g.nr} of {g.node.name()}" if g is not None and g._kind == 1 else "Output 0 of a function"
+    start = (
+        f"{which} is a view and its base or another view of its base has been modified inplace."
+        if indirect
+        else f"{which} is a view and is being modified inplace."
+    )
+    if made_in == "multi":
+        raise RuntimeError(
+            f"{start} This view is the output of a function that returns multiple views. Such functions do not allow the "
+            "output views to be modified inplace. You should replace the inplace operation by an out-of-place one."
+        )
+    where = "no_grad" if made_in == "no_grad" else "inference"
+    if not indirect:
+        start = f"A view was created in {where} mode and is being modified inplace with grad mode enabled."
+    else:
+        start = (
+            f"A view was created in {where} mode and its base or another view of its base has been modified inplace with "
+            "grad mode enabled."
+        )
+    if made_in == "no_grad":
+        raise RuntimeError(
+            f"{start} Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by "
+            "moving both the view and the inplace either both inside the no_grad block (if you don't want the inplace to "
+            "be tracked) or both outside (if you want the inplace to be tracked)."
+        )
+    raise RuntimeError(
+        f"{start} Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by moving "
+        "both the view and the inplace either both inside the inference_mode block (if you don't want the inplace to be "
+        "tracked) or both outside (if you want the inplace to be tracked)."
+    )
+
+
+def write(op, ins, attrs=()):
+    """The in-place twin of ``op``: compute, write into ``ins[0]``, count its version, rebase its history."""
+    self = ins[0]
+    tracked = is_grad_enabled() and any(x is not None and x._g is not None for x in ins)
+    check_inplace(self, tracked)
+    array = self._a
+    check_expanded(array)
+    out = op.forward(*[None if x is None else x._a for x in ins], *attrs)
+    if out.shape != array.shape:
+        raise RuntimeError(
+            f"output with shape {list(array.shape)} doesn't match the broadcast shape {list(out.shape)}"
+        )
+    check_cast(out.dtype, array.dtype)
+    before = _as_input(self, op, ins) if tracked else None
+    array[...] = out
+    bump(self)
+    if tracked:
+        node = new(op.node)
+        node.seq = serial()
+        node.shape, node.dtype = array.shape, array.dtype
+        node.hooks = node.r = node.mark = None
+        fill(op, node, (before, *ins[1:]), attrs)
+        if op.saves_result:
+            node.r = (array, self._v, self._v[0])
+        rebase(self, node)
+        if door.observer is not None:
+            door.observer.operation(self, ins)
+    return self
+
+
+def _as_input(self, op, ins):
+    """``self`` as it was before: its edge, and a copy of its values where the derivative needs them."""
+    alias = new(Tensor)
+    mask = sum(1 << k for k, x in enumerate(ins) if x is not None and x._g is not None)
+    needed = 0 in op.saved_inputs and op.saved_by[op.saved_inputs.index(0)] & mask
+    alias._a = self._a.copy() if needed else self._a
+    alias._g = self._g
+    alias._v = None
+    return alias
+
+
+def check_cast(source, target):
+    """RuntimeError when PyTorch would not write ``source`` into ``target`` in place."""
+    a, b = dtypes.from_np(source), dtypes.from_np(target)
+    if not dtypes.can_cast(a, b):
+        raise RuntimeError(
+            f"result type {dtypes.scalar_name(a)} can't be cast to the desired output type {dtypes.scalar_name(b)}"
+        )
+
+
+def rebase(tensor, node):
+    """``tensor`` is from now on what ``node`` made; for a view, through its base."""
+    view = tensor._view
+    if view is None:
+        old = tensor._g
+        tensor._g = node
+        if old is not None and old is not LEAF:
+            move_retain(tensor, old, node)
+        return
+    base = view[0]
+    g = base._g
+    slices = new(CopySlices)
+    slices.seq = serial()
+    slices.shape, slices.dtype = base._a.shape, base._a.dtype
+    slices.hooks = slices.r = slices.mark = None
+    slices.e = (base if g is LEAF else g, *node.e[1:])
+    slices.s = (node,)
+    slices.at = (geometry(tensor._a), geometry(base._a))
+    base._g = slices
+    if g is not None and g is not LEAF:
+        move_retain(base, g, slices)
+    _unset_views(tensor._v)
+
+
+class CopySlices(Node):
+    """History of a base of which a view was modified in place; ``s`` holds the node that the view's operation made."""
+
+    __slots__ = ()
+
+    def run(self, g, F):
+        if self.s is FREED:
+            freed()
+        inner, outer = self.at
+        function = self.s[0]
+        if F is RAW:
+            return self._run_arrays(g, function, inner, outer)
+        part = F.strided_gather(g, inner, outer)
+        back = function.run(part, F)
+        put = g * 0 if back[0] is None else F.strided_scatter(back[0], inner, outer)
+        mask = scatter(xp.ones(inner[0], bool), inner, outer)
+        return (F.where(F.constant(mask), put, g), *back[1:])
+
+    @staticmethod
+    def _run_arrays(g, function, inner, outer):
+        whole = xp.zeros(_extent(inner, outer), g.dtype)
+        strided(whole, *outer)[...] = g
+        window = strided(whole, *inner)
+        back = function.run(window.copy(), RAW)
+        window[...] = 0 if back[0] is None else back[0]
+        return (xp.ascontiguousarray(strided(whole, *outer)), *back[1:])
+
+
+
+
+def note_write(tensor, edge, node):
+    """``tensor`` was modified by ``node``, a user's Function: count the version and rebase its history."""
+    bump(tensor)
+    if tensor._view is None:
+        tensor._g = edge
+    else:
+        rebase(tensor, node)

@@ -1,0 +1,455 @@
+"""Factories, conversions to and from Python and NumPy, filling in place."""
+
+from __future__ import annotations
+
+import math
+import warnings
+
+from ..backend import xp
+from ..engine import dtypes, views
+from ..engine.construct import array_of, mark
+from ..engine.device import Device
+from ..engine.dispatch import Tensor, wrap
+from ..engine.events import door
+from ..engine.node import LEAF
+from .declare import declare, method, only_function, only_method, public
+from .elementwise import to_copy
+from .shape import sizes
+
+
+def _device(device):
+    """Refuse a device that is not there, with PyTorch's words."""
+    if device is not None:
+        found = Device(device)
+        if found.type == "cuda":
+            raise RuntimeError("Found no NVIDIA driver on your system. Please check that you have an NVIDIA GPU and installed a driver")
+
+
+def tensor(data, *, dtype=None, device=None, requires_grad=False, pin_memory=False):
+    """A new tensor with a copy of ``data`` (numbers, nested sequences, arrays); Python floats take the default dtype."""
+    if isinstance(data, Tensor):
+        warnings.warn(
+            "To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
+            "sourceTensor.detach().clone().requires_grad_(True), rather than torch.tensor(sourceTensor).",
+            UserWarning,
+            stacklevel=2,
+        )
+    _device(device)
+    return mark(wrap(array_of(data, dtype)), requires_grad)
+
+
+def as_tensor(data, dtype=None, device=None):
+    """``data`` as a tensor, sharing memory where it can."""
+    if isinstance(data, Tensor):
+        return data if dtype is None or data.dtype is dtype else data.to(dtype)
+    if isinstance(data, xp.ndarray):
+        found = from_numpy(data)
+        return found if dtype is None or found.dtype is dtype else found.to(dtype)
+    return tensor(data, dtype=dtype)
+
+
+def from_numpy(array):
+    """A tensor on the memory of ``array``."""
+    if not isinstance(array, xp.ndarray):
+        raise TypeError(f"expected np.ndarray (got {type(array).__name__})")
+    dtypes.from_np(array.dtype)
+    if any(s < 0 for s in array.strides):
+        raise ValueError(
+            "At least one stride in the given numpy array is negative, and tensors with negative strides are not currently "
+            "supported. (You can probably work around this by making a copy of your array  with array.copy().) "
+        )
+    return wrap(array)
+
+
+for _f in (tensor, as_tensor, from_numpy):
+    only_function(_f)
+only_function(as_tensor, "asarray")
+
+
+# ---------------------------------------------------------------- filled
+def _make(name, maker, doc):
+    def factory(*args, size=None, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False, out=None,
+                memory_format=None, names=None):  # fmt: skip
+        _device(device)
+        return mark(wrap(maker(sizes(args if size is None else (size,)), (dtype or dtypes.default.float).np)), requires_grad)
+
+    def like(input, *, dtype=None, device=None, requires_grad=False, layout=None, memory_format=None):
+        return mark(wrap(maker(input._a.shape, (dtype or input.dtype).np)), requires_grad)
+
+    def fresh(self, *size, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False):
+        return mark(wrap(maker(sizes(size), (dtype or self.dtype).np)), requires_grad)
+
+    factory.__name__, factory.__doc__ = name, f"A new tensor of the given sizes, {doc}."
+    like.__name__, like.__doc__ = f"{name}_like", f"A new tensor in the shape and dtype of ``input``, {doc}."
+    fresh.__name__, fresh.__doc__ = f"new_{name}", f"A new tensor of the given sizes in the dtype of this one, {doc}."
+    only_function(factory)
+    only_function(like)
+    only_method(fresh)
+
+
+_make("zeros", xp.zeros, "filled with zeros")
+_make("ones", xp.ones, "filled with ones")
+_make("empty", xp.zeros, "not meant to be read before it is written")
+
+
+def full(size, fill_value, *, dtype=None, device=None, requires_grad=False, layout=None, out=None):
+    """A new tensor of one value; its dtype is the value's."""
+    _device(device)
+    value = fill_value._a.item() if isinstance(fill_value, Tensor) else fill_value
+    wanted = dtype or dtypes.of_scalar(value)
+    return mark(wrap(xp.full(sizes((size,)), value, wanted.np)), requires_grad)
+
+
+def full_like(input, fill_value, *, dtype=None, requires_grad=False, device=None, memory_format=None, layout=None):
+    """A new tensor of one value in the shape and dtype of ``input``."""
+    return mark(wrap(xp.full(input._a.shape, fill_value, (dtype or input.dtype).np)), requires_grad)
+
+
+def arange(start, end=None, step=1, *, dtype=None, device=None, requires_grad=False, layout=None, out=None):
+    """Numbers from ``start`` to before ``end``; int64 when all are integers."""
+    if end is None:
+        start, end = 0, start
+    start, end, step = (x._a.item() if isinstance(x, Tensor) else x for x in (start, end, step))
+    if step == 0:
+        raise RuntimeError("step must be nonzero")
+    if (end - start) * step < 0:
+        raise RuntimeError("upper bound and lower bound inconsistent with step sign")
+    if dtype is None:
+        dtype = dtypes.int64 if all(isinstance(x, int) for x in (start, end, step)) else dtypes.default.float
+    n = math.ceil((end - start) / step)
+    values = start + xp.arange(n) * step
+    return mark(wrap(values.astype(dtype.np)), requires_grad)
+
+
+def linspace(start, end, steps, *, dtype=None, device=None, requires_grad=False, layout=None, out=None):
+    """``steps`` evenly spaced numbers, both ends included."""
+    start, end = (x._a.item() if isinstance(x, Tensor) else x for x in (start, end))
+    wanted = (dtype or dtypes.default.float).np
+    return mark(wrap(xp.linspace(start, end, int(steps)).astype(wanted)), requires_grad)
+
+
+def logspace(start, end, steps, base=10.0, *, dtype=None, requires_grad=False, device=None):
+    """``steps`` numbers evenly spaced on a logarithmic scale."""
+    wanted = (dtype or dtypes.default.float).np
+    return mark(wrap(xp.logspace(start, end, int(steps), base=base).astype(wanted)), requires_grad)
+
+
+def eye(n, m=None, *, dtype=None, device=None, requires_grad=False, layout=None, out=None):
+    """The identity matrix."""
+    return mark(wrap(xp.eye(n, n if m is None else m, dtype=(dtype or dtypes.default.float).np)), requires_grad)
+
+
+def meshgrid(*tensors, indexing=None):
+    """Coordinate grids of one-dimensional tensors."""
+    if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)):
+        tensors = tuple(tensors[0])
+    swap = indexing == "xy" and len(tensors) > 1
+    if swap:
+        tensors = (tensors[1], tensors[0], *tensors[2:])
+    shape = tuple(x._a.size for x in tensors)
+    grids = []
+    for k, x in enumerate(tensors):
+        view = x.reshape(*[-1 if i == k else 1 for i in range(len(shape))])
+        grids.append(view.expand(*shape))
+    if swap:
+        grids = [grid.transpose(0, 1) for grid in grids]
+        grids[0], grids[1] = grids[1], grids[0]
+    return tuple(grids)
+
+
+def empty_strided(size, stride, *, dtype=None, device=None, requires_grad=False, layout=None):
+    """An uninitialised tensor with the given sizes and strides in elements."""
+    span = sum((n - 1) * s for n, s in zip(size, stride, strict=True)) + 1 if 0 not in size else 0
+    flat = xp.zeros(span, (dtype or dtypes.default.float).np)
+    return mark(wrap(views.strided(flat, tuple(size), tuple(stride), 0)), requires_grad)
+
+
+def tril_indices(row, col, offset=0, *, dtype=None, device=None, layout=None):
+    """Row and column indices of the lower triangle."""
+    return wrap(xp.stack(xp.tril_indices(row, offset, col)).astype((dtype or dtypes.int64).np))
+
+
+def triu_indices(row, col, offset=0, *, dtype=None, device=None, layout=None):
+    """Row and column indices of the upper triangle."""
+    return wrap(xp.stack(xp.triu_indices(row, offset, col)).astype((dtype or dtypes.int64).np))
+
+
+def scalar_tensor(value, *, dtype=None, device=None, requires_grad=False):
+    """A 0-d tensor."""
+    return mark(wrap(xp.asarray(value, (dtype or dtypes.default.float).np)), requires_grad)
+
+
+for _f in (full, full_like, arange, linspace, logspace, eye, meshgrid, empty_strided, tril_indices, triu_indices, scalar_tensor):
+    only_function(_f)
+only_method(lambda self, size, fill_value, *, dtype=None, device=None, requires_grad=False: full(
+    size, fill_value, dtype=dtype or self.dtype, requires_grad=requires_grad), "new_full")  # fmt: skip
+only_method(lambda self, data, *, dtype=None, device=None, requires_grad=False: mark(
+    wrap(array_of(data, dtype or self.dtype)), requires_grad), "new_tensor")  # fmt: skip
+only_method(lambda self, *size, device=None: wrap(xp.zeros(sizes(size), self._a.dtype)) if not size or isinstance(size[0], int) else wrap(
+    array_of(size[0], self.dtype)), "new")  # fmt: skip
+
+
+# ---------------------------------------------------------------- filling in place
+fill_op = declare("fill", lambda x, value: xp.full(x.shape, value, x.dtype), "self", "value", formula="0", self=lambda F, g: F.zeros_like(g))
+fill_tensor_op = declare("fill_tensor", lambda x, value: xp.broadcast_to(value.astype(x.dtype), x.shape), "self value", node="FillBackward1",
+                         formula="∂value: Σ g", self=lambda F, g: F.zeros_like(g), value=lambda F, g: F.sum(g))  # fmt: skip
+zero_op = declare("zero", lambda x: xp.zeros(x.shape, x.dtype), "self", "", node="ZeroBackward0", formula="0", self=lambda F, g: F.zeros_like(g))
+
+
+def fill_(self, value):
+    """Set every element to ``value``."""
+    if isinstance(value, Tensor):
+        if value._a.ndim:
+            raise RuntimeError(f"fill_ only supports 0-dimension value tensor but got tensor with {value._a.ndim} dimensions.")
+        if value._g is not None:
+            return views.write(fill_tensor_op.op, (self, value))
+        value = value._a.item()
+    return views.write(fill_op.op, (self,), (value,))
+
+
+def zero_(self):
+    """Set every element to zero."""
+    return views.write(zero_op.op, (self,))
+
+
+def fill_diagonal_(self, fill_value, wrap_=False):
+    """Set the main diagonal to ``fill_value``."""
+    self.diagonal().fill_(fill_value)
+    return self
+
+
+for _f in (fill_, zero_, fill_diagonal_):
+    only_method(_f)
+public("fill", lambda input, value: fill_op(input, value))
+public("zeros_", zero_)
+
+
+# ---------------------------------------------------------------- dtype and device
+def to(self, *args, dtype=None, device=None, non_blocking=False, copy=False, memory_format=None):
+    """The tensor in another dtype or on another device; itself when nothing changes."""
+    for a in args:
+        if isinstance(a, dtypes.dtype):
+            dtype = a
+        elif isinstance(a, Tensor):
+            dtype = a.dtype
+        elif isinstance(a, (str, Device, int)) and not isinstance(a, bool):
+            device = a
+    _device(device)
+    wanted = self._a.dtype if dtype is None else dtype.np
+    if wanted == self._a.dtype:
+        return self.clone() if copy else self
+    if self._a.dtype.kind == "c" and wanted.kind != "c":
+        warnings.warn("Casting complex values to real discards the imaginary part", UserWarning, stacklevel=2)
+    result = to_copy(self, wanted)
+    if self._g is not None and wanted.kind in "biu" and door.observer is not None:
+        door.observer.cut(self, result, "integer")
+    return result
+
+
+only_method(to)
+for _name, _dtype in [("float", dtypes.float32), ("double", dtypes.float64), ("half", dtypes.float16), ("bfloat16", dtypes.bfloat16),
+                      ("long", dtypes.int64), ("int", dtypes.int32), ("short", dtypes.int16), ("char", dtypes.int8), ("byte", dtypes.uint8),
+                      ("bool", dtypes.bool_), ("cfloat", dtypes.complex64), ("cdouble", dtypes.complex128)]:  # fmt: skip
+    only_method(lambda self, memory_format=None, _d=_dtype: to(self, _d), _name)
+only_method(lambda self, dtype=None, non_blocking=False: to(self, dtype) if dtype is not None else f"torch.{self.dtype.type_name}", "type")
+only_method(lambda self, other: to(self, other.dtype), "type_as")
+only_method(lambda self, memory_format=None: self, "cpu")
+only_method(lambda self, device=None, non_blocking=False: to(self, "cuda" if device is None else device), "cuda")
+only_method(lambda self, device=None: self, "pin_memory")
+only_method(lambda self: False, "is_pinned")
+only_method(lambda self: self, "share_memory_")
+only_method(lambda self: False, "is_shared")
+
+
+# ---------------------------------------------------------------- to Python and NumPy
+def item(self):
+    """The one element as a Python number; RuntimeError with more."""
+    if self._a.size != 1:
+        raise RuntimeError(f"a Tensor with {self._a.size} elements cannot be converted to Scalar")
+    if door.observer is not None:
+        door.observer.cut(self, None, "item")
+    return _python(self._a.item())
+
+
+def _python(x):
+    return x if isinstance(x, (bool, int, float, complex)) else float(x)
+
+
+def tolist(self):
+    """Nested lists of Python numbers."""
+    if self._a.dtype.kind == "V":
+        return self._a.astype(xp.float32).tolist()
+    return self._a.tolist()
+
+
+def numpy(self, *, force=False):
+    """The array, sharing memory. RuntimeError for a tracked tensor unless ``force``."""
+    if self._g is not None and not force:
+        raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
+    if self._a.dtype.kind == "V":
+        raise TypeError("Got unsupported ScalarType BFloat16")
+    if door.observer is not None:
+        door.observer.cut(self, None, "numpy")
+    return self._a
+
+
+def __array__(self, dtype=None, copy=None):
+    found = numpy(self)
+    return found if dtype is None else found.astype(dtype)
+
+
+for _f in (item, tolist, numpy, __array__):
+    only_method(_f)
+
+
+def _scalar(self, kind):
+    if self._a.size != 1:
+        raise RuntimeError(f"a Tensor with {self._a.size} elements cannot be converted to Scalar")
+    if door.observer is not None:
+        door.observer.cut(self, None, "item")
+    return kind(self._a.item())
+
+
+def _truth(self):
+    if self._a.size > 1:
+        raise RuntimeError("Boolean value of Tensor with more than one value is ambiguous")
+    if self._a.size == 0:
+        raise RuntimeError("Boolean value of Tensor with no values is ambiguous")
+    return bool(self._a.item())
+
+
+def _as_index(self):
+    if self._a.dtype.kind not in "iub" or self._a.size != 1:
+        raise TypeError("only integer tensors of a single element can be converted to an index")
+    return int(self._a.item())
+
+
+def _contains(self, element):
+    if isinstance(element, (Tensor, int, float, complex, bool)):
+        other = element._a if isinstance(element, Tensor) else element
+        return bool((self._a == other).any())
+    raise RuntimeError(f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type(element)}.")
+
+
+def _to_float(self):
+    with warnings.catch_warnings():
+        return _scalar(self, float)
+
+
+Tensor.__float__ = _to_float
+Tensor.__int__ = lambda self: _scalar(self, int)
+Tensor.__complex__ = lambda self: _scalar(self, complex)
+Tensor.__bool__ = _truth
+Tensor.__index__ = _as_index
+Tensor.__contains__ = _contains
+
+
+def data_ptr(self):
+    """Address of the first element."""
+    return views.pointer(self._a) if self._a.size else 0
+
+
+def storage_offset(self):
+    """Distance from the start of the storage, in elements."""
+    return views.storage_offset(self._a)
+
+
+for _f in (data_ptr, storage_offset):
+    only_method(_f)
+
+
+class Storage:
+    """The memory under a tensor: ``data_ptr()``, ``nbytes()``, ``size()``."""
+
+    __slots__ = ("_owner",)
+
+    def __init__(self, owner):
+        self._owner = owner
+
+    def data_ptr(self):
+        return views.pointer(self._owner)
+
+    def nbytes(self):
+        return self._owner.nbytes
+
+    def size(self):
+        return self._owner.nbytes
+
+    def __len__(self):
+        return self._owner.nbytes
+
+
+only_method(lambda self: Storage(views.owner(self._a)), "untyped_storage")
+only_method(lambda self: Storage(views.owner(self._a)), "storage")
+
+
+def set_(self, source=None, storage_offset=0, size=None, stride=None):
+    """Take the storage of ``source``; counts as a modification."""
+    self._a = source._a if source is not None else xp.zeros(0, self._a.dtype)
+    views.bump(self)
+    return self
+
+
+def resize_(self, *size, memory_format=None):
+    """Change the sizes in place, keeping what fits; RuntimeError for a tracked tensor."""
+    if self._g is not None:
+        raise RuntimeError("cannot resize variables that require grad")
+    shape = sizes(size)
+    n = math.prod(shape)
+    flat = self._a.ravel()
+    self._a = flat[:n].reshape(shape) if n <= flat.size else xp.resize(flat, n).reshape(shape)
+    return self
+
+
+def resize_as_(self, other, memory_format=None):
+    """``resize_`` to the shape of ``other``."""
+    return resize_(self, other._a.shape)
+
+
+for _f in (set_, resize_, resize_as_):
+    only_method(_f)
+
+
+# ---------------------------------------------------------------- copying and pickling
+def _deepcopy(self, memo):
+    if id(self) in memo:
+        return memo[id(self)]
+    if self._g is not None and self._g is not LEAF:
+        raise RuntimeError(
+            "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment.  If you were "
+            "attempting to deepcopy a module, this may be because of a torch.nn.utils.weight_norm usage, see "
+            "https://github.com/pytorch/pytorch/pull/103001"
+        )
+    import copy
+
+    made = object.__new__(type(self))
+    made._a = xp.array(self._a)
+    made._g, made._v = self._g, None
+    memo[id(self)] = made
+    if self._grad is not None:
+        made._grad = copy.deepcopy(self._grad, memo)
+    made.__dict__.update(copy.deepcopy(self.__dict__, memo))
+    return made
+
+
+def _rebuild(cls, array, requires_grad, state):
+    made = object.__new__(cls)
+    made._a, made._v = array, None
+    made._g = LEAF if requires_grad else None
+    made.__dict__.update(state)
+    return made
+
+
+def _reduce(self, protocol=None):
+    if self._g is not None and self._g is not LEAF:
+        raise RuntimeError(
+            "Cowardly refusing to serialize non-leaf tensor which requires_grad, since autograd does not support crossing process "
+            "boundaries.  If you just want to transfer the data, call detach() on the tensor before serializing (e.g., putting it on "
+            "the queue)."
+        )
+    return (_rebuild, (type(self), xp.array(self._a), self._g is LEAF, dict(self.__dict__)))
+
+
+Tensor.__deepcopy__ = _deepcopy
+Tensor.__reduce_ex__ = _reduce
+method(lambda input: input._a.ndim == 0 and input._a.size == 1 and bool(input._a != 0), "is_nonzero")

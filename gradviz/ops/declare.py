@@ -1,0 +1,172 @@
+"""One operation, one declaration.
+
+    unary("sin", xp.sin, self=lambda F, g, self: g * F.conj(F.cos(self)), formula="g · cos(self)")
+
+makes ``SinBackward0``, ``Tensor.sin``, ``Tensor.sin_``, ``gradviz.sin`` and the raw ``RAW.sin``. The names of a
+derivative's parameters decide what is saved. ``method`` and ``function`` expose hand-written Python signatures that call
+declared operations.
+"""
+
+from __future__ import annotations
+
+from ..engine import dispatch, views
+from ..engine.dispatch import RAW, TENSOR, Op, Tensor, not_a_tensor, operands
+
+FUNCTIONS = {}
+OPERATIONS = {}
+
+
+def declare(name, forward, inputs="self", attrs="", *, node=None, formula="", view=False, outputs=None, joint=None,
+            **derivatives):  # fmt: skip
+    """Declare an operation with attributes; returns ``function(*tensors, *attributes)`` with no checks of its own."""
+    op = _op(name, forward, inputs, attrs, node, formula, view, outputs, joint, derivatives)
+    n = len(op.input_names)
+
+    def function(*args):
+        return dispatch.call(op, args[:n], args[n:])
+
+    function.__name__ = function.__qualname__ = name
+    function.op = op
+    setattr(RAW, name, op.forward)
+    setattr(TENSOR, name, function)
+    return function
+
+
+def unary(name, forward, *, node=None, formula="", inplace=True, expose=True, **derivatives):
+    """Declare an elementwise operation of one tensor."""
+    op = _op(name, forward, "self", "", node, formula, False, None, None, derivatives)
+    function = dispatch.unary(op)
+    function.op = op
+    setattr(RAW, name, op.forward)
+    setattr(TENSOR, name, function)
+    if expose:
+        public(name, _with_out(name, function))
+        setattr(Tensor, name, function)
+        if inplace:
+            _inplace_unary(name, op)
+    return function
+
+
+def binary(name, forward, inputs="self other", *, node=None, formula="", inplace=True, expose=True, **derivatives):
+    """Declare a broadcasting operation of two tensors or numbers."""
+    op = _op(name, forward, inputs, "", node, formula, False, None, None, derivatives)
+    function = dispatch.binary(op)
+    function.op = op
+    setattr(RAW, name, op.forward)
+    setattr(TENSOR, name, function)
+    if expose:
+        public(name, _with_out(name, function))
+        setattr(Tensor, name, function)
+        if inplace:
+            _inplace_binary(name, op)
+    return function
+
+
+def _op(name, forward, inputs, attrs, node, formula, view, outputs, joint, derivatives):
+    inputs, attrs = tuple(inputs.split()), tuple(attrs.split())
+    unknown = set(derivatives) - set(inputs)
+    if unknown:
+        raise TypeError(f"{name} has no input {sorted(unknown)}")
+    node = node or "".join(part.capitalize() for part in name.split("_")) + "Backward0"
+    op = Op(name, forward, inputs, attrs, derivatives, joint, node, formula, view, outputs)
+    OPERATIONS[node] = op
+    return op
+
+
+def public(name, function):
+    """Make ``gradviz.<name>``."""
+    FUNCTIONS[name] = function
+    return function
+
+
+def method(function, name=None):
+    """Make ``Tensor.<name>`` and ``gradviz.<name>`` of a function whose first parameter is the tensor."""
+    name = name or function.__name__
+    setattr(Tensor, name, function)
+    FUNCTIONS[name] = function
+    return function
+
+
+def only_method(function, name=None):
+    """Make ``Tensor.<name>`` alone."""
+    setattr(Tensor, name or function.__name__, function)
+    return function
+
+
+def only_function(function, name=None):
+    """Make ``gradviz.<name>`` alone."""
+    FUNCTIONS[name or function.__name__] = function
+    return function
+
+
+def alias(new_name, old_name):
+    """A second name of a method and function."""
+    if old_name in FUNCTIONS:
+        FUNCTIONS[new_name] = FUNCTIONS[old_name]
+    if hasattr(Tensor, old_name):
+        setattr(Tensor, new_name, getattr(Tensor, old_name))
+
+
+def _with_out(name, function):
+    def public_function(*args, out=None, **kwargs):
+        if kwargs:
+            args = (*args, *kwargs.values())
+        result = function(*args)
+        return result if out is None else write_out(name, result, out, args)
+
+    public_function.__name__ = public_function.__qualname__ = name
+    public_function.__doc__ = f"``{name}`` of its arguments, elementwise; ``out=`` receives the result."
+    return public_function
+
+
+def write_out(name, result, out, args=()):
+    """Put ``result`` into ``out=``; RuntimeError where gradients would be lost."""
+    if dispatch.state.special == 0 or dispatch.local.grad:
+        if any(isinstance(a, Tensor) and a.requires_grad for a in (*args, out)):
+            raise RuntimeError(
+                f"{name}(): functions with out=... arguments don't support automatic differentiation, but one of the arguments "
+                "requires grad."
+            )
+    views.check_cast(result._a.dtype, out._a.dtype)
+    if out._a.shape != result._a.shape:
+        out._a = result._a.astype(out._a.dtype)
+    else:
+        out._a[...] = result._a
+    views.bump(out)
+    return out
+
+
+def _inplace_unary(name, op):
+    def function(self):
+        return views.write(op, (self,))
+
+    function.__name__ = function.__qualname__ = f"{name}_"
+    function.__doc__ = f"In-place ``{name}``."
+    setattr(Tensor, f"{name}_", function)
+    public(f"{name}_", function)
+
+
+def _inplace_binary(name, op):
+    def function(self, other):
+        self, other = operands(name, self, other)
+        return views.write(op, (self, cast_operand(self, other)))
+
+    function.__name__ = function.__qualname__ = f"{name}_"
+    function.__doc__ = f"In-place ``{name}``."
+    setattr(Tensor, f"{name}_", function)
+
+
+def cast_operand(self, other):
+    """An operand of an in-place operation of a lower or equal category, in the dtype of ``self``."""
+    if other._a.dtype is self._a.dtype or other._g is not None:
+        return other
+    if dispatch.common_dtype(self, other).np == self._a.dtype:
+        return dispatch.wrap(other._a.astype(self._a.dtype))
+    return other
+
+
+def tensor_argument(name, value, argument="input", position=1):
+    """``value`` if it is a tensor, PyTorch's TypeError otherwise."""
+    if not isinstance(value, Tensor):
+        raise not_a_tensor(name, argument, position, value)
+    return value

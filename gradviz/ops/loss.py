@@ -1,0 +1,193 @@
+"""Losses with derivatives of their own: what PyTorch records as one node."""
+
+from __future__ import annotations
+
+import math
+
+from ..backend import xp
+from ..engine.dispatch import RAW
+from .declare import declare
+
+NONE, MEAN, SUM = 0, 1, 2
+REDUCTIONS = {"none": NONE, "mean": MEAN, "sum": SUM}
+
+
+def reduction_code(name):
+    """0 none, 1 mean, 2 sum; ValueError otherwise."""
+    if name not in REDUCTIONS:
+        raise ValueError(f"{name} is not a valid value for reduction")
+    return REDUCTIONS[name]
+
+
+def _reduce(x, reduction):
+    if reduction == NONE:
+        return x
+    if reduction == SUM:
+        return xp.asarray(xp.add.reduce(x, None))
+    with xp.errstate(all="ignore"):
+        return xp.asarray(xp.add.reduce(x, None) / x.dtype.type(x.size))
+
+
+def _spread(F, g, shape, reduction):
+    """The gradient of a reduced loss, for one element."""
+    return g / math.prod(shape) if reduction == MEAN else g
+
+
+def _mse_self(F, g, self, target, self_shape, reduction):
+    return _spread(F, g, self_shape, reduction) * ((self - target) * 2)
+
+
+mse_op = declare("mse_loss", lambda a, b, r: _reduce((a - b) * (a - b), r), "self target", "reduction",
+                 formula="2 (self − target) · g / n", self=_mse_self,
+                 target=lambda F, g, self, target, self_shape, reduction: -_mse_self(F, g, self, target, self_shape, reduction))  # fmt: skip
+
+
+def _l1_self(F, g, self, target, self_shape, reduction):
+    return _spread(F, g, self_shape, reduction) * F.sgn(self - target)
+
+
+l1_op = declare("l1_loss", lambda a, b, r: _reduce(xp.abs(a - b), r), "self target", "reduction", formula="sgn(self − target) · g / n",
+                self=_l1_self, target=lambda F, g, self, target, self_shape, reduction: -_l1_self(F, g, self, target, self_shape, reduction))  # fmt: skip
+
+
+def _smooth_forward(a, b, reduction, beta):
+    d = xp.abs(a - b)
+    return _reduce(xp.where(d < beta, 0.5 * d * d / beta, d - 0.5 * beta).astype(a.dtype, copy=False) if beta else d, reduction)
+
+
+def _smooth_self(F, g, self, target, self_shape, reduction, beta):
+    d = self - target
+    inner = d / beta if beta else d
+    return _spread(F, g, self_shape, reduction) * F.where(F.abs(d) < beta, inner, F.sgn(d))
+
+
+smooth_l1_op = declare("smooth_l1_loss", _smooth_forward, "self target", "reduction beta", formula="(self − target)/β inside β, its sign outside",
+                       self=_smooth_self, target=lambda F, g, self, target, self_shape, reduction, beta: -_smooth_self(
+                           F, g, self, target, self_shape, reduction, beta))  # fmt: skip
+
+
+def _huber_forward(a, b, reduction, delta):
+    d = xp.abs(a - b)
+    return _reduce(xp.where(d <= delta, 0.5 * d * d, delta * (d - 0.5 * delta)).astype(a.dtype, copy=False), reduction)
+
+
+def _huber_self(F, g, self, target, self_shape, reduction, delta):
+    d = self - target
+    return _spread(F, g, self_shape, reduction) * F.where(F.abs(d) <= delta, d, F.sgn(d) * delta)
+
+
+huber_op = declare("huber_loss", _huber_forward, "self target", "reduction delta", formula="self − target inside δ, ±δ outside",
+                   self=_huber_self, target=lambda F, g, self, target, self_shape, reduction, delta: -_huber_self(
+                       F, g, self, target, self_shape, reduction, delta))  # fmt: skip
+
+
+# ---------------------------------------------------------------- negative log likelihood
+def _nll_weights(target, weight, ignore_index, classes, dtype):
+    """Weight of every element of ``target``: 0 where ignored."""
+    kept = target != ignore_index
+    safe = xp.where(kept, target, 0)
+    per = xp.ones(target.shape, dtype) if weight is None else weight[safe].astype(dtype)
+    return xp.where(kept, per, 0).astype(dtype), safe
+
+
+def _nll_forward(x, target, weight, reduction, ignore_index):
+    per, safe = _nll_weights(target, weight, ignore_index, x.shape[1] if x.ndim > 1 else x.shape[0], x.dtype)
+    if x.ndim == 1:
+        losses = -x[safe] * per
+    else:
+        losses = -xp.take_along_axis(x, xp.expand_dims(safe, 1), 1).squeeze(1) * per
+    if reduction == NONE:
+        return xp.asarray(losses)
+    total = xp.asarray(xp.add.reduce(losses, None))
+    if reduction == SUM:
+        return total
+    with xp.errstate(all="ignore"):
+        return xp.asarray(total / xp.add.reduce(per, None))
+
+
+def _nll_back_forward(g, shape, target, weight, reduction, ignore_index):
+    per, safe = _nll_weights(target, weight, ignore_index, None, g.dtype)
+    scale = -per / xp.add.reduce(per, None) if reduction == MEAN else -per
+    out = xp.zeros(shape, g.dtype)
+    if len(shape) == 1:
+        out[safe] = scale * g
+    else:
+        xp.put_along_axis(out, xp.expand_dims(safe, 1), xp.expand_dims(scale * g, 1), 1)
+    return out
+
+
+def _nll_back_back(F, g, target, weight, reduction, ignore_index):
+    like = g.dtype if F is RAW else g._a.dtype
+    per, safe = _nll_weights(target, weight, ignore_index, None, like)
+    scale = -per / xp.add.reduce(per, None) if reduction == MEAN else -per
+    shape = (g if F is RAW else g._a).shape
+    picked = F.take_along(g, safe if len(shape) == 1 else xp.expand_dims(safe, 1), 0 if len(shape) == 1 else 1)
+    picked = F.reshape(picked, safe.shape) * F.constant(scale)
+    return picked if reduction == NONE else F.sum(picked)
+
+
+nll_op = declare("nll_loss", _nll_forward, "self", "target weight reduction ignore_index", node="NllLossBackward0",
+                 formula="−g · weight at the target class",
+                 self=lambda F, g, self_shape, target, weight, reduction, ignore_index: F.nll_back(
+                     g, self_shape, target, weight, reduction, ignore_index))  # fmt: skip
+nll2d_op = declare("nll_loss2d", _nll_forward, "self", "target weight reduction ignore_index", node="NllLoss2DBackward0",
+                   formula="−g · weight at the target class",
+                   self=lambda F, g, self_shape, target, weight, reduction, ignore_index: F.nll_back(
+                       g, self_shape, target, weight, reduction, ignore_index))  # fmt: skip
+declare("nll_back", _nll_back_forward, "self", "shape target weight reduction ignore_index", node="NllLossBackwardBackward0",
+        self=_nll_back_back)  # fmt: skip
+
+
+# ---------------------------------------------------------------- binary cross entropy
+def _bce_forward(x, target, weight, reduction):
+    with xp.errstate(divide="ignore"):
+        out = -(target * xp.maximum(xp.log(x), -100) + (1 - target) * xp.maximum(xp.log1p(-x), -100))
+    return _reduce((out if weight is None else out * weight).astype(x.dtype, copy=False), reduction)
+
+
+def _bce_self(F, g, self, target, weight, self_shape, reduction):
+    out = _spread(F, g, self_shape, reduction) * ((self - target) / F.clamp((1 - self) * self, 1e-12, None))
+    return out if weight is None else out * weight
+
+
+bce_op = declare("binary_cross_entropy", _bce_forward, "self target weight", "reduction", node="BinaryCrossEntropyBackward0",
+                 formula="(self − target) / (self (1 − self)) · g / n", self=_bce_self)  # fmt: skip
+
+
+def _bce_logits_forward(x, target, weight, pos_weight, reduction):
+    soft = xp.log1p(xp.exp(-xp.abs(x))) + xp.maximum(-x, 0)
+    if pos_weight is None:
+        out = (1 - target) * x + soft
+    else:
+        out = (1 - target) * x + (1 + (pos_weight - 1) * target) * soft
+    return _reduce((out if weight is None else out * weight).astype(x.dtype, copy=False), reduction)
+
+
+def _bce_logits_self(F, g, self, target, weight, pos_weight, self_shape, reduction):
+    if pos_weight is None:
+        rate = F.sigmoid(self) - target
+    else:
+        t = pos_weight * target
+        rate = (t + 1 - target) * F.sigmoid(self) - t
+    out = _spread(F, g, self_shape, reduction) * rate
+    return out if weight is None else out * weight
+
+
+bce_logits_op = declare("binary_cross_entropy_with_logits", _bce_logits_forward, "self target weight pos_weight", "reduction",
+                        node="BinaryCrossEntropyWithLogitsBackward0", formula="(σ(self) − target) · g / n", self=_bce_logits_self,
+                        target=lambda F, g, self, self_shape, reduction: _spread(F, g, self_shape, reduction) * -self)  # fmt: skip
+
+
+def _kl_forward(x, target, reduction, log_target):
+    if log_target:
+        out = xp.exp(target) * (target - x)
+    else:
+        out = xp.where(target > 0, target * (xp.log(xp.where(target > 0, target, 1)) - x), 0).astype(x.dtype, copy=False)
+    return _reduce(out, reduction)
+
+
+def _kl_self(F, g, target, self_shape, reduction, log_target):
+    return -_spread(F, g, self_shape, reduction) * (F.exp(target) if log_target else target)
+
+
+kl_op = declare("kl_div", _kl_forward, "self target", "reduction log_target", node="KlDivBackward0", formula="−target · g", self=_kl_self)

@@ -1,0 +1,303 @@
+"""Random tensors from PyTorch's own stream: mt19937, its uniform and normal transforms, on the CPU."""
+
+from __future__ import annotations
+
+import math
+import threading
+
+from ..backend import xp
+from ..engine import dtypes, views
+from ..engine.construct import mark
+from ..engine.dispatch import Tensor, wrap
+from .declare import method, only_method, public
+from .shape import sizes
+
+
+class Generator:
+    """A stream of random numbers; ``manual_seed`` starts it anew, ``get_state``/``set_state`` move it."""
+
+    def __init__(self, device="cpu"):
+        self.device = device
+        self._lock = threading.RLock()
+        self.manual_seed(67280421310721)
+
+    def manual_seed(self, seed):
+        """Start the stream that belongs to ``seed``; returns self."""
+        self._seed = int(seed) & (2**64 - 1)
+        self._stream = xp.random.RandomState(self._seed & 0xFFFFFFFF)._bit_generator
+        self._next_normal = None
+        return self
+
+    def initial_seed(self):
+        """The seed of the stream."""
+        return self._seed
+
+    def seed(self):
+        """Start from a seed of the operating system and return it."""
+        import secrets
+
+        self.manual_seed(secrets.randbits(63))
+        return self._seed
+
+    def get_state(self):
+        """The state as a uint8 tensor of 5056 bytes."""
+        state = self._stream.state["state"]
+        raw = xp.zeros(5056, xp.uint8)
+        words = state["key"].astype("<u4").view(xp.uint8)
+        raw[: words.size] = words
+        raw[2496:2500] = xp.asarray([state["pos"]], "<u4").view(xp.uint8)
+        raw[2500:2508] = xp.asarray([self._seed], "<u8").view(xp.uint8)
+        if self._next_normal is not None:
+            raw[2508] = 1
+            raw[2509:2517] = xp.asarray([self._next_normal], "<f8").view(xp.uint8)
+        return wrap(raw)
+
+    def set_state(self, new_state):
+        """Go on from a state that ``get_state`` gave; TypeError for anything else."""
+        if not isinstance(new_state, Tensor) or new_state._a.dtype != xp.uint8:
+            raise TypeError("expected a torch.ByteTensor, but got " + type(new_state).__name__)
+        raw = xp.ascontiguousarray(new_state._a)
+        key = raw[:2496].view("<u4").astype(xp.uint32)
+        self._stream.state = {"bit_generator": "MT19937", "state": {"key": key, "pos": int(raw[2496:2500].view("<u4")[0])}}
+        self._seed = int(raw[2500:2508].view("<u8")[0])
+        self._next_normal = float(raw[2509:2517].view("<f8")[0]) if raw[2508] else None
+        return self
+
+    def words(self, n):
+        """``n`` 32-bit words."""
+        return self._stream.random_raw(n).astype(xp.uint64) if n else xp.zeros(0, xp.uint64)
+
+    def doubles(self, n):
+        """``n`` uniform doubles of 53 bits: PyTorch takes two words each, the first as the high one."""
+        words = self.words(2 * n)
+        return (((words[0::2] << xp.uint64(32)) | words[1::2]) & xp.uint64((1 << 53) - 1)) * 2.0**-53
+
+    def floats(self, n):
+        """``n`` uniform floats of 24 bits."""
+        return ((self.words(n) & xp.uint64((1 << 24) - 1)) * 2.0**-24).astype(xp.float32)
+
+    def normal_double(self):
+        """One normal double; the second of each pair is kept for the next call."""
+        if self._next_normal is not None:
+            found, self._next_normal = self._next_normal, None
+            return found
+        u1, u2 = self.doubles(2)
+        r = math.sqrt(-2.0 * math.log1p(-u2))
+        self._next_normal = r * math.sin(2.0 * math.pi * u1)
+        return r * math.cos(2.0 * math.pi * u1)
+
+
+default_generator = Generator()
+
+
+def manual_seed(seed):
+    """Seed the default generator and return it."""
+    return default_generator.manual_seed(int(seed))
+
+
+def uniform_array(n, np_dtype, generator=None, low=0.0, high=1.0):
+    """``n`` uniform numbers in [low, high) as PyTorch draws them for this dtype."""
+    g = generator or default_generator
+    if np_dtype == xp.float64:
+        return g.doubles(n) * (high - low) + low
+    if np_dtype == xp.float32:
+        return g.floats(n) * xp.float32(high - low) + xp.float32(low)
+    bits = 11 if np_dtype == xp.float16 else 8
+    x = (g.words(n) & xp.uint64((1 << bits) - 1)) * 2.0**-bits
+    return (x * (high - low) + low).astype(np_dtype)
+
+
+def normal_array(n, np_dtype, generator=None, mean=0.0, std=1.0):
+    """``n`` normal numbers: Box–Muller on blocks of 16 from 16 on, one at a time below."""
+    g = generator or default_generator
+    if n < 16:
+        return xp.asarray([g.normal_double() * std + mean for _ in range(n)], dtype=np_dtype)
+    work = np_dtype if np_dtype in (xp.float32, xp.float64) else xp.dtype(xp.float32)
+    out = uniform_array(n, work, g)
+    whole = n - n % 16
+    out[:whole] = _box_muller(out[:whole], work, mean, std)
+    if n % 16:
+        out[n - 16 :] = _box_muller(uniform_array(16, work, g), work, mean, std)
+    return out.astype(np_dtype, copy=False)
+
+
+def _box_muller(u, np_dtype, mean, std):
+    blocks = u.reshape(-1, 2, 8)
+    one = np_dtype.type(1)
+    radius = xp.sqrt(np_dtype.type(-2) * xp.log(one - blocks[:, 0]))
+    theta = np_dtype.type(2 * math.pi) * blocks[:, 1]
+    out = xp.empty_like(blocks)
+    out[:, 0] = radius * xp.cos(theta) * np_dtype.type(std) + np_dtype.type(mean)
+    out[:, 1] = radius * xp.sin(theta) * np_dtype.type(std) + np_dtype.type(mean)
+    return out.reshape(-1)
+
+
+def integer_array(n, low, high, generator=None):
+    """``n`` integers in [low, high)."""
+    g = generator or default_generator
+    span = high - low
+    if span >= 1 << 32:
+        words = g.words(2 * n)
+        raw = (words[0::2] << xp.uint64(32)) | words[1::2]
+    else:
+        raw = g.words(n)
+    return (raw % xp.uint64(span)).astype(xp.int64) + low
+
+
+# ---------------------------------------------------------------- factories
+def _made(array, requires_grad):
+    return mark(wrap(array), requires_grad)
+
+
+def _float(dtype):
+    return (dtype or dtypes.default.float).np
+
+
+def rand(*size, generator=None, dtype=None, requires_grad=False, device=None, layout=None, pin_memory=False, out=None):
+    """Uniform numbers in [0, 1)."""
+    shape = sizes(size)
+    return _made(uniform_array(math.prod(shape), _float(dtype), generator).reshape(shape), requires_grad)
+
+
+def randn(*size, generator=None, dtype=None, requires_grad=False, device=None, layout=None, pin_memory=False, out=None):
+    """Standard normal numbers; complex ones have variance 1 in all."""
+    shape = sizes(size)
+    wanted = _float(dtype)
+    if wanted.kind == "c":
+        part = xp.dtype(xp.float32 if wanted == xp.complex64 else xp.float64)
+        pairs = normal_array(2 * math.prod(shape), part, generator, std=math.sqrt(0.5))
+        return _made(pairs.view(wanted).reshape(shape), requires_grad)
+    return _made(normal_array(math.prod(shape), wanted, generator).reshape(shape), requires_grad)
+
+
+def randint(low, high=None, size=None, *, generator=None, dtype=None, requires_grad=False, device=None, layout=None):
+    """Integers in [low, high)."""
+    if size is None and high is not None and not isinstance(high, int):
+        low, high, size = 0, low, high
+    if size is None:
+        low, high, size = 0, low, high
+    if high <= low:
+        raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
+    shape = sizes((size,))
+    array = integer_array(math.prod(shape), low, high, generator).reshape(shape)
+    return _made(array.astype((dtype or dtypes.int64).np), requires_grad)
+
+
+def randperm(n, *, generator=None, dtype=None, requires_grad=False, device=None, layout=None, pin_memory=False):
+    """A random permutation of 0 … n−1."""
+    g = generator or default_generator
+    out = list(range(n))
+    for i, word in enumerate(g.words(max(n - 1, 0)).tolist()):
+        j = word % (n - i) + i
+        out[i], out[j] = out[j], out[i]
+    return _made(xp.asarray(out, (dtype or dtypes.int64).np), requires_grad)
+
+
+def _like(function):
+    def like(input, *, dtype=None, requires_grad=False, device=None, memory_format=None, layout=None, generator=None):
+        return function(input._a.shape, dtype=dtype or input.dtype, requires_grad=requires_grad, generator=generator)
+
+    like.__doc__ = f"``{function.__name__}`` in the shape and dtype of ``input``."
+    return like
+
+
+def normal(mean, std=1.0, size=None, *, generator=None, dtype=None, out=None):
+    """Normal numbers with the given means and standard deviations."""
+    shape = sizes((size,)) if size is not None else xp.broadcast_shapes(
+        mean._a.shape if isinstance(mean, Tensor) else (), std._a.shape if isinstance(std, Tensor) else ())  # fmt: skip
+    base = normal_array(math.prod(shape), _float(dtype), generator).reshape(shape)
+    plain = [x._a if isinstance(x, Tensor) else x for x in (mean, std)]
+    return wrap((base * plain[1] + plain[0]).astype(base.dtype))
+
+
+def bernoulli(input, p=None, *, generator=None, out=None):
+    """1 with the probability given by each element, else 0."""
+    chance = input._a if p is None else p
+    drawn = (generator or default_generator).doubles(input._a.size).reshape(input._a.shape)
+    return wrap((drawn < chance).astype(input._a.dtype))
+
+
+def multinomial(input, num_samples, replacement=False, *, generator=None):
+    """Indices drawn with the weights of each row."""
+    weights = input._a if input._a.ndim == 2 else input._a[None]
+    if (weights < 0).any() or not xp.isfinite(weights).all():
+        raise RuntimeError("probability tensor contains either `inf`, `nan` or element < 0")
+    if not replacement and num_samples > weights.shape[1]:
+        raise RuntimeError("cannot sample n_sample > prob_dist.size(-1) samples without replacement")
+    g = generator or default_generator
+    out = xp.empty((weights.shape[0], num_samples), xp.int64)
+    for row, w in enumerate(weights.astype(xp.float64)):
+        w = w.copy()
+        for k in range(num_samples):
+            total = xp.cumsum(w)
+            out[row, k] = xp.searchsorted(total, g.doubles(1)[0] * total[-1], side="right")
+            if not replacement:
+                w[out[row, k]] = 0
+    return wrap(out if input._a.ndim == 2 else out[0])
+
+
+for _f in (rand, randn, randint, randperm, normal):
+    public(_f.__name__, _f)
+public("rand_like", _like(rand))
+public("randn_like", _like(randn))
+public("randint_like", lambda input, low, high=None, *, dtype=None, **kw: randint(
+    *((0, low) if high is None else (low, high)), input._a.shape, dtype=dtype or input.dtype))  # fmt: skip
+method(bernoulli)
+method(multinomial)
+public("manual_seed", manual_seed)
+public("seed", lambda: default_generator.seed())
+public("initial_seed", lambda: default_generator.initial_seed())
+public("get_rng_state", lambda: default_generator.get_state())
+public("set_rng_state", lambda state: default_generator.set_state(state))
+public("Generator", Generator)
+public("default_generator", default_generator)
+
+
+# ---------------------------------------------------------------- in place
+def _fill_from(name, draw):
+    def inplace(self, *args, generator=None, **kwargs):
+        views.check_inplace(self, _tracking() and self._g is not None)
+        self._a[...] = draw(self._a, generator, *args, **kwargs)
+        views.bump(self)
+        return self
+
+    inplace.__name__ = name
+    inplace.__doc__ = f"Fill in place with random numbers (``{name}``)."
+    only_method(inplace, name)
+
+
+def _tracking():
+    from ..engine.modes import is_grad_enabled
+
+    return is_grad_enabled()
+
+
+def _uniform(a, g, *bounds, **named):
+    low, high = named.get("from", bounds[0] if bounds else 0.0), named.get("to", bounds[1] if len(bounds) > 1 else 1.0)
+    if low > high:
+        raise RuntimeError(f"uniform_ expects to return a [from, to) range, but found from={low} > to={high}")
+    return uniform_array(a.size, a.dtype, g, low, high).reshape(a.shape)
+
+
+def _normal(a, g, mean=0.0, std=1.0):
+    if std < 0:
+        raise RuntimeError(f"normal expects std >= 0.0, but found std {std}")
+    return normal_array(a.size, a.dtype, g, mean, std).reshape(a.shape)
+
+
+def _bernoulli(a, g, p=0.5):
+    chance = p._a if isinstance(p, Tensor) else p
+    return (g or default_generator).doubles(a.size).reshape(a.shape) < chance
+
+
+def _integers(a, g, *bounds, **named):
+    low, high = (0, bounds[0]) if len(bounds) == 1 else bounds if bounds else (0, 2**24)
+    return integer_array(a.size, low, high, g).reshape(a.shape)
+
+
+def _exponential(a, g, lambd=1.0):
+    return (-xp.log1p(-(g or default_generator).doubles(a.size)) / lambd).reshape(a.shape)
+
+
+for _n, _d in [("uniform_", _uniform), ("normal_", _normal), ("bernoulli_", _bernoulli), ("random_", _integers), ("exponential_", _exponential)]:
+    _fill_from(_n, _d)

@@ -1,0 +1,813 @@
+"""Views and rearrangements: reshape, transpose, expand, split, cat … Movement operations are each other's inverses."""
+
+from __future__ import annotations
+
+from ..backend import xp
+from ..engine import dtypes, views
+from ..engine.dispatch import RAW, TENSOR, Tensor, broadcast_error, common_dtype, wrap
+from ..engine.tensor import Size, element_strides, wrap_dim
+from .declare import alias, declare, method, only_method, public
+
+ndarray = xp.ndarray
+
+
+def sizes(args):
+    """A shape given as numbers or as one sequence."""
+    if len(args) == 1 and not isinstance(args[0], (int, xp.integer, Tensor)):
+        args = tuple(args[0])
+    return tuple(int(n) for n in args)
+
+
+def infer(shape, numel):
+    """``shape`` with a −1 filled in; RuntimeError when the element counts differ."""
+    known = 1
+    unknown = None
+    for i, n in enumerate(shape):
+        if n == -1:
+            if unknown is not None:
+                raise RuntimeError("only one dimension can be inferred")
+            unknown = i
+        elif n < 0:
+            raise RuntimeError(f"invalid shape dimension {n}")
+        else:
+            known *= n
+    if unknown is None:
+        if known != numel:
+            raise RuntimeError(f"shape '{list(shape)}' is invalid for input of size {numel}")
+        return shape
+    if known == 0 and numel == 0:
+        raise RuntimeError(
+            f"cannot reshape tensor of 0 elements into shape {list(shape)} because the unspecified dimension size -1 can be any "
+            "value and is ambiguous"
+        )
+    if known == 0 or numel % known:
+        raise RuntimeError(f"shape '{list(shape)}' is invalid for input of size {numel}")
+    return (*shape[:unknown], numel // known, *shape[unknown + 1 :])
+
+
+# ---------------------------------------------------------------- helpers of derivatives
+def _sum_to(x, shape):
+    extra = x.ndim - len(shape)
+    axes = tuple(range(extra)) + tuple(i + extra for i, n in enumerate(shape) if n == 1 and x.shape[i + extra] != 1)
+    return xp.add.reduce(x, axes, keepdims=True).reshape(shape) if axes else x.reshape(shape)
+
+
+sum_to = declare("sum_to", _sum_to, "self", "shape", node="SumBackward1", self=lambda F, g, self_shape: F.expand_to(g, self_shape))
+
+
+def _broadcast(x, shape):
+    out = xp.broadcast_to(x, shape)
+    out.flags.writeable = True
+    return out
+
+
+def _expand_to(x, shape):
+    if x.shape == () and x.__class__ is ndarray:
+        return ndarray(shape, x.dtype, x, 0, (0,) * len(shape))
+    return xp.broadcast_to(x, shape)
+
+
+expand_to = declare("expand_to", _expand_to, "self", "shape", node="ExpandBackward0", self=lambda F, g, self_shape: F.sum_to(g, self_shape))
+
+# ---------------------------------------------------------------- strided views
+as_strided_op = declare(
+    "as_strided_op", lambda x, size, stride, offset, outer: views.strided(views.flat_storage(x), size, stride, offset),
+    "self", "size stride storage_offset outer", node="AsStridedBackward0", view=True, formula="g laid back into the storage",
+    self=lambda F, g, size, stride, storage_offset, outer: F.strided_scatter(g, (size, stride, storage_offset), outer),
+)  # fmt: skip
+declare("strided_scatter", lambda g, inner, outer: views.scatter(g, inner, outer), "self", "inner outer",
+        node="AsStridedScatterBackward0", self=lambda F, g, inner, outer: F.strided_gather(g, inner, outer))  # fmt: skip
+declare("strided_gather", lambda x, inner, outer: views.gather(x, inner, outer), "self", "inner outer",
+        node="AsStridedBackward0", self=lambda F, g, inner, outer: F.strided_scatter(g, inner, outer))  # fmt: skip
+
+
+def as_strided(input, size, stride, storage_offset=None):
+    """A view with the given sizes, strides and offset (in elements) on the storage of ``input``."""
+    offset = views.storage_offset(input._a) if storage_offset is None else storage_offset
+    if len(size) != len(stride):
+        raise RuntimeError("mismatch in length of strides and shape")
+    return as_strided_op(input, tuple(size), tuple(stride), offset, views.geometry(input._a))
+
+
+method(as_strided)
+
+
+# ---------------------------------------------------------------- reshape
+def _viewable(array, shape):
+    """``array`` seen in another shape without a copy, None when its strides do not allow that."""
+    if array.flags.c_contiguous:
+        return array.reshape(shape)
+    out = array.view()
+    try:
+        out.shape = shape
+    except AttributeError:
+        return None
+    return out
+
+
+view_op = declare("view", lambda x, size: x.reshape(size), "self", "size", node="ViewBackward0", view=True,
+                  formula="g in the shape of self", self=lambda F, g, self_shape: F.reshape(g, self_shape))  # fmt: skip
+unsafe_view_op = declare("unsafe_view", lambda x, size: x.reshape(size), "self", "size", node="UnsafeViewBackward0",
+                         formula="g in the shape of self", self=lambda F, g, self_shape: F.reshape(g, self_shape))  # fmt: skip
+alias_op = declare("alias", lambda x: x.view(), "self", "", node="AliasBackward0", view=True, self=lambda F, g: g)
+RAW.reshape = lambda x, shape: x.reshape(shape)
+
+
+def reshape(input, *shape):
+    """The same elements in another shape: a view where strides allow, a copy otherwise. One size may be −1."""
+    array = input._a
+    shape = infer(sizes(shape), array.size)
+    if array.flags.c_contiguous or _viewable(array, shape) is not None:
+        return view_op(input, shape)
+    return unsafe_view_op(clone(input, contiguous=True), shape)
+
+
+def view(self, *shape):
+    """The same storage in another shape; RuntimeError where strides do not allow it. ``view(dtype)`` reinterprets the bytes."""
+    if len(shape) == 1 and isinstance(shape[0], dtypes.dtype):
+        return _view_dtype(self, shape[0])
+    array = self._a
+    shape = infer(sizes(shape), array.size)
+    if not array.flags.c_contiguous and _viewable(array, shape) is None:
+        raise RuntimeError(
+            "view size is not compatible with input tensor's size and stride (at least one dimension spans across two contiguous "
+            "subspaces). Use .reshape(...) instead."
+        )
+    return view_op(self, shape)
+
+
+def _view_dtype(self, dtype):
+    if self._g is not None and not dtype.category >= 2:
+        raise RuntimeError("view(dtype) to a non-floating dtype is not differentiable")
+    return alias_op(self) if dtype.np == self._a.dtype else wrap(self._a.view(dtype.np))
+
+
+method(reshape)
+only_method(view)
+TENSOR.reshape = reshape
+only_method(lambda self, other: view(self, other._a.shape), "view_as")
+only_method(lambda self, other: reshape(self, other._a.shape), "reshape_as")
+
+
+def flatten(input, start_dim=0, end_dim=-1):
+    """Dimensions from ``start_dim`` to ``end_dim`` as one."""
+    n = input._a.ndim
+    if n == 0:
+        return reshape(input, (1,))
+    a, b = wrap_dim(start_dim, n), wrap_dim(end_dim, n)
+    if a > b:
+        raise RuntimeError("flatten() has invalid args: start_dim cannot come after end_dim")
+    if a == b:
+        return input
+    s = input._a.shape
+    middle = 1
+    for k in s[a : b + 1]:
+        middle *= k
+    return reshape(input, (*s[:a], middle, *s[b + 1 :]))
+
+
+def ravel(input):
+    """All elements in one dimension."""
+    return reshape(input, (-1,))
+
+
+def unflatten(input, dim, sizes_):
+    """Dimension ``dim`` split into ``sizes``."""
+    d = wrap_dim(dim, input._a.ndim)
+    s = input._a.shape
+    return view(input, *s[:d], *infer(tuple(sizes_), s[d]), *s[d + 1 :])
+
+
+for _f in (flatten, ravel, unflatten):
+    method(_f)
+
+# ---------------------------------------------------------------- permutations
+permute_op = declare("permute", lambda x, dims: x.transpose(dims), "self", "dims", node="PermuteBackward0", view=True,
+                     formula="g, dimensions put back", self=lambda F, g, dims: F.permute(g, _inverse(dims)))  # fmt: skip
+transpose_op = declare("transpose", lambda x, d0, d1: x.swapaxes(d0, d1), "self", "dim0 dim1", node="TransposeBackward0", view=True,
+                       formula="g transposed", self=lambda F, g, dim0, dim1: F.transpose(g, dim0, dim1))  # fmt: skip
+t_op = declare("t", lambda x: x.T, "self", "", node="TBackward0", view=True, formula="gᵀ", self=lambda F, g: F.t(g))
+movedim_op = declare("movedim", lambda x, dims: x.transpose(dims), "self", "dims", node="PermuteBackward0", view=True,
+                     self=lambda F, g, dims: F.permute(g, _inverse(dims)))  # fmt: skip
+
+
+def _inverse(dims):
+    out = [0] * len(dims)
+    for i, d in enumerate(dims):
+        out[d] = i
+    return tuple(out)
+
+
+def permute(input, *dims):
+    """A view with its dimensions in another order."""
+    dims = sizes(dims)
+    n = input._a.ndim
+    if len(dims) != n:
+        raise RuntimeError(
+            f"permute(sparse_coo): number of dimensions in the tensor input does not match the length of the desired ordering of "
+            f"dimensions i.e. input.dim() = {n} is not equal to len(dims) = {len(dims)}"
+        )
+    dims = tuple(wrap_dim(d, n) for d in dims)
+    if len(set(dims)) != n:
+        raise RuntimeError("permute(): duplicate dims are not allowed.")
+    return permute_op(input, dims)
+
+
+def transpose(input, dim0, dim1):
+    """A view with two dimensions exchanged."""
+    n = input._a.ndim
+    d0, d1 = wrap_dim(dim0, n), wrap_dim(dim1, n)
+    return alias_op(input) if n == 0 else transpose_op(input, d0, d1)
+
+
+def t(input):
+    """The transpose of a matrix, a view."""
+    if input._a.ndim > 2:
+        raise RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {input._a.ndim}D")
+    return t_op(input)
+
+
+def movedim(input, source, destination):
+    """Dimensions moved to new places, the others in order."""
+    n = input._a.ndim
+    src = [wrap_dim(d, n) for d in (source if isinstance(source, (tuple, list)) else (source,))]
+    dst = [wrap_dim(d, n) for d in (destination if isinstance(destination, (tuple, list)) else (destination,))]
+    order = [d for d in range(n) if d not in src]
+    for d, s in sorted(zip(dst, src, strict=True)):
+        order.insert(d, s)
+    return permute_op(input, tuple(order))
+
+
+for _f in (permute, transpose, t, movedim):
+    method(_f)
+for _new, _old in [("swapaxes", "transpose"), ("swapdims", "transpose"), ("moveaxis", "movedim")]:
+    alias(_new, _old)
+public("adjoint", lambda input: mT(input).conj())
+only_method(lambda self: mT(self).conj(), "adjoint")
+
+
+def mT(self):
+    """The last two dimensions exchanged."""
+    if self._a.ndim < 2:
+        raise RuntimeError(f"tensor.mT is only supported on matrices or batches of matrices. Got {self._a.ndim}-D tensor.")
+    return transpose(self, -2, -1)
+
+
+Tensor.mT = property(mT)
+Tensor.mH = property(lambda self: mT(self).conj())
+Tensor.H = property(lambda self: t(self).conj())
+Tensor.T = property(lambda self: permute_op(self, tuple(reversed(range(self._a.ndim)))))
+
+# ---------------------------------------------------------------- expand, squeeze
+expand_op = declare("expand", lambda x, size: _broadcast(x, size), "self", "size", node="ExpandBackward0", view=True,
+                    formula="g summed over the expanded dimensions", self=lambda F, g, self_shape: F.sum_to(g, self_shape))  # fmt: skip
+unsqueeze_op = declare("unsqueeze", lambda x, dim: xp.expand_dims(x, dim), "self", "dim", node="UnsqueezeBackward0", view=True,
+                       formula="g squeezed", self=lambda F, g, dim: F.squeeze_dims(g, (dim,)))  # fmt: skip
+squeeze_op = declare("squeeze_all", lambda x: x.reshape(tuple(n for n in x.shape if n != 1)), "self", "", node="SqueezeBackward0",
+                     view=True, formula="g in the shape of self", self=lambda F, g, self_shape: F.reshape(g, self_shape))  # fmt: skip
+squeeze_dim_op = declare("squeeze_dim", lambda x, dim: x.squeeze(dim) if x.ndim and x.shape[dim] == 1 else x.view(), "self", "dim",
+                         node="SqueezeBackward1", view=True, formula="g in the shape of self",
+                         self=lambda F, g, self_shape: F.reshape(g, self_shape))  # fmt: skip
+squeeze_dims_op = declare("squeeze_dims", lambda x, dim: x.squeeze(tuple(d for d in dim if x.shape[d] == 1)), "self", "dim",
+                          node="SqueezeBackward2", view=True, formula="g in the shape of self",
+                          self=lambda F, g, self_shape: F.reshape(g, self_shape))  # fmt: skip
+
+
+def expand(self, *shape):
+    """A view with singleton dimensions repeated without a copy; −1 keeps a size."""
+    shape = sizes(shape)
+    own = self._a.shape
+    extra = len(shape) - len(own)
+    if extra < 0:
+        raise RuntimeError(
+            f"expand(torch.{self.dtype.type_name}{{{list(own)}}}, size={list(shape)}): the number of sizes provided "
+            f"({len(shape)}) must be greater or equal to the number of dimensions in the tensor ({len(own)})"
+        )
+    out = []
+    for i, n in enumerate(shape):
+        have = own[i - extra] if i >= extra else 1
+        if n == -1:
+            if i < extra:
+                raise RuntimeError("expand: The expanded size of the tensor (-1) isn't allowed in a leading, non-existing "
+                                   f"dimension {i}")  # fmt: skip
+            n = have
+        elif i >= extra and have != n and have != 1:
+            raise RuntimeError(
+                f"The expanded size of the tensor ({n}) must match the existing size ({have}) at non-singleton dimension {i}.  "
+                f"Target sizes: {list(shape)}.  Tensor sizes: {list(own)}"
+            )
+        out.append(n)
+    return expand_op(self, tuple(out))
+
+
+only_method(expand)
+only_method(lambda self, other: expand(self, other._a.shape), "expand_as")
+method(lambda input, *size: expand(input, *size), "broadcast_to")
+
+
+def broadcast_tensors(*tensors):
+    """Views of all tensors in their common shape."""
+    if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)):
+        tensors = tuple(tensors[0])
+    try:
+        shape = xp.broadcast_shapes(*[x._a.shape for x in tensors])
+    except ValueError:
+        raise broadcast_error(tensors[0]._a.shape, tensors[1]._a.shape) from None
+    return tuple(expand(x, shape) for x in tensors)
+
+
+public("broadcast_tensors", broadcast_tensors)
+public("broadcast_shapes", lambda *shapes: Size(xp.broadcast_shapes(*shapes)))
+
+
+def unsqueeze(input, dim):
+    """A view with a dimension of size 1 at ``dim``."""
+    return unsqueeze_op(input, wrap_dim(dim, input._a.ndim + 1))
+
+
+def squeeze(input, dim=None):
+    """A view without dimensions of size 1, or without that one if its size is 1."""
+    if dim is None:
+        return squeeze_op(input)
+    if isinstance(dim, (tuple, list)):
+        return squeeze_dims_op(input, tuple(wrap_dim(d, input._a.ndim) for d in dim))
+    return squeeze_dim_op(input, wrap_dim(dim, input._a.ndim))
+
+
+method(unsqueeze)
+method(squeeze)
+
+
+def _relabel(name, function):
+    """An in-place change of sizes and strides: the tensor becomes its own view."""
+
+    def inplace(self, *args):
+        tracked = self._g is not None
+        views.check_inplace(self, tracked)
+        other = function(self, *args)
+        self._a = other._a
+        if tracked:
+            self._g = other._g
+        views.bump(self)
+        return self
+
+    inplace.__name__ = name
+    inplace.__doc__ = f"In-place ``{name[:-1]}``."
+    only_method(inplace, name)
+
+
+for _n, _f in [("unsqueeze_", unsqueeze), ("squeeze_", squeeze), ("t_", t), ("transpose_", transpose), ("swapaxes_", transpose),
+               ("swapdims_", transpose), ("as_strided_", as_strided)]:  # fmt: skip
+    _relabel(_n, _f)
+
+# ---------------------------------------------------------------- copies
+clone_op = declare("clone", lambda x, contiguous: xp.array(x, order="C" if contiguous else "K"), "self", "contiguous",
+                   node="CloneBackward0", formula="g", self=lambda F, g: g)  # fmt: skip
+
+
+def clone(input, *, memory_format=None, contiguous=False):
+    """A copy with storage of its own, still in the graph."""
+    if input._a.ndim and any(s == 0 and n > 1 for s, n in zip(input._a.strides, input._a.shape, strict=True)):
+        contiguous = True
+    return clone_op(input, contiguous)
+
+
+method(clone)
+
+
+def contiguous(self, memory_format=None):
+    """Itself when row-major without gaps, a copy that is otherwise."""
+    return self if self._a.flags.c_contiguous else clone_op(self, True)
+
+
+only_method(contiguous)
+copy_op = declare("copy", lambda self, src: xp.broadcast_to(src, self.shape), "self src", node="CopyBackwards", formula="∂src: g",
+                  self=lambda F, g: F.zeros_like(g), src=lambda F, g: g)  # fmt: skip
+
+
+def copy_(self, src, non_blocking=False):
+    """Write the elements of ``src`` (broadcast, converted) into this tensor."""
+    if not isinstance(src, Tensor):
+        raise TypeError(f"copy_(): argument 'other' (position 1) must be Tensor, not {type(src).__name__}")
+    if _too_wide(src._a.shape, self._a.shape):
+        try:
+            xp.broadcast_to(src._a, self._a.shape)
+        except ValueError:
+            raise RuntimeError(_copy_shape_error(self._a.shape, src._a.shape)) from None
+    source = src
+    if src._a.dtype != self._a.dtype:
+        source = _convert(src, self._a.dtype)
+    return views.write(copy_op.op, (self, source))
+
+
+def _convert(src, np_dtype):
+    if src._g is None:
+        return wrap((src._a.real if src._a.dtype.kind == "c" and np_dtype.kind != "c" else src._a).astype(np_dtype))
+    return TENSOR.cast(src, np_dtype) if np_dtype.kind in "fcV" else wrap(src._a.astype(np_dtype))
+
+
+def _too_wide(source, target):
+    return tuple(source) != tuple(target)
+
+
+def _copy_shape_error(target, source):
+    n, m = len(target), len(source)
+    for i in range(1, min(n, m) + 1):
+        if source[-i] != target[-i] and source[-i] != 1:
+            return (
+                f"The size of tensor a ({target[-i]}) must match the size of tensor b ({source[-i]}) at non-singleton dimension "
+                f"{n - i}"
+            )
+    return f"output with shape {list(target)} doesn't match the broadcast shape {list(source)}"
+
+
+only_method(copy_)
+
+# ---------------------------------------------------------------- joining
+
+
+def _cat_forward(arrays, dim):
+    return xp.concatenate(arrays, dim)
+
+
+def _variadic(name, node, forward, joint, formula):
+    """An operation of any number of tensors and one attribute: one declaration a count."""
+    made = {}
+
+    def function(tensors, dim):
+        n = len(tensors)
+        op = made.get(n)
+        if op is None:
+            names = " ".join(f"t{k}" for k in range(n))
+            shapes = ", ".join(f"t{k}_shape" for k in range(n))
+            rule = eval(f"lambda F, g, dim, {shapes}: joint(F, g, dim, ({shapes},))", {"joint": joint})  # noqa: S307
+            op = declare(f"{name}_{n}", lambda *a: forward(a[:-1], a[-1]), names, "dim", node=node, formula=formula, joint=rule)
+            made[n] = op
+        return op(*tensors, dim)
+
+    return function
+
+
+def _cat_joint(F, g, dim, shapes):
+    out, start = [], 0
+    for shape in shapes:
+        n = shape[dim]
+        out.append(F.narrow(g, dim, start, n))
+        start += n
+    return out
+
+
+def _stack_joint(F, g, dim, shapes):
+    return [F.select(g, dim, k) for k in range(len(shapes))]
+
+
+_cat = _variadic("cat", "CatBackward0", _cat_forward, _cat_joint, "the slice of g that came from each input")
+_stack = _variadic("stack", "StackBackward0", lambda arrays, dim: xp.stack(arrays, dim), _stack_joint,
+                   "the slice of g that came from each input")  # fmt: skip
+
+
+def _same_dtype(tensors):
+    common = common_dtype(*tensors).np
+    return [x if x._a.dtype == common else TENSOR.cast(x, common) for x in tensors]
+
+
+def cat(tensors, dim=0, *, out=None):
+    """Tensors joined along an existing dimension."""
+    tensors = list(tensors)
+    if not tensors:
+        raise RuntimeError("torch.cat(): expected a non-empty list of Tensors")
+    for k, x in enumerate(tensors):
+        if not isinstance(x, Tensor):
+            raise TypeError(f"expected Tensor as element {k} in argument 0, but got {type(x).__name__}")
+        if x._a.ndim == 0:
+            raise RuntimeError(f"zero-dimensional tensor (at position {k}) cannot be concatenated")
+    tensors = [x for x in tensors if x._a.shape != (0,)] or tensors[:1]
+    d = wrap_dim(dim, tensors[0]._a.ndim)
+    _check_cat(tensors, d)
+    result = _cat(_same_dtype(tensors), d)
+    return result if out is None else _write(result, out)
+
+
+def _write(result, out):
+    from .declare import write_out
+
+    return write_out("cat", result, out)
+
+
+def _check_cat(tensors, dim):
+    first = tensors[0]._a.shape
+    for k, x in enumerate(tensors):
+        s = x._a.shape
+        if len(s) != len(first):
+            raise RuntimeError(f"Tensors must have same number of dimensions: got {len(first)} and {len(s)}")
+        for i, (a, b) in enumerate(zip(first, s, strict=True)):
+            if i != dim and a != b:
+                raise RuntimeError(
+                    f"Sizes of tensors must match except in dimension {dim}. Expected size {a} but got size {b} for tensor number "
+                    f"{k} in the list."
+                )
+
+
+def stack(tensors, dim=0, *, out=None):
+    """Tensors of one shape joined along a new dimension."""
+    tensors = list(tensors)
+    if not tensors:
+        raise RuntimeError("stack expects a non-empty TensorList")
+    first = tensors[0]._a.shape
+    for k, x in enumerate(tensors):
+        if x._a.shape != first:
+            raise RuntimeError(
+                f"stack expects each tensor to be equal size, but got {list(first)} at entry 0 and {list(x._a.shape)} at entry {k}"
+            )
+    result = _stack(_same_dtype(tensors), wrap_dim(dim, len(first) + 1))
+    return result if out is None else _write(result, out)
+
+
+public("cat", cat)
+for _n in ("concat", "concatenate"):
+    public(_n, cat)
+public("stack", stack)
+TENSOR.stack_list = lambda column: stack(column)
+public("hstack", lambda tensors: cat([x if x._a.ndim else unsqueeze(x, 0) for x in tensors], 0 if tensors[0]._a.ndim <= 1 else 1))
+public("vstack", lambda tensors: cat([x if x._a.ndim > 1 else reshape(x, (1, -1)) for x in tensors], 0))
+
+
+# ---------------------------------------------------------------- parting
+def _region(ndim, dim, window):
+    return (slice(None),) * dim + (window,) + (slice(None),) * (ndim - dim - 1)
+
+
+def _put(shape, region, g):
+    out = xp.zeros(shape, g.dtype)
+    out[region] = g
+    return out
+
+
+put_region = declare("put_region", lambda g, shape, region: _put(shape, region, g), "self", "shape region", node="SliceBackward0",
+                     self=lambda F, g, region: F.take_region(g, region))  # fmt: skip
+declare("take_region", lambda x, region: x[region], "self", "region", node="SliceBackward0",
+        self=lambda F, g, self_shape, region: F.put_region(g, self_shape, region))  # fmt: skip
+slice_op = declare("slice", lambda x, dim, start, end, step: x[_region(x.ndim, dim, slice(start, end, step))], "self",
+                   "dim start end step", node="SliceBackward0", view=True, formula="g in its place, zeros elsewhere",
+                   self=lambda F, g, self_shape, dim, start, end, step: F.put_region(
+                       g, self_shape, _region(len(self_shape), dim, slice(start, end, step))))  # fmt: skip
+
+
+def _select_forward(x, dim, index):
+    return x[_region(x.ndim, dim, index)] if x.ndim > 1 else x[index : index + 1].reshape(())
+
+
+select_op = declare("select", _select_forward, "self", "dim index", node="SelectBackward0", view=True,
+                    formula="g in its place, zeros elsewhere",
+                    self=lambda F, g, self_shape, dim, index: F.put_region(g, self_shape, _region(len(self_shape), dim, index)))  # fmt: skip
+RAW.narrow = lambda x, dim, start, n: x[_region(x.ndim, dim, slice(start, start + n))]
+
+
+def select(input, dim, index):
+    """A view of the slice at ``index`` along ``dim``."""
+    n = input._a.ndim
+    if n == 0:
+        raise IndexError("select() cannot be applied to a 0-dim tensor.")
+    d = wrap_dim(dim, n)
+    size = input._a.shape[d]
+    if not -size <= index < size:
+        raise IndexError(
+            f"select(): index {index} out of range for tensor of size {list(input._a.shape)} at dimension {d}"
+        )
+    return select_op(input, d, int(index) % size if size else 0)
+
+
+def narrow(input, dim, start, length):
+    """A view of ``length`` slices from ``start`` along ``dim``."""
+    d = wrap_dim(dim, input._a.ndim)
+    size = input._a.shape[d]
+    start = int(start)
+    if length < 0:
+        raise RuntimeError("narrow(): length must be non-negative.")
+    if not -size <= start <= size:
+        raise IndexError(f"start out of range (expected to be in range of [{-size}, {size}], but got {start})")
+    start = start + size if start < 0 else start
+    if start + length > size:
+        raise RuntimeError(f"start ({start}) + length ({length}) exceeds dimension size ({size}).")
+    return slice_op(input, d, start, start + length, 1)
+
+
+method(select)
+method(narrow)
+TENSOR.select, TENSOR.narrow = select, narrow
+
+
+
+def _parts(name, node, forward, joint):
+    return declare(name, forward, "self", "sizes dim", node=node, view=True, outputs=True, formula="the gradients put side by side",
+                   joint=joint)  # fmt: skip
+
+
+def _fill_none(F, gs, shapes, like):
+    return [g if g is not None else F.constant(xp.zeros(s, like)) for g, s in zip(gs, shapes, strict=True)]
+
+
+def _split_forward(x, sizes, dim):
+    out, start = [], 0
+    for n in sizes:
+        out.append(x[_region(x.ndim, dim, slice(start, start + n))])
+        start += n
+    return out
+
+
+def _split_joint(F, g, self_shape, sizes, dim):
+    first = next(x for x in g if x is not None)
+    shapes = [(*self_shape[:dim], n, *self_shape[dim + 1 :]) for n in sizes]
+    return (F.cat(_fill_none(F, g, shapes, first.dtype if F is RAW else first._a.dtype), dim),)
+
+
+def _unbind_joint(F, g, self_shape, dim):
+    first = next(x for x in g if x is not None)
+    shape = (*self_shape[:dim], *self_shape[dim + 1 :])
+    return (F.stack(_fill_none(F, g, [shape] * len(g), first.dtype if F is RAW else first._a.dtype), dim),)
+
+
+RAW.cat, TENSOR.cat = lambda arrays, dim: xp.concatenate(arrays, dim), cat
+RAW.stack, TENSOR.stack = lambda arrays, dim: xp.stack(arrays, dim), stack
+split_op = _parts("split", "SplitBackward0", _split_forward, _split_joint)
+split_sizes_op = _parts("split_with_sizes", "SplitWithSizesBackward0", _split_forward, _split_joint)
+unbind_op = declare("unbind", lambda x, dim: [_select_forward(x, dim, k) for k in range(x.shape[dim])], "self", "dim",
+                    node="UnbindBackward0", view=True, outputs=True, formula="the gradients stacked", joint=_unbind_joint)  # fmt: skip
+
+
+def split(tensor, split_size_or_sections, dim=0):
+    """Views of consecutive parts: of one size (the last may be smaller), or of the given sizes."""
+    d = wrap_dim(dim, tensor._a.ndim)
+    total = tensor._a.shape[d]
+    if isinstance(split_size_or_sections, (list, tuple)):
+        return split_with_sizes(tensor, split_size_or_sections, dim)
+    size = split_size_or_sections
+    if size < 0 or size == 0 and total:
+        raise RuntimeError(f"split expects split_size be non-negative, but got split_size={size}")
+    parts = [size] * (total // size) + ([total % size] if total % size else []) if size else [0]
+    return split_op(tensor, tuple(parts or [0]), d)
+
+
+def split_with_sizes(self, split_sizes, dim=0):
+    """Views of consecutive parts of the given sizes."""
+    d = wrap_dim(dim, self._a.ndim)
+    if sum(split_sizes) != self._a.shape[d]:
+        raise RuntimeError(
+            f"split_with_sizes expects split_sizes to sum exactly to {self._a.shape[d]} (input tensor's size at dimension {d}), "
+            f"but got split_sizes={list(split_sizes)}"
+        )
+    return split_sizes_op(self, tuple(split_sizes), d)
+
+
+def chunk(input, chunks, dim=0):
+    """At most ``chunks`` views of equal size, the last may be smaller."""
+    if chunks <= 0:
+        raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
+    total = input._a.shape[wrap_dim(dim, input._a.ndim)]
+    return split(input, max(-(-total // chunks), 1), dim)
+
+
+def unbind(input, dim=0):
+    """Views of all slices along ``dim``."""
+    if input._a.ndim == 0:
+        raise IndexError("Dimension specified as 0 but tensor has no dimensions")
+    return unbind_op(input, wrap_dim(dim, input._a.ndim))
+
+
+for _f in (split, split_with_sizes, chunk, unbind):
+    method(_f)
+
+
+def _iterate(self):
+    if self._a.ndim == 0:
+        raise TypeError("iteration over a 0-d tensor")
+    return iter(unbind(self, 0))
+
+
+Tensor.__iter__ = _iterate
+
+
+def tensor_split(input, indices_or_sections, dim=0):
+    """Views of parts that differ by one slice at most, or cut at the given indices."""
+    d = wrap_dim(dim, input._a.ndim)
+    total = input._a.shape[d]
+    if isinstance(indices_or_sections, int):
+        n = indices_or_sections
+        sizes_ = [total // n + (k < total % n) for k in range(n)]
+        cuts = [sum(sizes_[: k + 1]) for k in range(n - 1)]
+    else:
+        cuts = [min(int(c), total) for c in indices_or_sections]
+    edges = [0, *cuts, total]
+    return tuple(narrow(input, d, a, max(b - a, 0)) for a, b in zip(edges, edges[1:], strict=False))
+
+
+method(tensor_split)
+
+# ---------------------------------------------------------------- flip, roll, repeat, diagonal
+flip_op = declare("flip", lambda x, dims: xp.ascontiguousarray(xp.flip(x, dims)), "self", "dims", node="FlipBackward0",
+                  formula="g flipped", self=lambda F, g, dims: F.flip(g, dims))  # fmt: skip
+roll_op = declare("roll", lambda x, shifts, dims: xp.roll(x, shifts, dims), "self", "shifts dims", node="RollBackward0",
+                  self=lambda F, g, shifts, dims: F.roll(g, tuple(-s for s in shifts), dims))  # fmt: skip
+repeat_op = declare("repeat", lambda x, repeats: xp.tile(x, repeats), "self", "repeats", node="RepeatBackward0",
+                    formula="g summed over the repetitions",
+                    self=lambda F, g, self_shape, repeats: _unrepeat(F, g, self_shape, repeats))  # fmt: skip
+
+
+def _unrepeat(F, g, shape, repeats):
+    shape = (1,) * (len(repeats) - len(shape)) + tuple(shape)
+    split_shape = tuple(n for pair in zip(repeats, shape, strict=True) for n in pair)
+    return F.reshape(F.sum_dims(F.reshape(g, split_shape), tuple(range(0, 2 * len(repeats), 2)), False), shape)
+
+
+def flip(input, *dims):
+    """A copy with the given dimensions reversed."""
+    return flip_op(input, tuple(wrap_dim(d, input._a.ndim) for d in sizes(dims)))
+
+
+def roll(input, shifts, dims=None):
+    """A copy with elements moved along dimensions, wrapping around."""
+    shifts = shifts if isinstance(shifts, (tuple, list)) else (shifts,)
+    if dims is None:
+        return reshape(roll(reshape(input, (-1,)), shifts, 0), input._a.shape)
+    return roll_op(input, tuple(shifts), tuple(dims) if isinstance(dims, (tuple, list)) else (dims,))
+
+
+def repeat(self, *repeats):
+    """A copy repeated along its dimensions."""
+    repeats = sizes(repeats)
+    if len(repeats) < self._a.ndim:
+        raise RuntimeError("Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor")
+    return repeat_op(self, repeats)
+
+
+method(flip)
+method(roll)
+only_method(repeat)
+method(lambda input, dims: repeat(input, *((1,) * (input._a.ndim - len(dims)) + tuple(dims))), "tile")
+public("fliplr", lambda input: flip(input, 1))
+public("flipud", lambda input: flip(input, 0))
+
+diagonal_op = declare("diagonal", lambda x, offset, dim1, dim2: _diagonal(x, offset, dim1, dim2), "self", "offset dim1 dim2",
+                      node="DiagonalBackward0", view=True, formula="g on the diagonal, zeros elsewhere",
+                      self=lambda F, g, self_shape, offset, dim1, dim2: F.put_diagonal(g, self_shape, offset, dim1, dim2))  # fmt: skip
+
+
+def _diagonal(x, offset, dim1, dim2):
+    out = x.diagonal(offset, dim1, dim2)
+    if x.flags.writeable:
+        out.flags.writeable = True
+    return out
+
+
+def _put_diagonal(g, shape, offset, dim1, dim2):
+    out = xp.zeros(shape, g.dtype)
+    window = out.diagonal(offset, dim1, dim2)
+    window.flags.writeable = True
+    window[...] = g
+    return out
+
+
+declare("put_diagonal", _put_diagonal, "self", "shape offset dim1 dim2", node="DiagonalBackwardBackward0",
+        self=lambda F, g, offset, dim1, dim2: F.diagonal(g, offset, dim1, dim2))  # fmt: skip
+
+
+def diagonal(input, offset=0, dim1=0, dim2=1):
+    """A view of a diagonal, as the last dimension."""
+    n = input._a.ndim
+    return diagonal_op(input, offset, wrap_dim(dim1, n), wrap_dim(dim2, n))
+
+
+method(diagonal)
+
+
+def diag(input, diagonal_=0):
+    """The diagonal of a matrix, or the matrix with that diagonal."""
+    if input._a.ndim == 2:
+        return clone(diagonal(input, diagonal_))
+    n = input._a.shape[0] + abs(diagonal_)
+    return TENSOR.put_diagonal(input, (n, n), diagonal_, 0, 1)
+
+
+method(lambda input, diagonal=0: diag(input, diagonal), "diag")
+method(lambda input, offset=0, dim1=-2, dim2=-1: TENSOR.put_diagonal(
+    input, (*input._a.shape, input._a.shape[-1]), 0, input._a.ndim - 1, input._a.ndim), "diag_embed")  # fmt: skip
+
+tril_op = declare("tril", lambda x, diagonal: xp.tril(x, diagonal), "self", "diagonal", formula="g below the diagonal",
+                  self=lambda F, g, diagonal: F.tril(g, diagonal))  # fmt: skip
+triu_op = declare("triu", lambda x, diagonal: xp.triu(x, diagonal), "self", "diagonal", formula="g above the diagonal",
+                  self=lambda F, g, diagonal: F.triu(g, diagonal))  # fmt: skip
+method(lambda input, diagonal=0: tril_op(input, diagonal), "tril")
+method(lambda input, diagonal=0: triu_op(input, diagonal), "triu")
+
+
+def unfold(self, dimension, size, step):
+    """A view of all windows of ``size`` along a dimension, every ``step``."""
+    d = wrap_dim(dimension, self._a.ndim)
+    strides = element_strides(self._a)
+    count = (self._a.shape[d] - size) // step + 1
+    shape = (*self._a.shape[:d], count, *self._a.shape[d + 1 :], size)
+    steps = (*strides[:d], strides[d] * step, *strides[d + 1 :], strides[d])
+    return as_strided(self, shape, steps)
+
+
+only_method(unfold)
