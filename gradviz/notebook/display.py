@@ -11,11 +11,12 @@ from gradviz.export.html import page
 from gradviz.export.picture import Picture
 from gradviz.export.text import summary
 from gradviz.texts import text
+from gradviz.watch.holders import Roots
 
 from .cells import roots_of
 from .extension import current, load
 from .session import Session
-from .views import front_end
+from .views import bundle, front_end
 
 
 class Shown:
@@ -29,7 +30,7 @@ class Shown:
         return text("notebook.opened")
 
     def _repr_mimebundle_(self, include=None, exclude=None):
-        return self._extension.displays.bundle(self._display)
+        return bundle(self._display)
 
     def _ipython_display_(self):
         """Shown once more when asked in a later cell; in its own cell it is there already."""
@@ -46,20 +47,20 @@ def show(tensor=None):
     tensor.
     """
     _check(tensor)
-    shell = _shell()
     if tensor is not None and events.edge(tensor) is None:
         print(text("notebook.no_graph"))
         return None
-    if shell is not None and front_end(shell):
-        load(shell)
-    session = _fresh_session()
-    target = session.enter(tensor)
+    shell = _shell()
     if shell is None or not front_end(shell):
-        with session.recorder.lock:
-            print(summary(Picture.of(session.recorder.trace, target)))
+        recorder, target, _ = _graph(shell, tensor)
+        with recorder.lock:
+            print(summary(Picture.of(recorder.trace, target)))
         return None
-    extension = current(shell)
-    display = extension.displays.open(target, layout="inline", **extension.magics.settings())
+    extension = load(shell)
+    follower = None
+    if tensor is not None:
+        follower = extension.session.follower(tensor, roots_of(shell))
+    display = extension.displays.open(follower, layout="inline", **extension.magics.settings())
     return Shown(extension, display)
 
 
@@ -70,10 +71,9 @@ def export_html(file="gradviz.html", tensor=None) -> Path:
     tensor, OSError when the file cannot be written.
     """
     _check(tensor)
-    session = _fresh_session()
-    target = session.enter(tensor)
-    with session.recorder.lock:
-        content = page(session.recorder.trace, session.source.detail, target)
+    recorder, target, detail = _graph(_shell(), tensor)
+    with recorder.lock:
+        content = page(recorder.trace, detail, target)
     path = Path(file).expanduser().resolve()
     path.write_text(content, encoding="utf-8")
     return path
@@ -90,11 +90,14 @@ def _shell():
     return ipython.get_ipython() if ipython else None
 
 
-def _fresh_session():
-    """The shell's session brought up to date; outside a shell one that watches nothing."""
-    shell = _shell()
+def _graph(shell, tensor):
+    """The recorder of ``tensor``'s graph (or of everything in view), its node, and ``detail``.
+
+    Where no session watches, a fresh one reads what hangs on the tensor.
+    """
     extension = current(shell) if shell else None
-    if extension is None:
-        return Session(lambda filename: None)
-    extension.session.refresh(roots_of(shell))
-    return extension.session
+    session = extension.session if extension else Session(lambda filename: None)
+    if tensor is None:
+        return session.recorder, None, session.source.detail
+    follower = session.follower(tensor, roots_of(shell) if shell else Roots())
+    return follower.recorder, follower.target, follower.detail

@@ -11,6 +11,7 @@ from gradviz.export.words import finding_key
 from gradviz.sources.engine import EngineSource
 from gradviz.watch.recorder import Recorder
 
+from .follow import Follower
 from .ticker import Ticker
 
 log = logging.getLogger("gradviz")
@@ -20,17 +21,19 @@ DRAIN_SECONDS = 0.006
 
 
 class Session:
-    """Follows cells from ``begin`` to ``end``; ``cell_of(filename)`` gives an execution count."""
+    """Follows cells from ``begin`` to ``end``; ``cell_of(filename)`` gives an execution count.
+
+    ``seen`` has every finding so far by its key, the newest of each.
+    """
 
     def __init__(self, cell_of: Callable[[str], int | None]):
         self.recorder = Recorder()
         self.source = EngineSource(self.recorder, cell_of)
-        self.views: list = []
+        self.views: dict = {}
         self.seen: dict = {}
-        self.running = False
+        self.running = self.watching = False
         self.ticker = Ticker(self._tick, PERIOD)
-        self._settling = threading.Lock()
-        self.watching = False
+        self._lock = threading.RLock()
 
     def watch(self):
         """Attach to the engine. Raises RuntimeError when somebody else watches it."""
@@ -41,22 +44,33 @@ class Session:
     def rest(self):
         """Stop watching and close every view."""
         self.ticker.stop()
-        for view in self.views[:]:
+        for view in list(self.views):
             self.remove(view)
         if self.watching:
             self.source.detach()
             self.watching = False
 
-    def add(self, view):
-        """Show the graph in ``view`` too, at once when a cell is running."""
-        self.views = [v for v in self.views if not v.closed] + [view]
+    def follower(self, tensor, roots) -> Follower:
+        """A follower of ``tensor``'s graph, with the names that ``roots`` give; on the main thread."""
+        with self._lock:
+            made = Follower(tensor, self.source, self.recorder)
+            self.source.look(roots)
+            made.look()
+            made.follow()
+            self.source.release()
+        return made
+
+    def add(self, view, follower: Follower | None = None):
+        """Keep ``view`` up to date, at once when a cell is running."""
+        self.views = {v: f for v, f in self.views.items() if not v.closed} | {view: follower}
+        self.source.want_norms = True
         if self.running:
             self.ticker.start()
 
     def remove(self, view):
         """Close ``view``."""
-        if view in self.views:
-            self.views.remove(view)
+        self.views.pop(view, None)
+        self.source.want_norms = bool(self.views)
         view.close()
 
     def begin(self, count: int, cell_id: str | None, text: str):
@@ -74,32 +88,39 @@ class Session:
             return []
         self.ticker.stop()
         self.running = False
-        self.refresh(roots, error)
-        self.recorder.end_cell(f"{type(error).__name__}: {error}" if error else "")
-        findings = examine(self.recorder, self.source, roots)
-        self.recorder.set_findings(findings)
+        try:
+            with self._lock:
+                findings = self._settle(roots, error)
+        finally:
+            self.source.release()
         self.seen |= {finding_key(finding): finding for finding in findings}
         self._push(last=True)
         return findings
 
-    def enter(self, tensor) -> int | None:
-        """The id of ``tensor``'s node, with everything it was computed from in the recorder."""
-        return None if tensor is None else self.source.enter(tensor)
+    def _settle(self, roots, error):
+        self.source.drain(float("inf"))
+        self.source.settle(roots, error)
+        self.recorder.end_cell(f"{type(error).__name__}: {error}" if error else "")
+        findings = examine(self.recorder, self.source, roots)
+        self.recorder.set_findings(findings)
+        for follower in self._followers():
+            follower.look()
+            follower.follow()
+        return findings
 
-    def refresh(self, roots, error: BaseException | None = None):
-        """Bring names, values and gradients up to date; on the main thread only."""
-        with self._settling:
-            self.source.drain(float("inf"))
-            self.source.settle(roots, error)
+    def _followers(self):
+        return [follower for follower in self.views.values() if follower is not None]
 
     def _tick(self):
         try:
-            with self._settling:
+            with self._lock:
                 self.source.drain(DRAIN_SECONDS)
+                for follower in self._followers():
+                    follower.follow()
             self._push(last=False)
         except Exception:
             log.debug("a tick of the view failed", exc_info=True)
 
     def _push(self, last):
-        for view in self.views[:]:
+        for view in list(self.views):
             view.push(last)

@@ -33,7 +33,8 @@ class Display:
     """A view and where it is displayed; ``target``: the node whose graph it shows, None: all."""
 
     view: object
-    target: int | None
+    recorder: object
+    target: int | None = None
     display_id: str = field(default_factory=lambda: uuid.uuid4().hex)
     shown: dict = field(default_factory=dict)
 
@@ -45,22 +46,26 @@ class Displays:
         self.session = session
         self._open: list[Display] = []
 
-    def open(self, target: int | None = None, **settings) -> Display:
-        """Show a new view now; ``settings`` are its traits (``layout``, ``language`` …)."""
-        from gradviz.widgets.graph import GraphView
-        from gradviz.widgets.scope import Scope
+    def open(self, follower=None, **settings) -> Display:
+        """Show a new view now, of one tensor's graph or of everything.
 
-        scope = None if target is None else Scope(target)
-        view = GraphView(self.session.recorder, self.session.source.detail, scope, **settings)
-        display = Display(view, target)
+        ``settings`` are its traits: ``layout``, ``language``, ``theme``, ``height``.
+        """
+        from gradviz.widgets.graph import GraphView
+
+        session = self.session
+        recorder = follower.recorder if follower else session.recorder
+        detail = follower.detail if follower else session.source.detail
+        view = GraphView(recorder, detail, **settings)
+        display = Display(view, recorder, follower.target if follower else None)
         self._open.append(display)
-        publish(self.bundle(display), display.display_id)
-        self.session.add(view)
+        publish(bundle(display), display.display_id)
+        session.add(view, follower)
         return display
 
     def show_again(self, display):
         """Show an open view in one more place."""
-        publish(self.bundle(display), uuid.uuid4().hex)
+        publish(bundle(display), uuid.uuid4().hex)
 
     def close(self, layout: str):
         """Close the views that were opened with ``layout``."""
@@ -72,7 +77,7 @@ class Displays:
         """Turn every open view into its still picture; how many there were."""
         frozen = [d for d in self._open if not d.view.closed]
         for display in frozen:
-            publish(still(self.session.recorder, display.target), display.display_id, update=True)
+            publish(still(display.recorder, display.target), display.display_id, update=True)
             self.session.remove(display.view)
         self._open.clear()
         return len(frozen)
@@ -85,19 +90,22 @@ class Displays:
         """
         for display in [d for d in self._open if not d.view.heard and not d.view.closed]:
             if plain_client and "google.colab" not in sys.modules:
-                data = still(self.session.recorder, display.target)
+                data = still(display.recorder, display.target)
             else:
-                data = self.bundle(display)
+                data = bundle(display)
             if data != display.shown:
                 display.shown = data
                 publish(data, display.display_id, update=True)
 
-    def bundle(self, display) -> dict:
-        """The widget with its still picture and its text for where widgets do not run."""
-        if display.view.closed:
-            return still(self.session.recorder, display.target)
-        view = {"version_major": 2, "version_minor": 1, "model_id": display.view.model_id}
-        return {WIDGET: view} | still(self.session.recorder, display.target)
+
+def bundle(display: Display) -> dict:
+    """The widget with its still picture and its text for where widgets do not run."""
+    data = still(display.recorder, display.target)
+    if display.view.closed:
+        return data
+    return {
+        WIDGET: {"version_major": 2, "version_minor": 1, "model_id": display.view.model_id}
+    } | data
 
 
 def still(recorder, target: int | None) -> dict[str, str]:

@@ -18,12 +18,11 @@ UNHEARD_SHARE = 20
 class GraphView(View):
     """A live picture of ``recorder``; ``detail(id)`` tells about a node.
 
-    ``scope`` limits the picture to one tensor's graph. Holds rows and numbers, no user's tensor.
-    ``push`` and the answers may come from different threads; frames leave in order.
+    Holds rows and numbers, no user's tensor. ``push`` and the answers may come from different threads; frames leave in order.
     """
 
-    def __init__(self, recorder, detail, scope=None, **settings):
-        self._recorder, self._detail, self._scope = recorder, detail, scope
+    def __init__(self, recorder, detail, **settings):
+        self._recorder, self._detail = recorder, detail
         self._order = threading.RLock()
         self._encoder = Encoder()
         self._since, self._seq = EVERYTHING, EVERYTHING
@@ -79,14 +78,12 @@ class GraphView(View):
         """End the view; the recorder is let go."""
         with self._order:
             super().close()
-            self._scope = self._detail = self._recorder = None
+            self._detail = self._recorder = None
 
     def _forget(self):
         self._encoder.restart()
         self._since = self._seq = EVERYTHING
         self._status = {}
-        if self._scope is not None:
-            self._scope.clear()
 
     def _send_frame(self, last):
         started = time.monotonic()
@@ -106,30 +103,19 @@ class GraphView(View):
             self._encoder.restart()
             self._seq = EVERYTHING
         self._since = delta.seq
-        nodes, edges, removed = self._chosen(delta)
         news = self._news(delta)
-        if self._seq != EVERYTHING and not (nodes or edges or removed or news):
+        changed = delta.nodes or delta.edges or delta.removed or news
+        if self._seq != EVERYTHING and not changed:
             return {}, []
-        strings, buffers = self._encoder.encode(nodes, edges)
+        strings, buffers = self._encoder.encode(delta.nodes, delta.edges)
         header = {"t": "frame", "v": VERSION, "seq": self._seq + 1, "base": self._seq}
-        header |= {"strings": strings, "removed": list(removed), "status": self._status} | news
+        header |= {"strings": strings, "removed": delta.removed, "status": self._status} | news
         self._seq += 1
         return header, buffers
-
-    def _chosen(self, delta):
-        scope = self._scope
-        if scope is None:
-            return delta.nodes, delta.edges, delta.removed
-        if delta.reset:
-            scope.clear()
-        removed = scope.drop(delta.removed)
-        return *scope.absorb(delta.nodes, delta.edges), removed
 
     def _news(self, delta):
         """Status and findings, each only when it changed."""
         news, status = {}, plain(delta.status)
-        if self._scope is not None:
-            status |= {"shown": len(self._scope.ids), "total": len(self._scope.ids)}
         if status != self._status:
             news["status"] = self._status = status
         if delta.findings is not None:

@@ -8,7 +8,6 @@ import pytest
 
 from gradviz.watch.model import Detail, Edge, Stats
 from gradviz.widgets.graph import GraphView
-from gradviz.widgets.scope import Scope
 from tests.pages import Page
 from tests.traces import chain, finding, node, small_net
 
@@ -140,16 +139,6 @@ def test_ping_and_language(view):
     assert heard == [{"t": "pong", "n": 4}] and view.language == "zh"
 
 
-def test_a_scoped_view_shows_one_graph(net):
-    net.put(node(20, op="MulBackward0"))
-    view = GraphView(net, lambda i: None, Scope(10))
-    page = told(view)
-    view.push(last=True)
-    assert 20 not in page.nodes and set(page.nodes) == set(range(1, 11))
-    assert page.status["shown"] == 10
-    view.close()
-
-
 def test_frames_from_two_threads_stay_in_order():
     recorder = chain(10)
     view = GraphView(recorder, lambda i: None)
@@ -172,7 +161,6 @@ def test_frames_from_two_threads_stay_in_order():
 
 
 def test_a_closed_view_lets_everything_go(net):
-    recorder = weakref.ref(net)
     view = GraphView(net, lambda i: None)
     view.close()
     view.push()

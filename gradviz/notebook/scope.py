@@ -8,25 +8,21 @@ from gradviz.watch.model import OPERATION
 class Scope:
     """The graph of ``target`` (a node's id): what it was computed from, and what grows out of it.
 
-    ``absorb`` takes the rows of a delta and returns those that belong. A node that appears later
-    joins when it is computed from an operation inside (not merely a shared leaf); it brings its
-    inputs.
+    ``absorb`` takes new rows and returns those that belong. A node that appears later joins when it
+    is computed from an operation inside (not merely a shared leaf); it brings its inputs. At most
+    ``limit`` nodes join. What has joined stays, even when it is no longer recorded.
     """
 
-    def __init__(self, target: int):
-        self.target = target
-        self.clear()
-
-    def clear(self):
-        """Forget what was absorbed."""
-        self.ids = {self.target}
+    def __init__(self, target: int, limit: int = 5_000):
+        self.target, self.limit = target, limit
+        self.ids = {target}
         self._nodes = {}
         self._edges = {}
         self._parents = {}
         self._passed = set()
 
     def absorb(self, nodes, edges):
-        """The ``(nodes, edges)`` to send: new ones inside, and all of what has just joined."""
+        """The ``(nodes, edges)`` to show: new ones inside, and all of what has just joined."""
         self._nodes.update((node.id, node) for node in nodes)
         for edge in edges:
             self._edges[edge.target, edge.slot] = edge
@@ -40,19 +36,8 @@ class Scope:
         changed = {node.id for node in nodes} | joined
         rows = [self._nodes[i] for i in sorted(changed & self.ids) if i in self._nodes]
         lines = self._lines(edges, joined)
+        self._forget_others()
         return rows, lines
-
-    def drop(self, ids):
-        """Forget removed nodes; returns those that were inside."""
-        inside = [i for i in ids if i in self.ids]
-        for i in ids:
-            self._nodes.pop(i, None)
-            for slot in self._parents.pop(i, ()):
-                self._edges.pop((i, slot), None)
-            self._passed.discard(i)
-            if i != self.target:
-                self.ids.discard(i)
-        return inside
 
     def _continues(self, source):
         node = self._nodes.get(source)
@@ -61,7 +46,7 @@ class Scope:
     def _ancestors(self, start):
         """Take ``start`` and everything above it in; the ids that are new."""
         joined, pending = set(), [start]
-        while pending:
+        while pending and len(self.ids) < self.limit:
             i = pending.pop()
             if i in self._passed or i not in self._nodes:
                 continue
@@ -76,4 +61,12 @@ class Scope:
         for target in joined:
             for slot in self._parents.get(target, ()):
                 chosen[target, slot] = self._edges[target, slot]
-        return list(chosen.values())
+        return [edge for edge in chosen.values() if edge.source in self.ids]
+
+    def _forget_others(self):
+        """Rows outside are kept only while they are few: they may join with what comes next."""
+        if len(self._nodes) - len(self.ids) > self.limit:
+            for i in [i for i in self._nodes if i not in self.ids]:
+                del self._nodes[i]
+                for slot in self._parents.pop(i, ()):
+                    self._edges.pop((i, slot), None)

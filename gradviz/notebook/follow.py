@@ -1,0 +1,101 @@
+"""Follows the graph of one tensor, apart from what the recorder shows of the newest cell."""
+
+from __future__ import annotations
+
+import weakref
+
+from gradviz.sources.details import detail, picture
+from gradviz.sources.graph import newest, node_of
+from gradviz.sources.rows import tensor_id
+from gradviz.watch.recorder import Recorder
+
+from .scope import Scope
+
+NODES = 5_000
+
+
+class Follower:
+    """Keeps a recorder of its own for ``tensor``, which it holds weakly.
+
+    ``source`` and ``main`` (its recorder) are the session's. ``look`` reads the tensor's graph as it
+    is, on the main thread; ``follow`` takes over what the session has recorded since.
+    """
+
+    def __init__(self, tensor, source, main):
+        self.recorder = Recorder()
+        self.target = tensor_id(tensor)
+        self._tensor = weakref.ref(tensor)
+        self._source, self._main = source, main
+        self._scope = Scope(self.target, NODES)
+        self._since = main.seq
+
+    def look(self):
+        """Read the graph of the tensor as it is now, if it still lives."""
+        nodes, leaves = self._graph()
+        if not nodes and not leaves:
+            return
+        rows, edges = picture(self._source.rows, nodes, leaves)
+        self._take(rows, edges, only_changed=True)
+
+    def follow(self):
+        """Take over what was recorded since the last time, and the state of things."""
+        delta = self._main.delta(self._since)
+        self._since = delta.seq
+        self._take(delta.nodes, delta.edges)
+        trace, main = self.recorder.trace, self._main.trace
+        trace.state, trace.cells, trace.overhead = main.state, main.cells, main.overhead
+        for id, found in delta.details.items():
+            if id in trace.nodes:
+                self.recorder.put_detail(found)
+        if delta.findings is not None:
+            mine = [f for f in delta.findings if not trace.nodes.keys().isdisjoint(f.node_ids)]
+            self.recorder.set_findings(mine)
+
+    def detail(self, id: int):
+        """What the inspector shows of a node; never reads an array while a cell runs."""
+        found = self._source.detail(id)
+        if found is None and self._main.trace.state != "running":
+            found = self._detail(id)
+        if found is None:
+            return self.recorder.trace.details.get(id)
+        self.recorder.put_detail(found)
+        return found
+
+    def _detail(self, id):
+        nodes, leaves = self._graph()
+        tensor = self._tensor() if id == self.target else None
+        return detail(id, nodes.get(id, leaves.get(id)), tensor, ())
+
+    def _graph(self):
+        tensor = self._tensor()
+        if tensor is None:
+            return {}, {}
+        node = node_of(tensor)
+        return newest([node], NODES) if node is not None else ({}, {self.target: tensor})
+
+    def _take(self, rows, edges, only_changed=False):
+        rows, edges = self._scope.absorb(rows, edges)
+        trace = self.recorder.trace
+        with self.recorder.lock:
+            for row in rows:
+                if not only_changed or self._fresh(row):
+                    self.recorder.put(row)
+            for edge in edges:
+                if trace.edges.get((edge.target, edge.slot)) != edge:
+                    self.recorder.put_edge(edge)
+            self._mark_root()
+
+    def _fresh(self, row):
+        """True when ``row`` says something new; what the session found out about it is kept."""
+        before = self.recorder.trace.nodes.get(row.id)
+        if before is not None:
+            row.findings, row.root = before.findings, before.root
+        return before != row
+
+    def _mark_root(self):
+        """The target is the root until something grows out of it."""
+        row = self.recorder.trace.nodes.get(self.target)
+        if row is not None and row.kind == "operation" and not row.root:
+            if all(e.source != self.target for e in self.recorder.trace.edges.values()):
+                row.root = True
+                self.recorder.put(row)

@@ -1,0 +1,201 @@
+"""The live view in a real JupyterLab: it grows, answers, flags, survives; pictures of it are kept."""
+
+import time
+
+import pytest
+
+from tests.browser.conftest import ROOT
+
+SCREENSHOTS = ROOT / "screenshots"
+LOAD = "%load_ext gradviz\nimport gradviz\nimport gradviz as torch\nfrom gradviz import nn"
+LOOP = """import time
+x = torch.ones(2, requires_grad=True)
+y = x
+for step in range(30):
+    y = y * 1.1
+    time.sleep(0.1)"""
+NET = """torch.manual_seed(0)
+model = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 1))
+data, target = torch.randn(16, 4), torch.randn(16, 1)
+loss = ((model(data) - target) ** 2).mean()
+loss.backward()"""
+LEAK = """history = []
+for step in range(4):
+    loss = ((model(data) - target) ** 2).mean()
+    history.append(loss)"""
+
+
+class View:
+    """gradviz's view inside a notebook (the first one on the page, or the one in ``place``)."""
+
+    def __init__(self, book, place=None):
+        self.page = book.page
+        self.root = (place or book.page).locator("[data-testid=gv]").first
+
+    def wait(self, timeout=30):
+        """Until it is there."""
+        self.root.wait_for(state="attached", timeout=timeout * 1000)
+        return self
+
+    def total(self):
+        """How many nodes it says there are."""
+        said = self.root.locator("[data-testid=gv-count]").get_attribute("data-total")
+        return int(said or 0)
+
+    def state(self):
+        """What it says that runs."""
+        return self.root.locator("[data-testid=gv-state]").get_attribute("data-state")
+
+    def until(self, what, value, timeout=20):
+        """Wait until ``what()`` passes ``value`` (a function), and give it back."""
+        end = time.monotonic() + timeout
+        while time.monotonic() < end:
+            seen = what()
+            if value(seen):
+                return seen
+            self.page.wait_for_timeout(30)
+        raise AssertionError(f"still {what()!r}")
+
+    def nodes(self, **attributes):
+        """The entries of its list of nodes, by ``data-`` attribute."""
+        chosen = "".join(f"[data-{name}='{value}']" for name, value in attributes.items())
+        return self.root.locator(f"[data-node-id]{chosen}")
+
+    def select(self, **attributes):
+        """Select a node as a screen reader would."""
+        self.nodes(**attributes).first.dispatch_event("click")
+
+    def tab(self, name):
+        """Open a tab of the inspector; its text."""
+        self.root.locator(f"[data-testid=gv-tab-{name}]").click()
+        return self.root.locator(f"[data-testid=gv-inspector] [data-tab={name}]").inner_text()
+
+    def leaks(self):
+        """How many leaks the badge says."""
+        badge = self.root.locator("[data-testid=gv-leaks]")
+        return int(badge.get_attribute("data-count")) if badge.count() else 0
+
+
+@pytest.fixture
+def picture():
+    SCREENSHOTS.mkdir(exist_ok=True)
+    return lambda book, name: book.page.screenshot(path=SCREENSHOTS / f"{name}.png")
+
+
+def test_it_grows_while_a_cell_runs_and_answers_a_click(notebook, picture):
+    book = notebook([LOAD, "%gradviz", LOOP])
+    book.run(0)
+    book.run(1)
+    view = View(book).wait()
+    book.start(2)
+    seen = set()
+    view.until(view.total, lambda total: total >= 6)
+    assert book.busy(2)
+    view.select(label="x")
+    inspector = view.root.locator("[data-testid=gv-inspector]")
+    answered = inspector.locator("[data-tab=value] .tensor")
+    answered.wait_for(timeout=1500)
+    assert book.busy(2), "the answer came only after the cell"
+    picture(book, "running")
+    while book.busy(2):
+        seen.add(view.total())
+        book.page.wait_for_timeout(40)
+    assert len(seen) >= 8
+    book.wait(2)
+    view.until(view.state, lambda state: state == "idle")
+    assert view.total() >= 31
+    assert book.serious_errors() == []
+    assert all(url.startswith((book.url, "data:", "blob:")) for url in book.requests)
+
+
+def test_selecting_a_node_shows_its_gradient(notebook, picture):
+    book = notebook([LOAD, NET + "\ngradviz.show(loss)"])
+    book.run(0)
+    book.run(1)
+    view = View(book, book.cell(1)).wait()
+    view.until(view.total, lambda total: total > 8)
+    view.select(label="model.0.weight")
+    said = view.until(lambda: view.tab("grad"), lambda text: "32" in text or "norm" in text)
+    assert "float32" in said
+    assert view.nodes(label="loss", kind="operation").count() == 1
+    assert view.root.locator("[data-fact=requires_grad]").inner_text() == "True"
+    picture(book, "inspect")
+    assert book.serious_errors() == []
+
+
+def test_a_leak_flag_comes_and_goes(notebook, picture):
+    book = notebook([LOAD + "\n" + NET, "%gradviz", LEAK, "history.clear()\nloss = None"])
+    book.run(0)
+    book.run(1)
+    view = View(book).wait()
+    assert view.leaks() == 0
+    book.run(2)
+    view.until(view.leaks, lambda count: count >= 1)
+    assert "history" in book.output(2)
+    assert view.root.locator("[data-testid=gv-finding]").count() >= 1
+    picture(book, "leak")
+    book.run(3)
+    view.until(view.leaks, lambda count: count == 0)
+    assert view.root.locator("[data-testid=gv-finding]").count() == 0
+    assert "history" not in book.output(2)
+    assert book.serious_errors() == []
+
+
+def test_reload_and_restart(notebook):
+    book = notebook([LOAD, NET, "%gradviz"], name="reload.ipynb")
+    for number in range(3):
+        book.run(number)
+    view = View(book).wait()
+    total = view.until(view.total, lambda total: total > 8)
+    book.save()
+    book.page.wait_for_timeout(500)
+    book.goto()
+    view = View(book).wait()
+    assert view.until(view.total, lambda seen: seen == total)
+    book.restart()
+    for number in range(3):
+        book.run(number)
+    view.until(view.total, lambda seen: seen > 8)
+    assert book.serious_errors() == []
+
+
+def test_unloading_closes_the_view(notebook):
+    book = notebook([LOAD, "%gradviz", "%unload_ext gradviz\nprint('gone')"])
+    for number in range(3):
+        book.run(number)
+    book.page.wait_for_function("() => !document.querySelector('[data-testid=gv]')")
+    assert book.output(2).strip() == "gone"
+
+
+@pytest.mark.parametrize(("theme", "language"), [("light", "en"), ("dark", "en"), ("light", "zh")])
+def test_pictures_of_the_look(notebook, picture, theme, language):
+    cells = [LOAD + f"\n%gradviz lang {language}\n" + NET, "%gradviz", LEAK, "gradviz.show(loss)"]
+    book = notebook(cells, theme=theme, name=f"look-{theme}-{language}.ipynb")
+    for number in range(4):
+        book.run(number)
+    view = View(book).wait()
+    view.until(view.leaks, lambda count: count >= 1)
+    view.select(label="loss")
+    book.page.wait_for_timeout(600)
+    picture(book, f"lab-{theme}-{language}")
+    wanted = "泄漏" if language == "zh" else "leak"
+    assert wanted in view.root.locator("[data-testid=gv-leaks]").inner_text()
+    assert book.serious_errors() == []
+
+
+def test_hostile_names_are_only_text(notebook):
+    hostile = "<img src=x onerror=window.broken=1>"
+    book = notebook(
+        [
+            LOAD,
+            f"d = {{{hostile!r}: torch.ones(2, requires_grad=True) * 2}}\nkept = [d[{hostile!r}] * 3]",
+            "%gradviz",
+        ]
+    )
+    for number in range(3):
+        book.run(number)
+    view = View(book).wait()
+    view.until(view.total, lambda total: total >= 2)
+    book.page.wait_for_timeout(300)
+    assert book.page.evaluate("() => window.broken === undefined")
+    assert book.serious_errors() == []
