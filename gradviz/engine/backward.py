@@ -10,6 +10,7 @@ from __future__ import annotations
 import threading
 import warnings
 from heapq import heappop, heappush, heappushpop
+from itertools import repeat
 
 from ..backend import xp
 from . import dtypes
@@ -17,6 +18,7 @@ from .dispatch import RAW, TENSOR, wrap
 from .events import door
 from .modes import force_grad_mode, local, state
 from .node import FREED, LEAF, new, serial
+from .saved import release
 from .tensor import Size, Tensor
 
 _preparing = threading.Lock()
@@ -91,69 +93,75 @@ class Sweep:
         return done
 
     def _loop(self, limit):
-        heap, many, needed = self._heap, self._many, self._needed
-        observer, keep, anomaly = self._observer, self.keep_graph, self._anomaly
-        F = TENSOR if self.create_graph else RAW
-        hooked = self.captured is not None
-        following = None
-        while heap or following is not None:
+        heap, many = self._heap, self._many
+        keep, create = self.keep_graph, self.create_graph
+        F = TENSOR if create else RAW
+        plain = self.captured is None and self._observer is None and not self._anomaly
+        following = following_g = None
+        for _ in repeat(None) if limit < 0 else range(limit):
             if following is None:
+                if not heap:
+                    return True
                 _, node, g = heappop(heap)
             elif heap and heap[0][0] < -following.seq:
                 _, node, g = heappushpop(heap, (-following.seq, following, following_g))
             else:
                 node, g = following, following_g
-            following = following_g = None
-            if limit == 0:
-                heappush(heap, (-node.seq, node, g))
-                return False
-            limit -= 1
-            hooks = node.hooks
-            if hooks is not None or hooked:
-                g = self._arrive(node, g, hooks)
-            if needed is not None and node not in needed:
-                continue
-            if observer is not None:
-                observer.node_entered(self, node, g if g.__class__ is tuple else (g,))
-            edges = node.e
-            if g is None and node.op is not None:
-                grads = (None,) * len(edges)
-            else:
+            following = None
+            if plain and node.hooks is None and g is not None:
                 grads = node.run(g, F)
-            if hooks is not None and hooks.post:
-                grads = _post_hooks(hooks.post, grads, g)
-            if anomaly:
-                _check_nan(node, grads)
-            if observer is not None:
-                observer.node_left(self, node, grads)
-            if not keep:
-                if node.s:
-                    node.s = FREED
-                if node.r is not None:
-                    node.r = FREED
-                if observer is not None:
-                    observer.saved_released(node)
-            for x, gx in zip(edges, grads, strict=True):
+                if not keep:
+                    if node.s:
+                        node.s = FREED
+                    if node.r is not None:
+                        node.r = FREED
+            else:
+                grads = self._run_watched(node, g, F)
+                if grads is None:
+                    continue
+            for x, gx in zip(node.e, grads):  # noqa: B905
                 if x is None:
                     continue
-                if x._kind == 0 and gx is not None:
-                    if gx.shape != x.shape or gx.dtype is not x.dtype:
-                        gx = fit(F, gx, x.shape, x.dtype, node, edges, x)
-                    if x not in many if many else True:
-                        if following is None:
-                            following, following_g = x, gx
-                        else:
-                            heappush(heap, (-x.seq, x, gx))
-                        continue
-                    self._buffer(x, 0, gx, F)
-                elif gx is None:
+                if gx is None:
                     self._deliver(x, None, False)
+                elif x._kind == 0:
+                    if gx.shape != x.shape or gx.dtype is not x.dtype:
+                        gx = fit(F, gx, x.shape, x.dtype, node, x)
+                    if many and x in many:
+                        self._buffer(x, 0, gx, F)
+                    elif following is None:
+                        following, following_g = x, gx
+                    else:
+                        heappush(heap, (-x.seq, x, gx))
                 else:
-                    gx = _fit_edge(F, gx, x, node, edges)
-                    fresh = gx is not g and gx.__class__ is ndarray and gx.base is None and not _twice(grads, gx)
-                    self._deliver(x, gx, fresh and node.op is not None)
-            g = grads = gx = None
-        return True
+                    gx = _fit_edge(F, gx, x, node)
+                    fresh = not create and gx is not g and gx.__class__ is ndarray and gx.base is None
+                    self._deliver(x, gx, fresh and node.op is not None and not _twice(grads, gx))
+        if following is not None:
+            heappush(heap, (-following.seq, following, following_g))
+        return not heap
+
+    def _run_watched(self, node, g, F):
+        """A node with hooks, captures, an observer or anomaly mode around it; None when nothing beyond it is wanted."""
+        hooks, observer = node.hooks, self._observer
+        if hooks is not None or self.captured is not None:
+            g = self._arrive(node, g, hooks)
+        if self._needed is not None and node not in self._needed:
+            return None
+        if observer is not None:
+            observer.node_entered(self, node, g if g.__class__ is tuple else (g,))
+        grads = (None,) * len(node.e) if g is None and node.op is not None else node.run(g, F)
+        if hooks is not None and hooks.post:
+            grads = _post_hooks(hooks.post, grads, g)
+        if self._anomaly:
+            _check_nan(node, grads)
+        if observer is not None:
+            observer.node_left(self, node, grads)
+        if not self.keep_graph and (node.s or node.r is not None):
+            release(node)
+            if observer is not None:
+                observer.saved_released(node)
+        return grads
 
     def _deliver(self, edge, g, fresh):
         """A gradient arrives along ``edge``."""
@@ -339,7 +347,7 @@ def _twice(grads, g):
     return sum(x is g for x in grads) > 1
 
 
-def _fit_edge(F, g, edge, node, edges):
+def _fit_edge(F, g, edge, node):
     if edge._kind == 1 and edge.node._kind == 0:
         shape, dtype = edge.node.shape[edge.nr], edge.node.dtype[edge.nr]
     elif edge._kind == 0:
@@ -348,16 +356,16 @@ def _fit_edge(F, g, edge, node, edges):
         leaf = edge.node if edge._kind == 1 else edge
         shape, dtype = leaf._a.shape, leaf._a.dtype
     if g.shape != shape or g.dtype is not dtype:
-        return fit(F, g, shape, dtype, node, edges, edge)
+        return fit(F, g, shape, dtype, node, edge)
     return g
 
 
-def fit(F, g, shape, dtype, node, edges, edge):
+def fit(F, g, shape, dtype, node, edge):
     """Sum a gradient down to the input's shape and give it the input's dtype (PyTorch's validation of outputs)."""
     have = tuple(g.shape)
     if have != shape:
         if not _expands(shape, have):
-            index = next(i for i, x in enumerate(edges) if x is edge)
+            index = next(i for i, x in enumerate(node.e) if x is edge)
             raise RuntimeError(
                 f"Function {node.name()} returned an invalid gradient at index {index} - got {list(have)} but expected "
                 f"shape compatible with {list(shape)}"
@@ -407,7 +415,7 @@ def check_hook_result(before, told, hook):
     """PyTorch's checks of what a tensor hook returned."""
     name = getattr(hook, "__name__", type(hook).__name__)
     if not isinstance(told, Tensor):
-        raise TypeError(f"hook '{name}' should return None or a Tensor, but returned '{type(told).__name__}'")
+        raise TypeError(f"expected Variable, but hook returned '{type(told).__name__}'")
     if told._a.shape != before._a.shape:
         raise RuntimeError(f"hook '{name}' has changed the size of value")
     if told._a.dtype != before._a.dtype:

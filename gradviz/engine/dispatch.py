@@ -7,7 +7,7 @@ as ``lambda F, g, self: g * F.cos(self)`` serves first order with F = RAW and an
 
 from __future__ import annotations
 
-import weakref
+from weakref import ref as reference
 
 from ..backend import xp
 from . import dtypes, saved
@@ -45,8 +45,8 @@ class Op:
     """
 
     __slots__ = (
-        "attr_names", "derivatives", "fetch", "formula", "forward", "input_names", "joint", "name", "node", "outputs",
-        "saved_attrs", "saved_by", "saved_inputs", "saved_names", "saves_result", "shaped", "view",
+        "attr_names", "derivatives", "formula", "forward", "input_names", "joint", "name", "node", "outputs",
+        "saved_attrs", "saved_by", "saved_inputs", "saved_names", "saves_result", "shaped", "view", "words",
     )  # fmt: skip
 
     def __init__(self, name, forward, inputs, attrs, derivatives, joint, node, formula, view, outputs):
@@ -69,22 +69,22 @@ class Op:
         ]
         self.shaped = [i for i, n in enumerate(self.input_names) if f"{n}_shape" in named]
         self.saved_attrs = {n: k for k, n in enumerate(self.attr_names) if n in named}
-        self.fetch = tuple(tuple(self._fetcher(n) for n in names) for names in wants)
+        self.words = [[self._word(n) for n in names] for names in wants]
+        self.node.run = runner(self)
 
-    def _fetcher(self, name):
+    def _word(self, name):
+        """How ``run`` gets at what a derivative's parameter names."""
         if name == "result":
-            return lambda node, F: F.result(node)
+            return "F.result(node)"
         if name == "needs":
-            return lambda node, F: tuple(x is not None for x in node.e)
+            return "[x is not None for x in node.e]"
         if name in self.input_names:
             k = 2 * self.saved_names.index(name)
-            return lambda node, F: None if node.s[k] is None else F.read(node.s[k], node.s[k + 1])
+            return f"None if s[{k}] is None else F.read(s[{k}], s[{k + 1}])"
         if name in self.attr_names:
-            j = self.attr_names.index(name)
-            return lambda node, F: node.at[j]
+            return f"at[{self.attr_names.index(name)}]"
         if name.endswith("_shape"):
-            j = len(self.attr_names) + self.shaped.index(self.input_names.index(name.removesuffix("_shape")))
-            return lambda node, F: node.at[j]
+            return f"at[{len(self.attr_names) + self.shaped.index(self.input_names.index(name.removesuffix('_shape')))}]"
         raise TypeError(f"derivative of {self.name} names {name!r}, which the operation does not have")
 
 
@@ -169,7 +169,7 @@ def _pack_all(op, node, t):
         kept = list(node.s)
         for k in range(0, len(kept), 2):
             x = kept[k]
-            if x is not None:
+            if x is not None and not is_wrapped(x):
                 g = x._g
                 kept[k] = saved.pack(x, x if g is LEAF else g)
         node.s = tuple(kept)
@@ -221,7 +221,7 @@ def call(op, ins, attrs=()):
     t._a = o if o.__class__ is ndarray else _array(o)
     t._v = None
     if op.view:
-        return finish_view(op, t, ins[0], ins, attrs)
+        _share(t, ins[0])
     return finish(op, t, ins, attrs)
 
 
@@ -229,22 +229,26 @@ def _array(o):
     return asarray(o) if isinstance(o, generic) else o
 
 
-def finish_view(op, t, source, ins, attrs):
-    """A result that shares storage: it takes the version cell of its base and is known to it."""
-    view = source._view
-    base = source if view is None else view[0]
+def _share(t, source):
+    """``t`` is a view of ``source``: it takes the version cell of their base and is known to it."""
     cell = source._v
     if cell is None:
         cell = source._v = [0, None]
+        t._view = (source, "default" if not state.special else _made_in())
+    else:
+        view = source._view
+        made_in = "default" if not state.special else _made_in()
+        if view is None:
+            t._view = (source, made_in)
+        else:
+            t._view = (view[0], view[1] if made_in == "default" else made_in)
     t._v = cell
-    made_in = "default"
-    if state.special:
-        made_in = "inference" if local.inference else "default" if local.grad else "no_grad"
-    if view is not None and view[1] != "default":
-        made_in = view[1] if made_in == "default" else made_in
-    t._view = (base, made_in)
     note_view(cell, t)
-    return finish(op, t, ins, attrs)
+
+
+def _made_in():
+    """How a view that is made now may be modified later."""
+    return "inference" if local.inference else "default" if local.grad else "no_grad"
 
 
 def note_view(cell, t):
@@ -253,9 +257,9 @@ def note_view(cell, t):
         return
     known = cell[1]
     if known is None:
-        cell[1] = [weakref.ref(t)]
+        cell[1] = [reference(t)]
         return
-    known.append(weakref.ref(t))
+    known.append(reference(t))
     if len(known) & 63 == 0:
         cell[1] = [r for r in known if r() is not None]
 
@@ -299,7 +303,7 @@ def _pack_all_inputs(node):
     kept = list(node.s)
     for k in range(0, len(kept), 2):
         x = kept[k]
-        if x is not None:
+        if x is not None and not is_wrapped(x):
             g = x._g
             kept[k] = saved.pack(x, x if g is LEAF else g)
     node.s = tuple(kept)
@@ -312,34 +316,39 @@ def _cell(t):
 
 
 def _join_views(t, source):
-    view = source._view
-    base = source if view is None else view[0]
-    cell = source._v
-    if cell is None:
-        cell = source._v = [0, None]
-    t._v = cell
-    made_in = "multi"
-    if state.special and (local.inference or not local.grad):
-        made_in = "inference" if local.inference else "no_grad"
-    t._view = (base, made_in)
-    note_view(cell, t)
+    """One of several views that one operation made: it may not be modified in place."""
+    _share(t, source)
+    base, made_in = t._view
+    t._view = (base, "multi" if made_in == "default" else made_in)
 
 
 # ---------------------------------------------------------------- running a node backwards
-def run(node, g, F):
-    """Gradients of ``node`` for its inputs, from ``g`` (one gradient, or a tuple for several outputs)."""
-    if node.s is FREED or node.r is FREED:
-        freed()
-    op = node.op
+def runner(op):
+    """``run(node, g, F)``: the gradients for the inputs of a node, from ``g`` (a tuple where there are several outputs).
+
+    Written out once an operation, so that nothing is looked up while the sweep goes: for ``mul`` it reads
+    ``(self(F, g, F.read(s[2], s[3])) if e0 is not None else None, other(F, g, F.read(s[0], s[1])) if e1 …)``.
+    """
+    lines = ["def run(node, g, F):"]
+    if op.saved_inputs:
+        lines += ["    s = node.s", "    if s is FREED:", "        freed()"]
+    if any(word.startswith("at[") for words in op.words for word in words):
+        lines.append("    at = node.at")
     if op.joint is not None:
-        return op.joint(F, g, *[get(node, F) for get in op.fetch[0]])
-    out = []
-    for x, d, fetch in zip(node.e, op.derivatives, op.fetch, strict=True):
-        out.append(None if x is None or d is None else d(F, g, *[get(node, F) for get in fetch]))
-    return out
-
-
-Node.run = run
+        lines.append(f"    return joint(F, g, {', '.join(op.words[0])})")
+    elif len(op.input_names) == 1:
+        lines.append(f"    return (d0(F, g, {', '.join(op.words[0])}),)" if op.derivatives[0] else "    return (None,)")
+    else:
+        lines.append("    e = node.e")
+        calls = [
+            "None" if d is None else f"None if e[{k}] is None else d{k}(F, g, {', '.join(words)})"
+            for k, (d, words) in enumerate(zip(op.derivatives, op.words, strict=True))
+        ]
+        lines.append(f"    return ({', '.join(calls)},)")
+    scope = {"FREED": FREED, "freed": freed, "joint": op.joint}
+    scope |= {f"d{k}": d for k, d in enumerate(op.derivatives)}
+    exec(compile("\n".join(lines), f"<derivative of {op.name}>", "exec"), scope)  # noqa: S102
+    return scope["run"]
 
 
 # ---------------------------------------------------------------- fast shapes of operations
@@ -347,7 +356,6 @@ def unary(op):
     """A function for an operation of one tensor and nothing else."""
     forward, node_class = op.forward, op.node
     keeps_self, keeps_result = bool(op.saved_inputs), op.saves_result
-    derivative = op.derivatives[0]
     shaped = bool(op.shaped)
 
     def function(input):
@@ -390,34 +398,106 @@ def unary(op):
             door.observer.operation(t, (input,))
         return t
 
-    if not shaped and derivative is not None and parameters(derivative) in ((), ("self",), ("result",)):
-        node_class.run = _unary_run(derivative, keeps_self, keeps_result)
     return _named(function, op.name)
 
 
-def _unary_run(d, keeps_self, keeps_result):
-    if keeps_result:
+def structured(op):
+    """A function ``(tensor, *attributes)`` for an operation of one tensor, view or not."""
+    forward, node_class = op.forward, op.node
+    keeps_self, keeps_result, shaped, view = bool(op.saved_inputs), op.saves_result, bool(op.shaped), op.view
 
-        def run(node, g, F):
-            return (d(F, g, F.result(node)),)
+    def function(input, *attrs):
+        o = forward(input._a, *attrs)
+        if o.__class__ is not ndarray:
+            o = _array(o)
+        t = new(Tensor)
+        t._a = o
+        t._v = None
+        if view:
+            _share(t, input)
+        if state.special:
+            return finish(op, t, (input,), attrs)
+        g = input._g
+        if g is None:
+            t._g = None
+            return t
+        if o.dtype.kind not in "fcV":
+            t._g = None
+            return t
+        t._g = node = new(node_class)
+        node.seq = serial()
+        node.shape = o.shape
+        node.dtype = o.dtype
+        node.hooks = node.mark = node.r = None
+        node.e = (input if g is LEAF else g,)
+        if keeps_self:
+            v = input._v
+            node.s = (input, v and v[0])
+            if v is INFERENCE:
+                _refuse_inference()
+        else:
+            node.s = ()
+        if keeps_result:
+            if t._v is None:
+                t._v = [0, None]
+            node.r = (o, t._v, t._v[0])
+        node.at = (*attrs, input._a.shape) if shaped else attrs
+        if door.observer is not None:
+            door.observer.operation(t, (input,))
+        return t
 
-    elif keeps_self:
-
-        def run(node, g, F):
-            s = node.s
-            if s is FREED:
-                freed()
-            return (d(F, g, F.read(s[0], s[1])),)
-
-    else:
-
-        def run(node, g, F):
-            return (d(F, g),)
-
-    return run
+    return _named(function, op.name)
 
 
-def binary(op, comparison=False):
+def paired(op):
+    """A function ``(tensor, tensor, *attributes)`` for an operation of two tensors that neither broadcasts nor promotes."""
+    forward, node_class = op.forward, op.node
+    by = dict(zip(op.saved_inputs, op.saved_by, strict=True))
+    for_first, for_second = by.get(0, 0), by.get(1, 0)
+    plain = not op.saves_result and not op.shaped
+
+    def function(input, other, *attrs):
+        o = forward(input._a, other._a, *attrs)
+        if o.__class__ is not ndarray:
+            o = _array(o)
+        t = new(Tensor)
+        t._a = o
+        t._v = None
+        ga, gb = input._g, other._g
+        if state.special or not plain:
+            return finish(op, t, (input, other), attrs)
+        if ga is None and gb is None:
+            t._g = None
+            return t
+        t._g = node = new(node_class)
+        node.seq = serial()
+        node.shape = o.shape
+        node.dtype = o.dtype
+        node.hooks = node.mark = node.r = None
+        node.e = (input if ga is LEAF else ga, other if gb is LEAF else gb)
+        node.s = _kept_pair(input, other, (ga is not None) | (gb is not None) << 1, for_first, for_second)
+        node.at = attrs
+        if door.observer is not None:
+            door.observer.operation(t, (input, other))
+        return t
+
+    return _named(function, op.name)
+
+
+def _kept_pair(input, other, mask, for_first, for_second):
+    kept = ()
+    if for_first:
+        v = input._v
+        kept = (input, v and v[0]) if for_first & mask else (None, None)
+    if for_second:
+        v = other._v
+        kept += (other, v and v[0]) if for_second & mask else (None, None)
+    if input._v is INFERENCE or other._v is INFERENCE:
+        _check_inference(kept)
+    return kept
+
+
+def binary(op):
     """A function for an operation of two broadcast operands, of which one may be a Python number."""
     forward, node_class = op.forward, op.node
     by = dict(zip(op.saved_names, op.saved_by, strict=True))
@@ -473,8 +553,6 @@ def binary(op, comparison=False):
             door.observer.operation(t, (input, other))
         return t
 
-    if plain:
-        node_class.run = _binary_run(op)
     return _named(function, op.name)
 
 
@@ -482,23 +560,6 @@ def _check_inference(kept):
     for x in kept[::2]:
         if x is not None and x._v is INFERENCE:
             _refuse_inference()
-
-
-def _binary_run(op):
-    da, db = op.derivatives
-    fa, fb = op.fetch
-
-    def run(node, g, F):
-        s = node.s
-        if s is FREED:
-            freed()
-        ea, eb = node.e
-        return (
-            None if ea is None or da is None else da(F, g, *[get(node, F) for get in fa]),
-            None if eb is None or db is None else db(F, g, *[get(node, F) for get in fb]),
-        )
-
-    return run
 
 
 def _named(function, name):

@@ -20,15 +20,24 @@ def declare(name, forward, inputs="self", attrs="", *, node=None, formula="", vi
             **derivatives):  # fmt: skip
     """Declare an operation with attributes; returns ``function(*tensors, *attributes)`` with no checks of its own."""
     op = _op(name, forward, inputs, attrs, node, formula, view, outputs, joint, derivatives)
+    function = _caller(op)
+    function.op = op
+    setattr(RAW, name, op.forward)
+    setattr(TENSOR, name, function)
+    return function
+
+
+def _caller(op):
     n = len(op.input_names)
+    if not op.outputs and n == 1:
+        return dispatch.structured(op)
+    if not op.outputs and not op.view and n == 2:
+        return dispatch.paired(op)
 
     def function(*args):
         return dispatch.call(op, args[:n], args[n:])
 
-    function.__name__ = function.__qualname__ = name
-    function.op = op
-    setattr(RAW, name, op.forward)
-    setattr(TENSOR, name, function)
+    function.__name__ = function.__qualname__ = op.name
     return function
 
 

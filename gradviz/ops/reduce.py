@@ -51,8 +51,9 @@ def _summing(dtype):
 
 # ---------------------------------------------------------------- sum and mean
 def _sum_all(x):
-    out = xp.empty((), _summing(x.dtype))
-    if x.dtype == xp.float16:
+    dtype = x.dtype
+    out = xp.empty((), dtype if dtype.kind == "f" else _summing(dtype))
+    if dtype.itemsize == 2 and dtype.kind == "f":
         out[...] = add_reduce(x, None, xp.float32)
     else:
         add_reduce(x, None, None, out)

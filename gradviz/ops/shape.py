@@ -116,8 +116,13 @@ RAW.reshape = lambda x, shape: x.reshape(shape)
 def reshape(input, *shape):
     """The same elements in another shape: a view where strides allow, a copy otherwise. One size may be −1."""
     array = input._a
+    if array.flags.c_contiguous:
+        try:
+            return view_op(input, shape if len(shape) > 1 else shape[0])
+        except (ValueError, TypeError, IndexError):
+            return view_op(input, infer(sizes(shape), array.size))
     shape = infer(sizes(shape), array.size)
-    if array.flags.c_contiguous or _viewable(array, shape) is not None:
+    if _viewable(array, shape) is not None:
         return view_op(input, shape)
     return unsafe_view_op(clone(input, contiguous=True), shape)
 
@@ -554,7 +559,7 @@ slice_op = declare("slice", lambda x, dim, start, end, step: x[_region(x.ndim, d
 
 
 def _select_forward(x, dim, index):
-    return x[_region(x.ndim, dim, index)] if x.ndim > 1 else x[index : index + 1].reshape(())
+    return x[index, ...] if dim == 0 else x[(slice(None),) * dim + (index, ...)]
 
 
 select_op = declare("select", _select_forward, "self", "dim index", node="SelectBackward0", view=True,
