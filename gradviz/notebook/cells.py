@@ -9,6 +9,8 @@ from functools import wraps
 from gradviz.texts import text
 from gradviz.watch.holders import Roots
 
+from .session import Session
+
 log = logging.getLogger("gradviz")
 
 
@@ -29,15 +31,16 @@ def guarded(handler):
 
 
 class Cells:
-    """Listens to ``shell``'s cells for ``session``; ``ended(findings)`` is called after each.
+    """Listens to ``shell``'s cells for its ``session``; ``ended(findings)`` is called after each.
 
     ``number`` counts them; ``plain_client`` is True when the client names no cells, only runs them.
     """
 
-    def __init__(self, shell, session, ended):
-        self.shell, self.session, self.ended = shell, session, ended
+    def __init__(self, shell, ended):
+        self.shell, self.ended = shell, ended
+        self.session = Session(self.cell_of)
         self.plain_client = True
-        self.number = 0
+        self.number = self.count = 0
         self._depth = 0
         self._adopted = False
         self._complained = False
@@ -57,7 +60,8 @@ class Cells:
     def adopt(self):
         """Follow the cell that is already running."""
         self._depth, self._adopted = 1, True
-        self.session.begin(self.shell.execution_count, None, last_input(self.shell))
+        self.count = self.shell.displayhook.prompt_count
+        self.session.begin(self.count, None, last_input(self.shell))
 
     @guarded
     def before(self, info):
@@ -68,7 +72,8 @@ class Cells:
         self.number += self._depth == 1
         if self._depth == 1 and not info.silent:
             self.plain_client = getattr(info, "cell_id", None) is None
-            self.session.begin(self.shell.execution_count, info.cell_id, info.raw_cell or "")
+            self.count = self._count_of(info)
+            self.session.begin(self.count, info.cell_id, info.raw_cell or "")
 
     @guarded
     def after(self, result):
@@ -80,16 +85,21 @@ class Cells:
             findings = self.session.end(roots_of(self.shell), error)
             self.ended(findings)
 
+    def cell_of(self, filename: str) -> int | None:
+        """The execution count of the cell whose code has this file name; None for other code."""
+        found = getattr(self.shell.compile, "_filename_map", {}).get(filename)
+        return None if found is None else min(found, self.count)
+
+    def _count_of(self, info):
+        """IPython 9.16 and later count a cell before it runs; the prompt knows."""
+        shell = self.shell
+        return shell.displayhook.prompt_count if info.store_history else shell.execution_count
+
     def complain(self, error):
         """One line for the first trouble of our own."""
         if not self._complained:
             self._complained = True
             print(text("notebook.trouble", error=type(error).__name__), file=sys.stderr)
-
-
-def cell_of(shell):
-    """A function from a code object's file name to the execution count of its cell, or None."""
-    return lambda filename: getattr(shell.compile, "_filename_map", {}).get(filename)
 
 
 def last_input(shell) -> str:

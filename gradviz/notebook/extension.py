@@ -6,10 +6,9 @@ import contextlib
 
 from gradviz.texts import text
 
-from .cells import Cells, cell_of
+from .cells import Cells
 from .lines import Lines
 from .magics import GradvizMagics
-from .session import Session
 from .views import Displays, front_end, publish
 
 ATTRIBUTE = "_gradviz_extension"
@@ -20,10 +19,10 @@ class Extension:
 
     def __init__(self, shell, quiet=False):
         self.shell = shell
-        self.session = Session(cell_of(shell))
+        self.cells = Cells(shell, self.cell_ended)
+        self.session = self.cells.session
         self.displays = Displays(self.session)
         self.lines = Lines(publish if front_end(shell) else None, silent=quiet)
-        self.cells = Cells(shell, self.session, self.cell_ended)
         self.magics = GradvizMagics(shell, self)
 
     def load(self):

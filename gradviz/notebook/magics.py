@@ -118,7 +118,7 @@ class GradvizMagics(Magics):
 
     def _lang(self, lang="", *rest):
         if lang not in LANGUAGES:
-            raise UsageError(text("notebook.unknown_language", lang=lang))
+            raise UsageError(text("notebook.unknown_language", asked=lang))
         set_language(lang)
         self._lang_chosen = True
         for view in self._extension.session.views:

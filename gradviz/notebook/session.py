@@ -54,10 +54,7 @@ class Session:
         """A follower of ``tensor``'s graph, with the names that ``roots`` give; on the main thread."""
         with self._lock:
             made = Follower(tensor, self.source, self.recorder)
-            self.source.look(roots)
-            made.look()
-            made.follow()
-            self.source.release()
+            self._look([made], roots)
         return made
 
     def add(self, view, follower: Follower | None = None):
@@ -88,11 +85,8 @@ class Session:
             return []
         self.ticker.stop()
         self.running = False
-        try:
-            with self._lock:
-                findings = self._settle(roots, error)
-        finally:
-            self.source.release()
+        with self._lock:
+            findings = self._settle(roots, error)
         self.seen |= {finding_key(finding): finding for finding in findings}
         self._push(last=True)
         return findings
@@ -103,10 +97,20 @@ class Session:
         self.recorder.end_cell(f"{type(error).__name__}: {error}" if error else "")
         findings = examine(self.recorder, self.source, roots)
         self.recorder.set_findings(findings)
-        for follower in self._followers():
-            follower.look()
-            follower.follow()
+        self._look(self._followers(), roots)
         return findings
+
+    def _look(self, followers, roots):
+        """Let each follower read its tensor's graph with the names of now."""
+        if not followers:
+            return
+        self.source.look(roots)
+        try:
+            for follower in followers:
+                follower.look()
+                follower.follow()
+        finally:
+            (getattr(self.source, "release", None) or self.source._release)()
 
     def _followers(self):
         return [follower for follower in self.views.values() if follower is not None]

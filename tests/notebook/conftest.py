@@ -62,8 +62,8 @@ class Kernel:
         self.client.shell_channel.send(message)
         return message["header"]["msg_id"]
 
-    def until_idle(self, message_id, timeout=60):
-        """Every message until the cell is over."""
+    def until_idle(self, message_id, timeout=60, answered=True):
+        """Every message until the cell is over (``answered``: cells are, messages to widgets not)."""
         found = []
         while True:
             message = self.client.get_iopub_msg(timeout=timeout)
@@ -71,7 +71,8 @@ class Kernel:
                 found.append(message)
                 continue
             if message["msg_type"] == "status" and message["content"]["execution_state"] == "idle":
-                self.client.get_shell_msg(timeout=timeout)
+                if answered:
+                    self.client.get_shell_msg(timeout=timeout)
                 return found
             found.append(message)
 
@@ -80,11 +81,11 @@ class Kernel:
         return self.until_idle(self.start(text, cell_id))
 
     def tell(self, comm_id, **content):
-        """Send what a page would send to its widget."""
+        """Send what a page would send to its widget; every message that came of it."""
         data = {"method": "custom", "content": content}
         message = self.client.session.msg("comm_msg", {"comm_id": comm_id, "data": data})
         self.client.shell_channel.send(message)
-        return message["header"]["msg_id"]
+        return self.until_idle(message["header"]["msg_id"], answered=False)
 
     def close(self):
         """End it."""

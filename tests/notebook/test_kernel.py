@@ -114,9 +114,9 @@ def test_a_page_is_answered(loaded):
     (shown,) = displays(loaded.run("%gradviz"))
     comm = shown["data"][WIDGET]["model_id"]
     loaded.run("w = torch.ones(2, requires_grad=True)\nloss = (w * w).sum()\nloss.backward()")
-    page = follow(loaded.until_idle(loaded.tell(comm, t="ready", seq=-1)))
+    page = follow(loaded.tell(comm, t="ready", seq=-1))
     leaf = next(i for i, row in page.nodes.items() if row["label"] == "w")
-    for message in loaded.until_idle(loaded.tell(comm, t="inspect", id=leaf)):
+    for message in loaded.tell(comm, t="inspect", id=leaf):
         content = message["content"].get("data", {}).get("content", {})
         if content.get("t") == "detail":
             page.hear(content)
