@@ -62,9 +62,9 @@ def execute(file: Path, output: Path) -> list[Finding]:
     from tqdm import tqdm
 
     book = nbformat.read(file, as_version=4)
-    client = NotebookClient(
-        book, timeout=TIMEOUT, resources={"metadata": {"path": str(file.parent)}}
-    )
+    where = {"metadata": {"path": str(file.parent)}}
+    quiet = ["--log-level=ERROR"]
+    client = NotebookClient(book, timeout=TIMEOUT, resources=where, extra_arguments=quiet)
     code = [cell for cell in book.cells if cell.cell_type == "code"]
     report = nbformat.v4.new_code_cell(REPORT.format(path=str(output)))
     book.cells.append(report)

@@ -41,10 +41,11 @@ def run(program: Program, folder: str) -> dict:
         result = shell.run_cell(cell, store_history=True)
         ran += result.error_before_exec is None
         error = result.error_before_exec or result.error_in_exec
-        if isinstance(error, SystemExit):
-            break
-        if error is not None:
+        left = isinstance(error, SystemExit)
+        if error is not None and not (left and error.code in (None, 0)):
             errors.append(_error(result.execution_count, error))
+        if left:
+            break
     return {"findings": list(session.seen.values()), "errors": errors, "ran": ran}
 
 
