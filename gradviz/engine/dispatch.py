@@ -42,11 +42,13 @@ class Op:
 
     ``derivatives``: one function an input or None; ``joint``: one function for all inputs at once. Their parameters after
     ``F, g`` name what they need: an input, ``result``, an attribute, ``<input>_shape``, or ``needs`` (which inputs want one).
+    Inputs that have no derivative come last: they get no edge, ``edges`` counts those that do. ``also`` (name to function of
+    the node) and ``hidden`` adapt the ``_saved_`` names to PyTorch's.
     """
 
     __slots__ = (
-        "attr_names", "derivatives", "formula", "forward", "input_names", "joint", "name", "node", "outputs",
-        "saved_attrs", "saved_by", "saved_inputs", "saved_names", "saves_result", "shaped", "view", "words",
+        "also", "attr_names", "derivatives", "edges", "formula", "forward", "hidden", "input_names", "joint", "name", "node",
+        "outputs", "saved_attrs", "saved_by", "saved_inputs", "saved_names", "saves_result", "shaped", "view", "words",
     )  # fmt: skip
 
     def __init__(self, name, forward, inputs, attrs, derivatives, joint, node, formula, view, outputs):
@@ -54,6 +56,10 @@ class Op:
         self.input_names, self.attr_names = inputs, attrs
         self.joint, self.formula, self.view, self.outputs = joint, formula, view, outputs
         self.derivatives = tuple(derivatives.get(i) for i in inputs)
+        known = [k for k, d in enumerate(self.derivatives) if d is not None]
+        self.edges = len(inputs) if joint is not None else max(known, default=-1) + 1
+        self.derivatives = self.derivatives[: self.edges]
+        self.also, self.hidden = {}, ()
         self.node = type(node, (MultiNode if outputs else Node,), {"__slots__": (), "op": self, "__module__": "gradviz"})
         self._plan()
 
@@ -101,7 +107,7 @@ def wrap(array):
     """A fresh untracked tensor around ``array`` (0-d NumPy scalars become arrays)."""
     t = new(Tensor)
     t._a = asarray(array) if isinstance(array, generic) else array
-    t._g = t._v = None
+    t._g = t._v = t._view = None
     if state.special and local.inference:
         t._v = INFERENCE
     return t
@@ -132,7 +138,7 @@ def fill(op, node, ins, attrs):
     """Edges, saved inputs and attributes of a node."""
     mask = bit = 0
     edges = []
-    for x in ins:
+    for x in ins if op.edges == len(ins) else ins[: op.edges]:
         g = None if x is None else x._g
         edges.append(x if g is LEAF else g)
         if g is not None:
@@ -180,7 +186,7 @@ def _pack_all(op, node, t):
 def finish(op, t, ins, attrs):
     """Record ``t`` if an input is tracked and recording is on; the path for everything but the fastest cases."""
     tracked = False
-    for x in ins:
+    for x in ins if op.edges == len(ins) else ins[: op.edges]:
         if x is not None and x._g is not None:
             tracked = True
             break
@@ -219,7 +225,7 @@ def call(op, ins, attrs=()):
         return _finish_many(op, o, ins, attrs)
     t = new(Tensor)
     t._a = o if o.__class__ is ndarray else _array(o)
-    t._v = None
+    t._v = t._view = None
     if op.view:
         _share(t, ins[0])
     return finish(op, t, ins, attrs)
@@ -255,13 +261,11 @@ def note_view(cell, t):
     """Let the storage know, weakly, that ``t`` looks at it."""
     if cell is INFERENCE:
         return
-    known = cell[1]
-    if known is None:
-        cell[1] = [reference(t)]
-        return
-    known.append(reference(t))
+    known = cell[1] or []
     if len(known) & 63 == 0:
-        cell[1] = [r for r in known if r() is not None]
+        known = [r for r in known if r() is not None]
+    known.append(reference(t))
+    cell[1] = known
 
 
 def _finish_many(op, arrays, ins, attrs):
@@ -273,7 +277,7 @@ def _finish_many(op, arrays, ins, attrs):
             _join_views(t, ins[0])
         outs.append(t)
     outs = tuple(outs)
-    tracked = any(x is not None and x._g is not None for x in ins)
+    tracked = any(x is not None and x._g is not None for x in ins[: op.edges])
     if state.special and (local.inference or not local.grad):
         if tracked and door.observer is not None and not local.inference:
             door.observer.cut(ins, outs[0], "no_grad")
@@ -336,15 +340,15 @@ def runner(op):
         lines.append("    at = node.at")
     if op.joint is not None:
         lines.append(f"    return joint(F, g, {', '.join(op.words[0])})")
-    elif len(op.input_names) == 1:
-        lines.append(f"    return (d0(F, g, {', '.join(op.words[0])}),)" if op.derivatives[0] else "    return (None,)")
+    elif op.edges == 1:
+        lines.append(f"    return (d0(F, g, {', '.join(op.words[0])}),)")
     else:
         lines.append("    e = node.e")
         calls = [
             "None" if d is None else f"None if e[{k}] is None else d{k}(F, g, {', '.join(words)})"
             for k, (d, words) in enumerate(zip(op.derivatives, op.words, strict=True))
         ]
-        lines.append(f"    return ({', '.join(calls)},)")
+        lines.append(f"    return ({', '.join(calls)},)" if calls else "    return ()")
     scope = {"FREED": FREED, "freed": freed, "joint": op.joint}
     scope |= {f"d{k}": d for k, d in enumerate(op.derivatives)}
     exec(compile("\n".join(lines), f"<derivative of {op.name}>", "exec"), scope)  # noqa: S102
@@ -358,6 +362,9 @@ def unary(op):
     keeps_self, keeps_result = bool(op.saved_inputs), op.saves_result
     shaped = bool(op.shaped)
 
+    if not op.edges:
+        return _named(lambda input: call(op, (tensor_input(op, input),)), op.name)
+
     def function(input):
         try:
             o = forward(input._a)
@@ -367,7 +374,7 @@ def unary(op):
             o = _array(o)
         t = new(Tensor)
         t._a = o
-        t._v = None
+        t._v = t._view = None
         if state.special:
             return finish(op, t, (input,), ())
         g = input._g
@@ -402,9 +409,9 @@ def unary(op):
 
 
 def structured(op):
-    """A function ``(tensor, *attributes)`` for an operation of one tensor, view or not."""
+    """A function ``(tensor, *attributes)`` for an operation of one tensor whose result has storage of its own."""
     forward, node_class = op.forward, op.node
-    keeps_self, keeps_result, shaped, view = bool(op.saved_inputs), op.saves_result, bool(op.shaped), op.view
+    keeps_self, keeps_result, shaped = bool(op.saved_inputs), op.saves_result, bool(op.shaped)
 
     def function(input, *attrs):
         o = forward(input._a, *attrs)
@@ -412,16 +419,11 @@ def structured(op):
             o = _array(o)
         t = new(Tensor)
         t._a = o
-        t._v = None
-        if view:
-            _share(t, input)
+        t._v = t._view = None
         if state.special:
             return finish(op, t, (input,), attrs)
         g = input._g
-        if g is None:
-            t._g = None
-            return t
-        if o.dtype.kind not in "fcV":
+        if g is None or o.dtype.kind not in "fcV":
             t._g = None
             return t
         t._g = node = new(node_class)
@@ -438,9 +440,50 @@ def structured(op):
         else:
             node.s = ()
         if keeps_result:
-            if t._v is None:
-                t._v = [0, None]
-            node.r = (o, t._v, t._v[0])
+            t._v = v = [0, None]
+            node.r = (o, v, 0)
+        node.at = (*attrs, input._a.shape) if shaped else attrs
+        if door.observer is not None:
+            door.observer.operation(t, (input,))
+        return t
+
+    return _named(function, op.name)
+
+
+def viewing(op):
+    """A function ``(tensor, *attributes)`` for an operation that gives a view, saving nothing but sizes."""
+    forward, node_class, shaped = op.forward, op.node, bool(op.shaped)
+
+    def function(input, *attrs):
+        t = new(Tensor)
+        t._a = o = forward(input._a, *attrs)
+        cell = input._v
+        if cell is None:
+            cell = input._v = [0, None]
+        t._v = cell
+        if state.special:
+            _share(t, input)
+            return finish(op, t, (input,), attrs)
+        view = input._view
+        t._view = (input, "default") if view is None else view
+        known = cell[1]
+        if known is None:
+            cell[1] = [reference(t)]
+        elif len(known) & 63:
+            known.append(reference(t))
+        else:
+            note_view(cell, t)
+        g = input._g
+        if g is None:
+            t._g = None
+            return t
+        t._g = node = new(node_class)
+        node.seq = serial()
+        node.shape = o.shape
+        node.dtype = o.dtype
+        node.hooks = node.mark = node.r = None
+        node.e = (input if g is LEAF else g,)
+        node.s = ()
         node.at = (*attrs, input._a.shape) if shaped else attrs
         if door.observer is not None:
             door.observer.operation(t, (input,))
@@ -462,7 +505,7 @@ def paired(op):
             o = _array(o)
         t = new(Tensor)
         t._a = o
-        t._v = None
+        t._v = t._view = None
         ga, gb = input._g, other._g
         if state.special or not plain:
             return finish(op, t, (input, other), attrs)
@@ -503,7 +546,7 @@ def binary(op):
     by = dict(zip(op.saved_names, op.saved_by, strict=True))
     first, second = op.input_names
     self_for, other_for = by.get(first, 0), by.get(second, 0)
-    plain = not op.saves_result and not op.shaped
+    plain = not op.saves_result and not op.shaped and op.edges == 2
 
     def function(input, other):
         if other.__class__ is not Tensor or input.__class__ is not Tensor:
@@ -519,7 +562,7 @@ def binary(op):
             o = _array(o)
         t = new(Tensor)
         t._a = o
-        t._v = None
+        t._v = t._view = None
         if state.special or not plain:
             return finish(op, t, (input, other), ())
         ga, gb = input._g, other._g
@@ -560,6 +603,13 @@ def _check_inference(kept):
     for x in kept[::2]:
         if x is not None and x._v is INFERENCE:
             _refuse_inference()
+
+
+def tensor_input(op, input):
+    """``input`` if it is a tensor, PyTorch's TypeError otherwise."""
+    if not isinstance(input, Tensor):
+        raise not_a_tensor(op.name, "input", 1, input)
+    return input
 
 
 def _named(function, name):

@@ -147,7 +147,7 @@ class AccumulateGrad:
         self.variable = variable
 
     def name(self):
-        return "AccumulateGrad"
+        return "torch::autograd::AccumulateGrad"
 
     @property
     def metadata(self):

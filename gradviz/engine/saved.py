@@ -130,8 +130,10 @@ def saved_attribute_names(node):
     op = node.op
     if op is None:
         return []
-    tensors = [n for n in op.saved_names] + (["result"] if op.saves_result else [])
-    return [f"_saved_{n}" for n in tensors + list(op.saved_attrs)] + [f"_raw_saved_{n}" for n in tensors]
+    tensors = op.saved_names + (["result"] if op.saves_result else [])
+    sizes = [f"{op.input_names[i]}_sym_sizes" for i in op.shaped]
+    names = [n for n in (*tensors, *op.saved_attrs, *sizes, *op.also) if n not in op.hidden]
+    return [f"_saved_{n}" for n in names] + [f"_raw_saved_{n}" for n in tensors]
 
 
 def read_saved(node, attribute):
@@ -144,8 +146,14 @@ def read_saved(node, attribute):
             return SavedTensor(node, name) if raw else (None if node.r is None else result_tensor(node))
         if name in op.saved_names:
             return SavedTensor(node, name) if raw else _saved_input(node, op.saved_names.index(name))
-        if not raw and name in op.saved_attrs:
-            return node.at[op.saved_attrs[name]]
+        if not raw and name not in op.hidden:
+            if name in op.saved_attrs:
+                return node.at[op.saved_attrs[name]]
+            if name in op.also:
+                return op.also[name](node)
+            for k, i in enumerate(op.shaped):
+                if name == f"{op.input_names[i]}_sym_sizes":
+                    return node.at[len(op.attr_names) + k]
     raise AttributeError(f"'{type(node).__name__}' object has no attribute '{attribute}'")
 
 

@@ -239,7 +239,7 @@ def _refuse_view(tensor, made_in, indirect):
 def write(op, ins, attrs=()):
     """The in-place twin of ``op``: compute, write into ``ins[0]``, count its version, rebase its history."""
     self = ins[0]
-    tracked = is_grad_enabled() and any(x is not None and x._g is not None for x in ins)
+    tracked = is_grad_enabled() and any(x is not None and x._g is not None for x in ins[: op.edges])
     check_inplace(self, tracked)
     array = self._a
     check_expanded(array)
@@ -269,7 +269,7 @@ def write(op, ins, attrs=()):
 def _as_input(self, op, ins):
     """``self`` as it was before: its edge, and a copy of its values where the derivative needs them."""
     alias = new(Tensor)
-    mask = sum(1 << k for k, x in enumerate(ins) if x is not None and x._g is not None)
+    mask = sum(1 << k for k, x in enumerate(ins[: op.edges]) if x is not None and x._g is not None)
     needed = 0 in op.saved_inputs and op.saved_by[op.saved_inputs.index(0)] & mask
     alias._a = self._a.copy() if needed else self._a
     alias._g = self._g

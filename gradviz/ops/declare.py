@@ -17,9 +17,9 @@ OPERATIONS = {}
 
 
 def declare(name, forward, inputs="self", attrs="", *, node=None, formula="", view=False, outputs=None, joint=None,
-            **derivatives):  # fmt: skip
+            also=None, hidden=(), **derivatives):  # fmt: skip
     """Declare an operation with attributes; returns ``function(*tensors, *attributes)`` with no checks of its own."""
-    op = _op(name, forward, inputs, attrs, node, formula, view, outputs, joint, derivatives)
+    op = _op(name, forward, inputs, attrs, node, formula, view, outputs, joint, derivatives, also, hidden)
     function = _caller(op)
     function.op = op
     setattr(RAW, name, op.forward)
@@ -29,9 +29,9 @@ def declare(name, forward, inputs="self", attrs="", *, node=None, formula="", vi
 
 def _caller(op):
     n = len(op.input_names)
-    if not op.outputs and n == 1:
-        return dispatch.structured(op)
-    if not op.outputs and not op.view and n == 2:
+    if not op.outputs and n == 1 and op.edges:
+        return dispatch.viewing(op) if op.view else dispatch.structured(op)
+    if not op.outputs and not op.view and n == op.edges == 2:
         return dispatch.paired(op)
 
     def function(*args):
@@ -41,9 +41,9 @@ def _caller(op):
     return function
 
 
-def unary(name, forward, *, node=None, formula="", inplace=True, expose=True, **derivatives):
+def unary(name, forward, *, node=None, formula="", inplace=True, expose=True, also=None, **derivatives):
     """Declare an elementwise operation of one tensor."""
-    op = _op(name, forward, "self", "", node, formula, False, None, None, derivatives)
+    op = _op(name, forward, "self", "", node, formula, False, None, None, derivatives, also)
     function = dispatch.unary(op)
     function.op = op
     setattr(RAW, name, op.forward)
@@ -56,9 +56,9 @@ def unary(name, forward, *, node=None, formula="", inplace=True, expose=True, **
     return function
 
 
-def binary(name, forward, inputs="self other", *, node=None, formula="", inplace=True, expose=True, **derivatives):
+def binary(name, forward, inputs="self other", *, node=None, formula="", inplace=True, expose=True, also=None, **derivatives):
     """Declare a broadcasting operation of two tensors or numbers."""
-    op = _op(name, forward, inputs, "", node, formula, False, None, None, derivatives)
+    op = _op(name, forward, inputs, "", node, formula, False, None, None, derivatives, also)
     function = dispatch.binary(op)
     function.op = op
     setattr(RAW, name, op.forward)
@@ -71,13 +71,14 @@ def binary(name, forward, inputs="self other", *, node=None, formula="", inplace
     return function
 
 
-def _op(name, forward, inputs, attrs, node, formula, view, outputs, joint, derivatives):
+def _op(name, forward, inputs, attrs, node, formula, view, outputs, joint, derivatives, also=None, hidden=()):
     inputs, attrs = tuple(inputs.split()), tuple(attrs.split())
     unknown = set(derivatives) - set(inputs)
     if unknown:
         raise TypeError(f"{name} has no input {sorted(unknown)}")
     node = node or "".join(part.capitalize() for part in name.split("_")) + "Backward0"
     op = Op(name, forward, inputs, attrs, derivatives, joint, node, formula, view, outputs)
+    op.also, op.hidden = also or {}, hidden
     OPERATIONS[node] = op
     return op
 
