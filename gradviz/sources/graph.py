@@ -18,10 +18,7 @@ class Reach:
     complete: bool = True
 
 
-def node_of(tensor):
-    """The node that made ``tensor``, or None for a leaf, an untracked tensor or one that cannot be read."""
-    edge = events.edge(tensor)
-    return None if edge is None or edge is events.LEAF else edge
+node_of = events.node_of
 
 
 def reach(starts, limit: int = LIMIT, stop=()) -> Reach:

@@ -12,12 +12,15 @@ import weakref
 from collections import deque
 
 from gradviz.engine import events
-from gradviz.engine.node import serial
+from gradviz.engine.node import LEAF, serial
 from gradviz.watch.ledger import Ledger
 from gradviz.watch.places import Files, user_chain
 
+from .strays import HookCycle, hook_cycle
+
 RING = 65_536
 ERRORS_KEPT = 50
+CYCLIC = ("tensor", "pre", "post")
 
 _frame = sys._getframe
 _ref = weakref.ref
@@ -48,7 +51,10 @@ class Watcher(events.Observer):
         self.errors: list[str] = []
         self.cuts: dict[tuple, Cut] = {}
         self.hooks: deque = deque(maxlen=2_000)
+        self.cycles: deque[HookCycle] = deque(maxlen=500)
+        self.unsettled: deque[HookRecord] = deque(maxlen=200)
         self.flow = None
+        self.on_sweep = None
         self._grads: dict[int, int] = {}
 
     # -- every operation -------------------------------------------------------
@@ -86,6 +92,8 @@ class Watcher(events.Observer):
     @quiet
     def backward_started(self, sweep):
         """Open a sweep in the ledger."""
+        if self.unsettled:
+            self._look_again()
         note, entry = user_chain(_frame(2), self.files)
         roots = [_owner(edge) for edge in sweep.roots]
         ids = tuple(node_id(root) for root in roots)
@@ -97,6 +105,8 @@ class Watcher(events.Observer):
         )
         if self.flow is not None:
             self.flow.begin(sweep)
+        if self.on_sweep is not None:
+            self.on_sweep(roots)
 
     @quiet
     def node_left(self, sweep, node, grads):
@@ -160,6 +170,26 @@ class Watcher(events.Observer):
         note, _ = user_chain(_frame(2), self.files)
         found = HookRecord(kind, note, weak(target), weak(hook), hook_name(hook), self.ledger.tick())
         self.hooks.append(found)
+        if kind in CYCLIC:
+            self._look_for_cycle(found, target, hook)
+
+    def _look_for_cycle(self, record, target, hook):
+        cycle = hook_cycle(record, target, hook)
+        if cycle is not None:
+            self.cycles.append(cycle)
+        elif getattr(hook, "__closure__", None):
+            self.unsettled.append(record)
+
+    def _look_again(self):
+        """Hooks whose closure was filled after they were registered."""
+        waiting = list(self.unsettled)
+        self.unsettled.clear()
+        for record in waiting:
+            target, hook = record.target(), record.hook()
+            if target is not None and hook is not None and not record.removed:
+                cycle = hook_cycle(record, target, hook)
+                if cycle is not None:
+                    self.cycles.append(cycle)
 
     @quiet
     def hook_removed(self, target, kind, hook):
@@ -247,7 +277,7 @@ def node_id(edge) -> int:
 
 
 def _is_leaf(tensor):
-    return events.edge(tensor) is events.LEAF
+    return events.edge(tensor) is LEAF
 
 
 def _continues(grad, sweep):

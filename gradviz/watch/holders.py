@@ -96,7 +96,7 @@ def walk(roots: Roots, interest, limit: int = OBJECTS) -> Found:
             break
         for step, name, child in interest.children(thing) if what is not None else _inside(thing, link, found):
             if not is_plain(type(child)):
-                queue.append((child, Link(link, step, name)))
+                queue.append((child, Link(link, step, name, thing)))
     found.visited = len(seen)
     return found
 

@@ -33,14 +33,23 @@ class Step:
 
 
 class Link:
-    """The last step of a path and the link before it."""
+    """The last step of a path, the link before it, and ``owner``: the object that holds (for one call only)."""
 
-    __slots__ = ("kind", "name", "parent")
+    __slots__ = ("kind", "name", "owner", "parent")
 
-    def __init__(self, parent, kind, name):
+    def __init__(self, parent, kind, name, owner=None):
         self.parent = parent
         self.kind = kind
         self.name = name
+        self.owner = owner
+
+    def owners(self):
+        """The objects along the path, the nearest holder first."""
+        link = self
+        while link is not None:
+            if link.owner is not None:
+                yield link.owner
+            link = link.parent
 
     def steps(self) -> tuple[Step, ...]:
         """All steps, root first."""

@@ -15,6 +15,8 @@ import weakref
 from collections import deque
 from itertools import islice
 
+from .places import PACKAGE
+
 ITEMS = 4_000
 
 PLAIN = frozenset(
@@ -145,7 +147,8 @@ def _argument(part, counts):
 def _traceback(thing):
     while thing is not None:
         frame = thing.tb_frame
-        if frame.f_locals is not frame.f_globals:
+        ours = frame.f_code.co_filename.startswith(PACKAGE)
+        if not ours and frame.f_locals is not frame.f_globals:
             yield "frame", frame.f_code.co_name, frame
         thing = thing.tb_next
 

@@ -1,0 +1,72 @@
+"""Run every rule over the evidence after a cell."""
+
+from __future__ import annotations
+
+import importlib
+import logging
+import pkgutil
+from functools import cache
+
+from gradviz.watch.model import Finding
+
+from . import rules
+from .finding import Rule
+
+log = logging.getLogger("gradviz")
+
+ORDER = {"error": 0, "warning": 1, "info": 2}
+
+
+@cache
+def all_rules() -> tuple[Rule, ...]:
+    """Every rule, by identifier."""
+    found = []
+    for module in pkgutil.walk_packages(rules.__path__, rules.__name__ + "."):
+        rule = getattr(importlib.import_module(module.name), "RULE", None)
+        if rule is not None:
+            found.append(rule)
+    return tuple(sorted(found, key=lambda rule: rule.identifier))
+
+
+def examine(recorder, source, roots) -> list[Finding]:
+    """What is wrong now, worst first; also written into the trace, with a mark on each node it names.
+
+    ``source`` gives the evidence (``source.case(roots)``). A rule that fails is logged and says nothing.
+    """
+    case = source.case(roots)
+    findings: list[Finding] = []
+    for rule in all_rules():
+        try:
+            findings += rule.look(case)
+        except Exception:
+            log.debug("rule %s failed", rule.identifier, exc_info=True)
+    findings = settle(findings)
+    recorder.set_findings(findings)
+    mark(recorder, findings)
+    return findings
+
+
+def settle(findings: list[Finding]) -> list[Finding]:
+    """Without repetition, worst first. What one rule says about a line is said once."""
+    best: dict[tuple, Finding] = {}
+    for finding in findings:
+        key = finding.rule, finding.cell, finding.line, tuple(finding.holders[:1])
+        best.setdefault(key, finding)
+    return sorted(best.values(), key=lambda f: (ORDER[f.severity], -f.bytes, -f.nodes, f.rule))
+
+
+def mark(recorder, findings):
+    """Name the findings on the nodes of the trace; weigh what leaks keep in the newest cell."""
+    named: dict[int, list[str]] = {}
+    for finding in findings:
+        for id in finding.node_ids:
+            named.setdefault(id, []).append(finding.rule)
+    with recorder.lock:
+        for id, row in recorder.trace.nodes.items():
+            wanted = list(dict.fromkeys(named.get(id, ())))
+            if row.findings != wanted:
+                row.findings = wanted
+                recorder.put(row)
+        if recorder.trace.cells:
+            leaks = [f.bytes for f in findings if f.kind.startswith("leak.") and f.severity != "info"]
+            recorder.trace.cells[-1].bytes["kept"] = sum(leaks)

@@ -1,0 +1,69 @@
+"""A rule, and how it states what it found."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from gradviz.texts import both
+from gradviz.watch.case import Case, Held, Weight
+from gradviz.watch.model import Finding, Place
+
+HOLDERS = 12
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One rule: ``identifier`` (GV101), ``kind`` of the taxonomy, default ``severity`` and ``look(case)``.
+
+    Its texts are ``findings.<identifier>.title``, ``when``, ``why``, ``message`` and ``fix``.
+    """
+
+    identifier: str
+    kind: str
+    severity: str
+    look: Callable[[Case], Iterator[Finding]] | None = None
+
+    def found(
+        self,
+        case: Case,
+        holders: list[str],
+        place: Place | None,
+        weight: Weight | None = None,
+        ids=(),
+        severity: str | None = None,
+        **fields,
+    ) -> Finding:
+        """A finding of this rule; ``fields`` are the further fields of its message and fix."""
+        nodes, size = (len(weight.nodes), weight.bytes) if weight is not None else (0, 0)
+        line = place.line if place is not None else None
+        cell = place.cell if place is not None else None
+        values = {"holder": holders[0] if holders else "", "nodes": nodes, "size": amount(size)} | fields
+        key = f"findings.{self.identifier}"
+        return Finding(
+            rule=self.identifier, kind=self.kind, severity=severity or self.severity,
+            holders=list(dict.fromkeys(holders))[:HOLDERS], cell=cell, line=line, nodes=nodes, bytes=size,
+            message=both(f"{key}.message", **values), fix=both(f"{key}.fix", **values),
+            code=place.code if place is not None else "", node_ids=list(ids)[:200],
+        )  # fmt: skip
+
+
+def amount(size: int) -> str:
+    """Bytes for a person: ``812 B``, ``3.4 kB``, ``16 MB``."""
+    for unit, step in (("B", 1), ("kB", 1e3), ("MB", 1e6), ("GB", 1e9)):
+        if size < step * 1e3 or unit == "GB":
+            number = size / step
+            return f"{number:.0f} {unit}" if unit == "B" or number >= 100 else f"{number:.3g} {unit}"
+    return str(size)
+
+
+def paths(group: list[Held]) -> list[str]:
+    """Holders of a group for a person: the first and the last item, then the rest, then the container."""
+    every = list(dict.fromkeys(held.path for held in group))
+    ends = [*every[:1], *every[-1:]]
+    return [*ends, *every[1:-1][: HOLDERS - 4], *dict.fromkeys(held.holder for held in group)]
+
+
+def ids(group: list[Held]) -> list[int]:
+    """Serials of the tensors of a group, each once."""
+    return list(dict.fromkeys(held.facts.id for held in group))

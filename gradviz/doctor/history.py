@@ -1,0 +1,82 @@
+"""Is it a history, or just the newest result? What tells a leak from a graph that is still to be used."""
+
+from __future__ import annotations
+
+from gradviz.watch.case import Case, Held
+from gradviz.watch.names import rank
+
+READ = ("item", "numpy", "tolist", "integer")
+
+
+def distinct(group: list[Held]) -> list[Held]:
+    """Each tensor once, in order of creation."""
+    seen: dict[int, Held] = {}
+    for held in sorted(group, key=lambda h: h.facts.id):
+        seen.setdefault(held.facts.id, held)
+    return list(seen.values())
+
+
+def same_line(group: list[Held]) -> list[list[Held]]:
+    """The tensors of a group by the line that made them."""
+    lines: dict[tuple, list[Held]] = {}
+    for held in group:
+        place = held.facts.place
+        lines.setdefault((place.cell, place.line, held.facts.op) if place else (held.facts.op,), []).append(held)
+    return list(lines.values())
+
+
+def finished(case: Case, group: list[Held]) -> list[Held]:
+    """Tensors of one line that several backward passes are through with: a history of finished graphs."""
+    out = []
+    for line in same_line(distinct(group)):
+        swept = [held for held in line if case.graph.swept(held.facts.id)]
+        if len({held.facts.epoch for held in swept}) >= 2:
+            out += swept
+    return out
+
+
+def read_only(case: Case, group: list[Held]) -> list[Held]:
+    """Tensors of one line, never swept, of which every one (but perhaps the last) was merely read as a number."""
+    out = []
+    read = set().union(*(cut.sources for cut in case.cuts if cut.how in READ), ())
+    for line in same_line(distinct(group)):
+        waiting = [held for held in line if not case.graph.swept(held.facts.id)]
+        seen = [held for held in waiting if held.facts.id in read]
+        if len(seen) >= 2 and len(seen) >= len(waiting) - 1 and not consumed(case, seen):
+            out += waiting
+    return out
+
+
+def consumed(case: Case, group: list[Held]) -> bool:
+    """Whether something else that is held was computed from one of the tensors (so a backward may still come)."""
+    mine = {held.facts.id for held in group}
+    others = [h for h in case.held if h.facts.attached and h.facts.id not in mine and h.category != "display"]
+    for other in {h.facts.id: h for h in others if h.facts.id > min(mine)}.values():
+        if mine & case.graph.weigh([other.facts.id], 20_000).nodes:
+            return True
+    return False
+
+
+def spans(case: Case, held: Held) -> tuple[list[int], int]:
+    """(links, passes): the chain of nodes of one line behind ``held``, and the backward passes between them."""
+    links = case.graph.chain(held.facts.id)
+    if len(links) < 2:
+        return links, 0
+    leaves = case.graph.weigh([held.facts.id]).leaves
+    passes = [
+        sweep
+        for sweep in case.ledger.sweeps
+        if sweep.accumulates and not sweep.error and links[-1] < sweep.serial <= links[0] and sweep.leaves & leaves
+    ]
+    return links, len(passes)
+
+
+def elsewhere(case: Case, group: list[Held], *categories) -> set[int]:
+    """Serials of tensors of ``group`` that are also held by paths of ``categories``."""
+    mine = {held.facts.id for held in group}
+    return {h.facts.id for h in case.held if h.facts.id in mine and h.category in categories}
+
+
+def best_first(group: list[Held]) -> list[Held]:
+    """Paths a person would use come first."""
+    return sorted(group, key=lambda held: rank(held.steps, held.path))

@@ -1,0 +1,1 @@
+"""Two names, one memory."""

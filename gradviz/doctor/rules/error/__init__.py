@@ -1,0 +1,1 @@
+"""Errors that PyTorch's users meet, explained."""

@@ -1,0 +1,1 @@
+"""Gradients that are missing, stale or mis-scaled."""

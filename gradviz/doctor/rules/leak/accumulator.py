@@ -1,0 +1,36 @@
+"""GV102: a running value is a tensor with a graph, so it chains all iterations."""
+
+from gradviz.doctor.finding import Rule
+from gradviz.doctor.history import READ, best_first, spans
+from gradviz.doctor.where import put
+
+ADDITIVE = ("AddBackward0", "SubBackward0", "MulBackward0", "LerpBackward0", "LerpBackward1", "MaximumBackward0")
+HOLDERS = ("name", "container", "attribute", "closure")
+
+
+def look(case):
+    """A tensor made by the same addition again and again, with backward passes in between."""
+    seen = set()
+    for held in best_first([h for h in case.held if h.facts.attached and h.category in HOLDERS]):
+        if held.facts.op not in ADDITIVE or held.facts.id in seen or _in_module(held):
+            continue
+        links, passes = spans(case, held)
+        if len(links) < 2 or not (passes or _only_read(case, held, links)):
+            continue
+        seen.update(links)
+        severity = "warning" if passes >= 2 and len(links) >= 3 else "info"
+        weight = case.graph.weigh([held.facts.id])
+        yield RULE.found(case, [held.path], put(case, [held]), weight, links, severity, count=len(links))
+
+
+def _only_read(case, held, links):
+    """Never swept, three or more terms, and the sum was read as a number."""
+    read = any(held.facts.id in cut.sources for cut in case.cuts if cut.how in READ)
+    return read and len(links) >= 3 and held.facts.shape == () and not case.graph.weigh([held.facts.id]).freed
+
+
+def _in_module(held):
+    return any("_parameters" in getattr(owner, "__dict__", ()) for owner in held.link.owners())
+
+
+RULE = Rule("GV102", "leak.accumulator", "warning", look)

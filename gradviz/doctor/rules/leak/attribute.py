@@ -1,0 +1,32 @@
+"""GV104: an object or module keeps a tensor with its graph in an attribute."""
+
+from gradviz.doctor.finding import Rule, ids, paths
+from gradviz.doctor.history import consumed, spans
+from gradviz.doctor.where import put
+
+
+def look(case):
+    """An attribute of a module holds a graph that nothing else will use; of another object: said mildly."""
+    for group in case.units("attribute", "buffer").values():
+        if any(len(spans(case, held)[0]) > 2 for held in group) or not _by_person(group[0]):
+            continue
+        swept = all(case.graph.swept(held.facts.id) for held in group)
+        if not swept and consumed(case, group):
+            continue
+        module = "_parameters" in getattr(group[0].link.owner, "__dict__", ())
+        severity = "warning" if module and not swept else "info"
+        weight = case.graph.weigh(ids(group))
+        yield RULE.found(
+            case, paths(group), put(case, group), weight, ids(group), severity, name=str(group[0].steps[-1].name)
+        )
+
+
+def _by_person(held):
+    """The attribute belongs to a module or to an object of the person's own class."""
+    owner = held.link.owner
+    if "_parameters" in getattr(owner, "__dict__", ()):
+        return str(held.steps[-1].name) not in owner.__dict__["_parameters"]
+    return type(owner).__module__ == "__main__"
+
+
+RULE = Rule("GV104", "leak.attribute", "warning", look)

@@ -1,0 +1,25 @@
+"""GV107: a function that is still alive holds tensors with graphs in its closure."""
+
+from gradviz.doctor.finding import Rule, ids, paths
+from gradviz.doctor.history import finished, read_only
+from gradviz.doctor.where import put
+
+
+def look(case):
+    """A container in a closure with a history, or a captured result whose backward is over."""
+    for group in case.units("closure").values():
+        inside = any(step.kind == "item" for step in group[0].steps[_cell(group[0]) + 1 :])
+        history = finished(case, group) or read_only(case, group)
+        if not history and not inside:
+            history = [held for held in group if case.graph.swept(held.facts.id)]
+        if history:
+            name = str(group[0].steps[_cell(group[0])].name)
+            weight = case.graph.weigh(ids(history))
+            yield RULE.found(case, paths(history), put(case, history), weight, ids(history), name=name)
+
+
+def _cell(held):
+    return max(i for i, step in enumerate(held.steps) if step.kind == "closure")
+
+
+RULE = Rule("GV107", "leak.closure", "warning", look)

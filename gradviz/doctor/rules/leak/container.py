@@ -1,0 +1,22 @@
+"""GV101: a list, dict or other container collects tensors with their graphs."""
+
+from gradviz.doctor.finding import Rule, ids, paths
+from gradviz.doctor.history import finished, read_only, spans
+from gradviz.doctor.where import put
+
+
+def look(case):
+    """A container whose items come from one line and from several finished training steps (or were only read)."""
+    for group in case.units("container").values():
+        if any(held.facts.retains for held in group) or len(spans(case, group[-1])[0]) > 2:
+            continue
+        history = finished(case, group) or read_only(case, group)
+        if len(history) < 2:
+            continue
+        history.sort(key=lambda held: group.index(held))
+        weight = case.graph.weigh(ids(history))
+        place = put(case, history)
+        yield RULE.found(case, paths(history), place, weight, ids(history), count=len(history), name=history[0].holder)
+
+
+RULE = Rule("GV101", "leak.container", "warning", look)

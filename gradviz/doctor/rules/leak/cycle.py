@@ -1,0 +1,47 @@
+"""GV114: a reference cycle through the graph: nothing in the notebook holds it, and only the collector frees it."""
+
+from gradviz.doctor.finding import Rule
+from gradviz.doctor.where import bound, place_of
+from gradviz.watch.case import Weight
+
+
+def look(case):
+    """Hooks that close over their own graph, outputs put on ctx, objects that hold themselves."""
+    yield from _hooks(case)
+    yield from _contexts(case)
+    yield from _objects(case)
+
+
+def _hooks(case):
+    lines = {}
+    for cycle in case.graph.hook_cycles():
+        lines.setdefault(cycle.note[:2], []).append(cycle)
+    for found in lines.values():
+        one, count = found[0], len(found)
+        place = case.place(one.note)
+        inside = f" of {place.function}(), {count} calls" if place.function else f", {count} times"
+        holders = [f"(unreachable) local {one.name!r}{inside}", "(unreachable)", "(unreachable from the notebook)"]
+        weight = Weight(set().union(*(cycle.nodes for cycle in found)), sum(cycle.bytes for cycle in found))
+        yield RULE.found(case, holders, place, weight, weight.nodes, "error", name=one.name, count=count)
+
+
+def _contexts(case):
+    found = {}
+    for node, name in case.graph.context_cycles():
+        found.setdefault(name, []).append(node)
+    for name, nodes in found.items():
+        place = place_of(case, bound(case, name, attribute=True))
+        holders = ["(unreachable from the notebook)", "(unreachable)", f"ctx.{name}"]
+        yield RULE.found(case, holders, place, case.graph.weigh(nodes), nodes, "info", name=f"ctx.{name}", count=len(nodes))
+
+
+def _objects(case):
+    for cycle in case.graph.object_cycles():
+        holders = [f"(unreachable from the notebook) {cycle.owner}.{cycle.name}", "(unreachable from the notebook)"]
+        place = case.places.at(cycle.code.co_filename, cycle.code.co_firstlineno, cycle.code.co_name)
+        weight = case.graph.weigh(cycle.nodes)
+        fields = {"name": f"{cycle.owner}.{cycle.name}", "count": len(cycle.nodes)}
+        yield RULE.found(case, holders, place, weight, cycle.nodes, "info", **fields)
+
+
+RULE = Rule("GV114", "leak.cycle", "info", look)

@@ -1,0 +1,21 @@
+"""GV108: a mutable default argument collects tensors with graphs."""
+
+from gradviz.doctor.finding import Rule, ids, paths
+from gradviz.doctor.where import place_of, put
+
+
+def look(case):
+    """Anything with a graph inside a default value: the default lives as long as the function."""
+    for group in case.units("default").values():
+        name = _function(group[0])
+        place = place_of(case, case.cells.function(name)) or put(case, group)
+        yield RULE.found(case, paths(group), place, case.graph.weigh(ids(group)), ids(group), name=name)
+
+
+def _function(held):
+    """The function whose default it is."""
+    at = max(i for i, step in enumerate(held.steps) if step.kind in ("default", "kwdefault"))
+    return str(held.steps[at - 1].name)
+
+
+RULE = Rule("GV108", "leak.default-arg", "warning", look)

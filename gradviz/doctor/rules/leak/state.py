@@ -1,0 +1,42 @@
+"""GV103: state carried from step to step carries the graph of all earlier steps."""
+
+from collections import deque
+
+from gradviz.doctor.finding import Rule, ids, paths
+from gradviz.doctor.history import best_first, distinct, spans
+from gradviz.doctor.where import put
+
+from .accumulator import ADDITIVE, _in_module
+
+HOLDERS = ("name", "container", "attribute", "buffer", "closure")
+
+
+def look(case):
+    """Recurrent values over several backward passes, attached buffers, and bounded queues of recurrent values."""
+    told = set()
+    for group in case.units("container").values():
+        queue = next((o for h in group for o in h.link.owners() if type(o) is deque and o.maxlen), None)
+        newest = distinct(group)[-1]
+        links = case.graph.chain(newest.facts.id)
+        if queue is not None and len(queue) == queue.maxlen and len(links) > queue.maxlen:
+            told.update(links)
+            yield _found(case, [*group, *_same(case, newest)], links)
+    for held in best_first([h for h in case.held if h.facts.attached and h.category in HOLDERS]):
+        if held.facts.id in told or (held.facts.op in ADDITIVE and not _in_module(held)):
+            continue
+        links, passes = spans(case, held)
+        if passes and len(links) >= 2:
+            told.update(links)
+            yield _found(case, [held], links, "warning" if passes >= 2 and len(links) >= 3 else "info")
+
+
+def _same(case, newest):
+    return [h for h in case.held if h.facts.id == newest.facts.id and h.category == "name"]
+
+
+def _found(case, group, links, severity=None):
+    weight = case.graph.weigh(ids(group))
+    return RULE.found(case, paths(group), put(case, group[:1]), weight, links, severity, count=len(links))
+
+
+RULE = Rule("GV103", "leak.state", "warning", look)

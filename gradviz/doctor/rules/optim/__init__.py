@@ -1,0 +1,1 @@
+"""Optimisers and what they update."""

@@ -1,0 +1,100 @@
+"""Which line put it there: from a path to the statement that wrote into it."""
+
+from __future__ import annotations
+
+import ast
+
+from gradviz.watch.case import Case, Held
+from gradviz.watch.model import Place
+from gradviz.watch.program import Cells, Statement, Write, names_in, targets, tokens, writes
+
+
+def place_of(case: Case, statement: Statement | None) -> Place | None:
+    """The place of a statement."""
+    if statement is None:
+        return None
+    return line_of(case, statement.cell, statement.line)
+
+
+def line_of(case: Case, cell: int | None, line: int | None) -> Place | None:
+    """The place of a line of a cell."""
+    if line is None:
+        return None
+    return Place(cell, line, code=case.cells.code(cell, line))
+
+
+def put(case: Case, group: list[Held]) -> Place | None:
+    """The statement that put the tensors of ``group`` into their holder; else where the newest was made."""
+    held = group[-1]
+    wanted = held.tokens | default_names(case.cells, held)
+    made = names_bound_at(case, held)
+    best, best_score = None, 0
+    for statement in case.cells.statements:
+        for write in writes(statement):
+            score = _score(write, wanted, made, held, statement)
+            if score and score >= best_score:
+                best, best_score = statement, score
+    return place_of(case, best) or held.facts.place
+
+
+def _score(write: Write, wanted, made, held, statement):
+    """How well a write fits: its target must end in a name of the path, its value still carry a graph."""
+    carried = set().union(*(names_in(value) for value in write.values)) if write.values else set()
+    if not carried and not any(isinstance(value, ast.Call | ast.BinOp) for value in write.values):
+        return 0
+    fits = len(wanted.intersection(write.into))
+    carries = bool(made & carried) or _is_where_made(held, statement)
+    inside = any(step.kind in ("item", "attribute", "buffer", "closure", "default", "kwdefault") for step in held.steps)
+    if write.into and write.into[-1] in wanted and not (write.whole and len(write.into) == 1 and inside and not carries):
+        return 10 * fits + 5 * carries + (not write.whole)
+    alias = bool(write.into) and not write.whole and carries and statement.function is not None
+    return 4 if alias and _in_chain(held, statement) else 0
+
+
+def _is_where_made(held, statement):
+    place = held.facts.place
+    end = statement.node.end_lineno or statement.line
+    return place is not None and place.cell == statement.cell and statement.line <= place.line <= end
+
+
+def _in_chain(held, statement):
+    names = {place.function for place in held.facts.chain}
+    return statement.function.name in names
+
+
+def names_bound_at(case: Case, held: Held) -> set[str]:
+    """Names that the statement which made the tensor binds, and what they are returned as to callers."""
+    out: set[str] = set()
+    for place in held.facts.chain:
+        statement = case.cells.at(place.cell, place.line)
+        if statement is not None:
+            for target in targets(statement.node):
+                out.update(tokens(target)[-1:])
+    return out
+
+
+def default_names(cells: Cells, held: Held) -> set[str]:
+    """Names of the parameter whose default value the path goes through."""
+    out: set[str] = set()
+    for before, step in zip(held.steps, held.steps[1:], strict=False):
+        if step.kind in ("default", "kwdefault"):
+            statement = cells.function(str(before.name))
+            if statement is not None and step.kind == "default":
+                arguments = [*statement.node.args.posonlyargs, *statement.node.args.args]
+                defaults = len(statement.node.args.defaults)
+                at = len(arguments) - defaults + int(step.name)
+                if 0 <= at < len(arguments):
+                    out.add(arguments[at].arg)
+            out.add(str(step.name))
+    return out
+
+
+def bound(case: Case, name: str, attribute: bool = False, before: int | None = None) -> Statement | None:
+    """The newest statement that binds a name or attribute (in cells up to ``before``)."""
+    found = [s for s in case.cells.assignments(name, attribute) if before is None or s.cell <= before]
+    return found[-1] if found else None
+
+
+def displayed(case: Case, cell: int) -> Place | None:
+    """The line at the end of a cell whose value was shown."""
+    return place_of(case, case.cells.last_expression(cell))

@@ -1,0 +1,86 @@
+"""What the inspector shows of one node, and pictures of a whole graph as rows."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from gradviz.engine import events
+from gradviz.engine.node import LEAF
+from gradviz.engine.tensor import Tensor
+from gradviz.watch.model import Detail
+
+from . import values
+
+HOLDERS = 12
+
+
+def picture(rows, nodes, leaves):
+    """(rows, edges) of ``nodes`` and ``leaves`` (by serial); edges to nodes left out are left out too."""
+    out, edges, extra = [], [], {}
+    for node in nodes.values():
+        out.append(rows.operation(node))
+        for slot, output, source in rows.inputs(node):
+            if isinstance(source, np.ndarray):
+                row = rows.untracked(source)
+                extra[row.id] = row
+            elif not isinstance(source, Tensor) and source.seq not in nodes:
+                continue
+            edges.append(rows.edge(node, slot, output, source))
+    out += [rows.leaf(leaf) for leaf in leaves.values()]
+    taken = {row.id for row in out}
+    out += [row for id, row in extra.items() if id not in taken]
+    return out, edges
+
+
+def dead(row):
+    """``row`` of a node that is gone."""
+    if row.kind != "operation":
+        return replace(row, alive=False)
+    saved = [replace(one, state="freed") for one in row.saved]
+    return replace(row, alive=False, freed=True, saved=saved, hooks=[])
+
+
+def detail(id, thing, tensor, paths) -> Detail | None:
+    """Value, gradient and holders. ``thing``: the node or leaf if alive; ``tensor``: what it made, if known."""
+    if isinstance(thing, Tensor):
+        tensor = thing
+    found = Detail(id, holders=[path for _, path in sorted(paths, key=_shortest)][:HOLDERS])
+    if tensor is not None:
+        found.value = values.stats(tensor._a, str(tensor._a.dtype))
+        grad = events.grad(tensor)
+        if grad is not None:
+            found.grad = values.stats(grad._a, str(grad._a.dtype))
+        found.grad_state = grad_state(tensor, found.grad)
+    elif thing is not None:
+        array = _result(thing)
+        if array is not None:
+            found.value = values.stats(array, str(array.dtype))
+        found.grad_state = "none_nonleaf"
+    else:
+        return None
+    return found
+
+
+def grad_state(tensor, grad) -> str:
+    """Why ``.grad`` is what it is, as a key of the catalogue."""
+    if grad is not None:
+        return "zero" if grad.norm == 0 else "present"
+    edge = events.edge(tensor)
+    if edge is None:
+        return "none_untracked"
+    retained = any(kind == "retain_grad" for kind, _ in events.hooks(tensor))
+    return "none_yet" if edge is LEAF or retained else "none_nonleaf"
+
+
+def _shortest(item):
+    return len(item[1]), item[1]
+
+
+def _result(node):
+    """The value a node made, when it saved that."""
+    for name, array, _, _, freed in events.saved(node):
+        if name == "result" and not freed and array is not None:
+            return array
+    return None

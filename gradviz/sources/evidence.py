@@ -1,0 +1,273 @@
+"""Evidence for the doctor: a ``Case`` from the namespace, the live graph and the ledger."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gradviz.engine import events
+from gradviz.engine.node import LEAF
+from gradviz.engine.tensor import Tensor
+from gradviz.watch import case as model
+from gradviz.watch.program import Cells
+
+from . import graph, strays
+from .rows import is_parameter, tensor_id
+
+STEPS = 300
+
+
+def case(source, found, roots) -> model.Case:
+    """Everything that the rules may ask about, of what ``found`` (a walk) saw."""
+    known: dict[int, model.Facts] = {}
+    held, arrays = [], []
+    for holding in found.holdings:
+        thing = holding.thing
+        if isinstance(thing, np.ndarray):
+            arrays.append((holding, thing))
+            continue
+        facts = known.get(id(thing))
+        if facts is None:
+            facts = known[id(thing)] = facts_of(thing, source)
+        held.append(model.held(holding.link, facts))
+    cells = source.recorder.trace.cells
+    return model.Case(
+        held=held,
+        arrays=arrays,
+        modules=[_module(h) for h in found.modules],
+        optimizers=[_optimizer(h) for h in found.objects if _is_optimizer(h.thing)],
+        objects=found.objects,
+        ledger=source.ledger,
+        cells=Cells.of(cells),
+        places=source.places,
+        graph=GraphView(source, found),
+        hooks=list(source.watcher.hooks),
+        cuts=list(source.watcher.cuts.values()),
+        errors=list(source.failures),
+        roots=roots,
+        cell=cells[-1].count if cells else None,
+    )
+
+
+def facts_of(tensor, source) -> model.Facts:
+    """Plain facts of one tensor."""
+    node, edge, array = graph.node_of(tensor), events.edge(tensor), tensor._a
+    grad = events.grad(tensor)
+    facts = model.Facts(
+        id=tensor_id(tensor), own=events.leaf_id(tensor), attached=node is not None, leaf=edge is LEAF,
+        parameter=is_parameter(tensor), shape=tuple(array.shape), dtype=str(array.dtype), bytes=array.nbytes,
+        storage=events.storage_id(tensor), storage_bytes=events.storage_bytes(tensor), grad=grad is not None,
+        grad_attached=grad is not None and graph.node_of(grad) is not None,
+    )  # fmt: skip
+    if node is not None:
+        facts.op, facts.epoch = node.name(), source.ledger.epoch(node.seq)
+        facts.chain = source.places.chain(node.note)
+        facts.place = facts.chain[0] if facts.chain else None
+        facts.retains = any(kind == "retain_grad" for kind, _ in events.hooks(node))
+    return facts
+
+
+def _module(holding):
+    thing = holding.thing
+    parameters, buffers = {}, {}
+    pending, seen = [("", thing)], set()
+    while pending:
+        prefix, module = pending.pop()
+        if id(module) in seen:
+            continue
+        seen.add(id(module))
+        own = module.__dict__
+        for name, value in own["_parameters"].items():
+            if value is not None:
+                parameters[prefix + name] = events.leaf_id(value)
+        for name, value in own["_buffers"].items():
+            if isinstance(value, Tensor):
+                buffers[prefix + name] = events.leaf_id(value)
+        for name, child in own["_modules"].items():
+            if child is not None and "_parameters" in getattr(child, "__dict__", ()):
+                pending.append((f"{prefix}{name}.", child))
+    name, training = type(thing).__name__, bool(thing.__dict__.get("training", True))
+    return model.ModuleFacts(
+        holding.path, name, training, parameters, thing.__dict__, buffers, thing, holding.steps
+    )
+
+
+def _is_optimizer(thing):
+    own = thing.__dict__
+    return type(own.get("param_groups")) is list and "state" in own
+
+
+def _optimizer(holding):
+    groups = holding.thing.__dict__["param_groups"]
+    leaves = [events.leaf_id(p) for group in groups for p in group.get("params", ()) if isinstance(p, Tensor)]
+    return model.OptimizerFacts(holding.path, leaves, holding.thing)
+
+
+class GraphView:
+    """Questions of the rules about nodes, by serial. Holds the graph for one call only."""
+
+    def __init__(self, source, found):
+        self._source = source
+        self._ledger = source.ledger
+        self._nodes = {}
+        for holding in found.holdings:
+            if isinstance(holding.thing, Tensor):
+                node = graph.node_of(holding.thing)
+                if node is not None:
+                    self._nodes[node.seq] = node
+        self._found = found
+        self._weights: dict = {}
+
+    def node(self, id):
+        """The node with a serial, when a held tensor or a weight has led to it."""
+        return self._nodes.get(id)
+
+    def weigh(self, ids, limit=100_000) -> model.Weight:
+        """What the nodes ``ids`` hold together: counts, bytes of saved tensors, epochs."""
+        key = frozenset(ids)
+        if key in self._weights:
+            return self._weights[key]
+        found = graph.reach([self._nodes[id] for id in key if id in self._nodes], limit)
+        weight = model.Weight(set(found.nodes), leaves=set(found.leaves), complete=found.complete)
+        for seq, node in found.nodes.items():
+            epoch = self._ledger.epoch(seq)
+            weight.epochs.add(epoch)
+            saved = events.saved(node)
+            if saved and all(item[4] for item in saved):
+                weight.freed += 1
+                weight.freed_epochs.add(epoch)
+            elif saved:
+                weight.kept += 1
+            self._nodes[seq] = node
+        own = [id(graph.owner_of(leaf._a)) for leaf in found.leaves.values()]
+        weight.bytes = graph.saved_bytes(found.nodes.values(), own)
+        self._weights[key] = weight
+        return weight
+
+    def swept(self, id) -> bool:
+        """Whether a backward that freed the graph has passed through the node or just below it."""
+        start = self._nodes.get(id)
+        if start is None:
+            return False
+        if any(id in sweep.roots and not sweep.keep and not sweep.error for sweep in self._ledger.sweeps):
+            return True
+        pending, seen = [start], set()
+        while pending and len(seen) < STEPS:
+            node = pending.pop()
+            if node.seq in seen:
+                continue
+            seen.add(node.seq)
+            if graph.is_freed(node):
+                return True
+            if graph.keeps_saved(node):
+                continue
+            pending += [x[0] for x in events.inputs(node) if x.__class__ is tuple]
+        return False
+
+    def inputs(self, id):
+        """(slot, id, is a leaf) of a node's tracked inputs."""
+        node = self._nodes.get(id)
+        for slot, x in enumerate(events.inputs(node) if node is not None else ()):
+            if x.__class__ is tuple:
+                self._nodes[x[0].seq] = x[0]
+                yield slot, x[0].seq, False
+            elif x is not None:
+                yield slot, events.leaf_id(x), True
+
+    def op(self, id) -> str:
+        """The class name of a node."""
+        node = self._nodes.get(id)
+        return "" if node is None else node.name()
+
+    def note(self, id) -> tuple:
+        """Where a node was made, as the observer wrote it."""
+        node = self._nodes.get(id)
+        return (node.note or ()) if node is not None else ()
+
+    def freed(self, id) -> bool:
+        """Whether a node lost its saved tensors."""
+        node = self._nodes.get(id)
+        return node is not None and graph.is_freed(node)
+
+    def chain(self, id, hops=6, longest=2_000) -> list[int]:
+        """Serials of the nodes made at the same instruction that feed the node one after another, newest first.
+
+        A running total is such a chain of additions; a recurrent state one of its last operation. Between two
+        links there are at most ``hops`` other nodes.
+        """
+        links = [id]
+        while len(links) < longest:
+            following = self._same_place_below(links[-1], hops)
+            if following is None:
+                break
+            links.append(following)
+        return links
+
+    def _same_place_below(self, id, hops):
+        note, op = self.note(id)[:2], self.op(id)
+        level, seen = [id], {id}
+        for _ in range(hops):
+            below = [i for x in level for _, i, leaf in self.inputs(x) if not leaf and i not in seen]
+            for i in below:
+                if note and self.note(i)[:2] == note and self.op(i) == op:
+                    return i
+            seen.update(below)
+            level = below[:200]
+        return None
+
+    def contexts(self, ids, limit=5_000):
+        """(node id, attribute name, value) of tensors put on the ctx of custom functions below ``ids``."""
+        found = graph.reach([self._nodes[id] for id in ids if id in self._nodes], limit)
+        for seq, node in found.nodes.items():
+            self._nodes[seq] = node
+            for name, value in graph.context_items(node):
+                if isinstance(value, Tensor):
+                    yield seq, name, value._a.nbytes
+
+    def alive(self, sweep) -> list[int]:
+        """Serials of the roots of a sweep that are still alive."""
+        out = []
+        for ref in sweep.root_refs:
+            node = ref()
+            if node is not None and not isinstance(node, Tensor):
+                self._nodes[node.seq] = node
+                out.append(node.seq)
+        return out
+
+    def hook_cycles(self):
+        """Hooks, not removed since, that close over their own graph."""
+        return [cycle for cycle in self._source.watcher.cycles if not cycle.record.removed]
+
+    def context_cycles(self):
+        """(node id, attribute) of contexts of custom functions that hold their own output."""
+        customs = [node for ref in self._source.customs if (node := ref()) is not None]
+        for node, name in strays.context_cycles(customs):
+            self._nodes[node.seq] = node
+            yield node.seq, name
+
+    def object_cycles(self):
+        """Objects that nobody reaches and that keep themselves and a graph alive."""
+        born = self._source.born
+        if not any(ref() is not None for ref in born):
+            return []
+        reached = graph.reach(list(self._nodes.values())).nodes
+        cycles = strays.object_cycles(born, reached)
+        for ref in born:
+            node = ref()
+            if node is not None:
+                self._nodes.setdefault(node.seq, node)
+        return cycles
+
+    def values(self, id):
+        """The array of a held tensor, for rules about numbers."""
+        for holding in self._found.holdings:
+            if isinstance(holding.thing, Tensor) and tensor_id(holding.thing) == id:
+                return holding.thing._a
+        return None
+
+    def grad_values(self, id):
+        """The array of the gradient of a held tensor, or None."""
+        for holding in self._found.holdings:
+            if isinstance(holding.thing, Tensor) and tensor_id(holding.thing) == id:
+                grad = events.grad(holding.thing)
+                return None if grad is None else grad._a
+        return None

@@ -1,0 +1,77 @@
+"""Facts of the exception that ended a cell, read before its traceback can change."""
+
+from __future__ import annotations
+
+from gradviz.engine import events
+from gradviz.watch.case import ErrorFacts
+
+from .graph import is_freed, reach
+
+FREED = "backward through the graph a second time"
+CHANGED = "modified by an inplace operation"
+
+
+def failure(source, error: BaseException, cell: int | None) -> ErrorFacts:
+    """Type, message and the person's lines of ``error``; for failed sweeps what had been freed or changed."""
+    facts = ErrorFacts(type(error).__name__, str(error), lines(source, error), cell)
+    sweep = next((s for s in reversed(source.ledger.sweeps) if s.error), None)
+    if sweep is None or sweep.error != str(error):
+        return facts
+    facts.sweep = sweep.number
+    roots = [ref() for ref in sweep.root_refs]
+    nodes = [root for root in roots if root is not None and hasattr(root, "seq")]
+    if FREED in facts.message:
+        _freed(source, facts, sweep, nodes)
+    if CHANGED in facts.message:
+        _changed(source, facts, nodes)
+    return facts
+
+
+def lines(source, error):
+    """Places of the person's frames in the traceback of ``error``, innermost first."""
+    out, traceback = [], error.__traceback__
+    while traceback is not None:
+        code = traceback.tb_frame.f_code
+        if source.watcher.files[code.co_filename]:
+            out.append(source.places.at(code.co_filename, traceback.tb_lineno, code.co_name))
+        traceback = traceback.tb_next
+    return out[::-1]
+
+
+def _freed(source, facts, sweep, nodes):
+    """The newest freed node below the roots, and whether a root itself was swept before."""
+    earlier = {id for s in source.ledger.sweeps if s.number < sweep.number and not s.error for id in s.roots}
+    facts.freed_root = bool(earlier & set(sweep.roots))
+    below = reach(nodes, 20_000).nodes
+    gone = [node for node in below.values() if is_freed(node)]
+    older = [node for node in gone if node.seq < _previous(source, sweep)]
+    if older:
+        chain = source.places.chain(max(older, key=lambda node: node.seq).note)
+        facts.freed = chain[0] if chain else None
+
+
+def _previous(source, sweep):
+    """The serial at which the sweep before ``sweep`` began: what it freed is older."""
+    before = [s.serial for s in source.ledger.sweeps if s.number < sweep.number and not s.keep]
+    return before[-1] if before else 0
+
+
+def _changed(source, facts, nodes):
+    """The line of the last change of a saved tensor that is newer than what was saved."""
+    below = reach(nodes, 20_000).nodes
+    arrays = set()
+    for node in below.values():
+        for _, array, saved_at, now, freed in events.saved(node):
+            if array is not None and not freed and now != saved_at:
+                arrays.add(_memory(array))
+    for event in reversed(source.ledger.events):
+        tensor = event.data() if event.kind == "bump" and event.data is not None else None
+        if tensor is not None and _memory(tensor._a) in arrays:
+            facts.bump = source.places.place(*event.note[:2]) if event.note else None
+            return
+
+
+def _memory(array):
+    while array.base is not None and hasattr(array.base, "nbytes"):
+        array = array.base
+    return id(array)

@@ -1,0 +1,112 @@
+"""Cycles through the graph: hooks and contexts that hold what holds them, objects that hold themselves."""
+
+from __future__ import annotations
+
+import gc
+import time
+import types
+from dataclasses import dataclass, field
+
+from gradviz.engine.tensor import Tensor
+
+from .graph import context_items, node_of, reach, saved_bytes
+
+NEAR = 3_000
+MANY = 60
+SLOW = 0.05
+
+
+@dataclass(slots=True)
+class HookCycle:
+    """A hook whose closure holds a tensor computed from what the hook is on. ``name``: the closure's variable."""
+
+    note: tuple
+    name: str
+    nodes: set[int] = field(default_factory=set)
+    bytes: int = 0
+    record: object = None
+
+
+@dataclass(slots=True)
+class ObjectCycle:
+    """An object nobody reaches, held by a function that it holds. ``name``: its attribute with a graph."""
+
+    owner: str
+    name: str
+    code: types.CodeType
+    nodes: list[int]
+
+
+def hook_cycle(record, target, hook) -> HookCycle | None:
+    """Whether ``hook``, put on ``target``, closes over a tensor of the graph above it."""
+    node = target if hasattr(target, "seq") else node_of(target)
+    code = getattr(hook, "__code__", None)
+    if node is None or code is None:
+        return None
+    for name, cell in zip(code.co_freevars, hook.__closure__ or (), strict=False):
+        for tensor in _tensors(cell):
+            top = node_of(tensor)
+            if top is None:
+                continue
+            found = reach([top], NEAR)
+            if node.seq in found.nodes:
+                return HookCycle(record.note, name, set(found.nodes), saved_bytes(found.nodes.values()), record)
+    return None
+
+
+def _tensors(cell):
+    try:
+        value = cell.cell_contents
+    except ValueError:
+        return ()
+    items = value if type(value) in (list, tuple) and len(value) <= MANY else (value,)
+    return [item for item in items if isinstance(item, Tensor)]
+
+
+def context_cycles(nodes):
+    """(node, attribute) of contexts that hold their own output, or something computed from it."""
+    for node in nodes:
+        for name, value in context_items(node):
+            top = node_of(value) if isinstance(value, Tensor) else None
+            if top is not None and (top is node or node.seq in reach([top], NEAR).nodes):
+                yield node, name
+
+
+def object_cycles(born, reached) -> list[ObjectCycle]:
+    """Objects of the person's classes that hold live nodes outside ``reached`` and are in a cycle with a function."""
+    lost = [node for ref in born if (node := ref()) is not None and node.seq not in reached]
+    if not lost:
+        return []
+    started = time.perf_counter()
+    tensors = [t for t in gc.get_referrers(*lost[-MANY:]) if isinstance(t, Tensor)]
+    if not tensors or time.perf_counter() - started > SLOW:
+        return []
+    tables = [d for d in gc.get_referrers(*tensors[:MANY]) if type(d) is dict]
+    if not tables or time.perf_counter() - started > SLOW:
+        return []
+    owners = [o for o in gc.get_referrers(*tables[:MANY]) if type(o).__module__ == "__main__"]
+    return [found for owner in owners if (found := _object_cycle(owner)) is not None]
+
+
+def _object_cycle(owner):
+    own = getattr(owner, "__dict__", {})
+    codes = [code for value in own.values() if (code := _holds(value, owner)) is not None]
+    results = [(name, value) for name, value in own.items() if isinstance(value, Tensor) and node_of(value) is not None]
+    if not codes or not results:
+        return None
+    name, tensor = results[0]
+    return ObjectCycle(type(owner).__name__, name, codes[0], [node_of(tensor).seq])
+
+
+def _holds(value, owner):
+    """The code of a function that closes over ``owner``, or of a bound method of it."""
+    if isinstance(value, types.MethodType) and value.__self__ is owner:
+        return value.__func__.__code__
+    for cell in getattr(value, "__closure__", None) or ():
+        try:
+            if cell.cell_contents is owner:
+                return value.__code__
+        except ValueError:
+            continue
+    return None
+

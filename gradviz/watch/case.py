@@ -1,0 +1,176 @@
+"""The case: everything the doctor may look at after a cell. Made by a source, dropped when the rules are done."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from .ledger import Ledger
+from .links import Link, Step, category, path_of
+from .model import Place
+from .program import Cells
+
+
+@dataclass(slots=True)
+class Facts:
+    """Plain facts of one tensor. ``id``: its node's serial or its own; ``attached``: a recorded operation made it;
+    ``epoch``: how many sweeps had begun when it was made; ``storage``: an identity of its memory."""
+
+    id: int
+    own: int
+    attached: bool = False
+    leaf: bool = False
+    parameter: bool = False
+    shape: tuple = ()
+    dtype: str = ""
+    bytes: int = 0
+    storage: int = 0
+    storage_bytes: int = 0
+    op: str = ""
+    epoch: int = 0
+    place: Place | None = None
+    chain: list[Place] = field(default_factory=list)
+    retains: bool = False
+    grad: bool = False
+    grad_attached: bool = False
+
+
+@dataclass(slots=True)
+class Held:
+    """One path to one tensor. ``category``: name, container, attribute, buffer, closure, cache, hook, display …"""
+
+    path: str
+    steps: tuple[Step, ...]
+    category: str
+    facts: Facts
+    link: Link
+
+    @property
+    def root(self) -> str:
+        """The first step's text."""
+        return str(self.steps[0].name)
+
+    @property
+    def unit(self) -> tuple:
+        """What the thing belongs to: the path without the indices at its end, other indices as ``*``."""
+        steps = list(self.steps)
+        while len(steps) > 1 and steps[-1].kind == "item":
+            steps.pop()
+        return tuple(_part(step) for step in steps)
+
+    @property
+    def holder(self) -> str:
+        """The text of the container at the end of the path: ``history`` of ``history[0]``."""
+        steps = list(self.steps)
+        while len(steps) > 1 and steps[-1].kind == "item":
+            steps.pop()
+        return path_of(steps)
+
+    @property
+    def tokens(self) -> set[str]:
+        """Names and keys along the path, to find the statement that wrote into it."""
+        return {str(step.name).strip("'\"") for step in self.steps}
+
+
+def _part(step):
+    if step.kind == "item" or (step.kind == "member" and step.name.isdigit()):
+        return "item", "*"
+    return step.kind, str(step.name)
+
+
+@dataclass(slots=True)
+class Weight:
+    """What some nodes hold together. ``kept``: nodes with saved tensors; ``freed``: nodes that lost theirs."""
+
+    nodes: set[int] = field(default_factory=set)
+    bytes: int = 0
+    kept: int = 0
+    freed: int = 0
+    epochs: set[int] = field(default_factory=set)
+    freed_epochs: set[int] = field(default_factory=set)
+    leaves: set[int] = field(default_factory=set)
+    complete: bool = True
+
+
+@dataclass(slots=True)
+class ModuleFacts:
+    """A module in the namespace. ``parameters`` and ``buffers``: name -> tensor's serial, submodules included."""
+
+    path: str
+    name: str
+    training: bool
+    parameters: dict[str, int]
+    own: dict[str, object]
+    buffers: dict[str, int]
+    thing: object
+    steps: tuple = ()
+
+
+@dataclass(slots=True)
+class OptimizerFacts:
+    """An optimiser in the namespace: path and the serials of what it updates."""
+
+    path: str
+    leaves: list[int]
+    thing: object
+
+
+@dataclass(slots=True)
+class ErrorFacts:
+    """The exception that ended a cell. ``chain``: the person's lines, innermost first. ``sweep``: number of the failed one."""
+
+    type: str
+    message: str
+    chain: list[Place]
+    cell: int | None
+    sweep: int = 0
+    freed: Place | None = None
+    freed_root: bool = False
+    bump: Place | None = None
+
+
+@dataclass(slots=True)
+class Case:
+    """``held``: every path to a tensor. ``graph``: questions about nodes. ``places``: from notes to places."""
+
+    held: list[Held]
+    arrays: list
+    modules: list[ModuleFacts]
+    optimizers: list[OptimizerFacts]
+    objects: list
+    ledger: Ledger
+    cells: Cells
+    places: object
+    graph: object
+    hooks: list
+    cuts: list
+    errors: list[ErrorFacts]
+    roots: object
+    cell: int | None = None
+
+    def units(self, *categories):
+        """Attached tensors by the holder that they are in: (unit, held …) for each holder of the categories."""
+        out: dict[tuple, list[Held]] = {}
+        for held in self.held:
+            if held.facts.attached and (not categories or held.category in categories):
+                out.setdefault(held.unit, []).append(held)
+        return out
+
+    def place(self, note) -> Place | None:
+        """The place of a note's innermost line."""
+        return self.places.place(*note[:2]) if note else None
+
+    def named(self, id: int) -> str:
+        """The plain path of the tensor with serial ``id``, or ''."""
+        from .names import best
+
+        return best((h.steps, h.path) for h in self.held if h.facts.id == id)
+
+    def facts(self, id: int) -> Facts | None:
+        """Facts of the tensor with serial ``id`` when something holds it."""
+        return next((h.facts for h in self.held if h.facts.id == id), None)
+
+
+def held(link: Link, facts: Facts) -> Held:
+    """A ``Held`` from the end of a path."""
+    steps = link.steps()
+    return Held(path_of(steps), steps, category(steps), facts, link)

@@ -1,0 +1,20 @@
+"""Names: which of several paths to a tensor is the one a person would use."""
+
+from __future__ import annotations
+
+from .links import category
+
+RANK = {"name": 0, "attribute": 1, "buffer": 1, "container": 2, "closure": 3, "default": 3, "display": 5, "traceback": 6}
+
+
+def best(candidates) -> str:
+    """The path to show, of an iterable of (steps, path): a plain name first, then the shortest."""
+    found = min(candidates, key=lambda item: rank(*item), default=None)
+    return found[1] if found else ""
+
+
+def rank(steps, path):
+    """Smaller is better. Private names and gradients come late."""
+    private = steps[0].name.startswith("_") if isinstance(steps[0].name, str) else False
+    inside = any(step.name in ("param_groups", "state") for step in steps[1:])
+    return RANK.get(category(steps), 4), inside, private, len(steps), len(path), path

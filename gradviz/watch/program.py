@@ -1,0 +1,247 @@
+"""The text of the cells that ran, as statements that can be asked for: who writes into what, and where."""
+
+from __future__ import annotations
+
+import ast
+import re
+from dataclasses import dataclass, field
+
+ADDING = frozenset(
+    "append appendleft add insert extend extendleft put put_nowait push setdefault update __setitem__ send".split()
+)
+MAGIC = re.compile(r"^(\s*)([%!?].*|.*\?)$")
+PLAIN_CALLS = frozenset(
+    "item detach tolist numpy float int str bool repr len format round detach_ cpu_item clone_detached".split()
+)
+
+
+@dataclass(slots=True)
+class Statement:
+    """One statement of a cell: its node, the function and class around it, the loops around it, its block."""
+
+    cell: int
+    node: ast.stmt
+    function: ast.FunctionDef | None
+    owner: str
+    loops: tuple
+    block: list
+    index: int
+    withs: tuple = ()
+
+    @property
+    def line(self) -> int:
+        """Its first line, counted from 1 in its cell."""
+        return self.node.lineno
+
+
+@dataclass(slots=True)
+class Cells:
+    """Statements of all executed cells, oldest first; a cell that cannot be parsed has none."""
+
+    statements: list[Statement] = field(default_factory=list)
+    texts: dict[int, str] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, cells) -> Cells:
+        """From model ``Cell``s."""
+        found = cls()
+        for cell in cells:
+            found.texts[cell.count] = cell.text
+            found.statements += parsed(cell.count, cell.text)
+        return found
+
+    def code(self, cell: int | None, line: int | None) -> str:
+        """The text of one line, stripped."""
+        lines = self.texts.get(cell, "").splitlines()
+        return lines[line - 1].strip() if line and 0 < line <= len(lines) else ""
+
+    def at(self, cell: int | None, line: int | None) -> Statement | None:
+        """The innermost statement that covers a line."""
+        found = None
+        for statement in self.statements:
+            node = statement.node
+            if statement.cell == cell and line is not None and node.lineno <= line <= (node.end_lineno or line):
+                found = statement
+        return found
+
+    def function(self, name: str) -> Statement | None:
+        """The newest definition of a function."""
+        kinds = ast.FunctionDef | ast.AsyncFunctionDef
+        named = [s for s in self.statements if isinstance(s.node, kinds) and s.node.name == name]
+        return named[-1] if named else None
+
+    def last_expression(self, cell: int) -> Statement | None:
+        """The statement at the end of a cell, the one whose value is displayed."""
+        top = [s for s in self.statements if s.cell == cell and s.function is None and not s.loops and not s.withs]
+        return top[-1] if top else None
+
+    def assignments(self, name: str, attribute: bool = False):
+        """Statements that bind a name, or an attribute of anything, oldest first."""
+        for statement in self.statements:
+            for target in targets(statement.node):
+                if attribute and isinstance(target, ast.Attribute) and target.attr == name:
+                    yield statement
+                elif not attribute and isinstance(target, ast.Name) and target.id == name:
+                    yield statement
+
+
+_known: dict[tuple[int, str], list[Statement]] = {}
+
+
+def parsed(cell: int, text: str) -> list[Statement]:
+    """The statements of one cell; remembered."""
+    key = cell, text
+    if key not in _known:
+        if len(_known) > 2_000:
+            _known.clear()
+        _known[key] = list(_statements(cell, text))
+    return _known[key]
+
+
+def _statements(cell, text):
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError):
+        try:
+            tree = ast.parse("\n".join(MAGIC.sub(r"\1pass", line) for line in text.splitlines()))
+        except (SyntaxError, ValueError, RecursionError):
+            return
+    stack = [(tree.body, None, "", (), ())]
+    out = []
+    while stack:
+        block, function, owner, loops, withs = stack.pop()
+        for index, node in enumerate(block):
+            out.append(Statement(cell, node, function, owner, loops, block, index, withs))
+            stack += _blocks(node, function, owner, loops, withs)
+    yield from sorted(out, key=lambda s: (s.node.lineno, s.node.col_offset, -(s.node.end_lineno or 0)))
+
+
+def _blocks(node, function, owner, loops, withs):
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+        yield node.body, node, owner, (), ()
+    elif isinstance(node, ast.ClassDef):
+        yield node.body, function, node.name, (), ()
+    elif isinstance(node, ast.With | ast.AsyncWith):
+        yield node.body, function, owner, loops, (*withs, node)
+    elif isinstance(node, ast.For | ast.AsyncFor | ast.While):
+        yield node.body, function, owner, (*loops, node), withs
+        yield node.orelse, function, owner, loops, withs
+    else:
+        for name in ("body", "orelse", "finalbody"):
+            yield getattr(node, name, []), function, owner, loops, withs
+        for handler in getattr(node, "handlers", []):
+            yield handler.body, function, owner, loops, withs
+        for case in getattr(node, "cases", []):
+            yield case.body, function, owner, loops, withs
+
+
+# -- reading one statement ---------------------------------------------------------
+def targets(node):
+    """The expressions that a statement binds."""
+    if isinstance(node, ast.Assign):
+        pending = list(node.targets)
+    elif isinstance(node, ast.AugAssign | ast.AnnAssign | ast.For):
+        pending = [node.target]
+    else:
+        return
+    while pending:
+        target = pending.pop()
+        if isinstance(target, ast.Tuple | ast.List):
+            pending += target.elts
+        elif isinstance(target, ast.Starred):
+            pending.append(target.value)
+        else:
+            yield target
+
+
+def own_expressions(node):
+    """The expressions that belong to a statement itself, not to the blocks inside it."""
+    for name, value in ast.iter_fields(node):
+        if name in ("body", "orelse", "finalbody", "handlers", "cases", "decorator_list"):
+            continue
+        for item in value if isinstance(value, list) else (value,):
+            if isinstance(item, ast.AST):
+                yield from ast.walk(item)
+
+
+def calls(node, *names):
+    """Calls in a statement of a function or method with one of ``names``."""
+    for part in own_expressions(node):
+        if isinstance(part, ast.Call) and called(part) in names:
+            yield part
+
+
+def called(call: ast.Call) -> str:
+    """The last part of the name of what is called."""
+    target = call.func
+    return target.attr if isinstance(target, ast.Attribute) else target.id if isinstance(target, ast.Name) else ""
+
+
+def receiver(call: ast.Call):
+    """The object whose method is called, or None."""
+    return call.func.value if isinstance(call.func, ast.Attribute) else None
+
+
+def keyword(call: ast.Call, name: str):
+    """The value of a keyword argument, or None."""
+    return next((k.value for k in call.keywords if k.arg == name), None)
+
+
+def tokens(node) -> list[str]:
+    """Names and constant keys of an expression such as ``runs[name]['steps']``, outermost last; without self."""
+    out: list[str] = []
+    while node is not None:
+        if isinstance(node, ast.Attribute):
+            out.append(node.attr)
+            node = node.value
+        elif isinstance(node, ast.Subscript):
+            if isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, str):
+                out.append(node.slice.value)
+            node = node.value
+        elif isinstance(node, ast.Call):
+            node = node.func
+        else:
+            if isinstance(node, ast.Name) and node.id not in ("self", "cls"):
+                out.append(node.id)
+            break
+    return list(reversed(out))
+
+
+def names_in(node) -> set[str]:
+    """Every plain name and attribute in an expression that still can carry a graph (not inside ``.item()`` …)."""
+    out, pending = set(), [node]
+    while pending:
+        part = pending.pop()
+        if isinstance(part, ast.Call) and called(part) in PLAIN_CALLS:
+            continue
+        if isinstance(part, ast.Name):
+            out.add(part.id)
+        elif isinstance(part, ast.Attribute):
+            out.add(part.attr)
+        pending += ast.iter_child_nodes(part)
+    return out
+
+
+@dataclass(slots=True)
+class Write:
+    """A statement that puts ``values`` into what ``into`` names; ``whole`` when it replaces it."""
+
+    statement: Statement
+    into: list[str]
+    values: list
+    whole: bool
+
+
+def writes(statement: Statement):
+    """All the ways a statement puts something into a variable, container or attribute."""
+    node = statement.node
+    if isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign) and node.value is not None:
+        for target in targets(node):
+            partial = isinstance(target, ast.Subscript) or isinstance(node, ast.AugAssign)
+            yield Write(statement, tokens(target), [node.value], not partial)
+    for part in own_expressions(node):
+        if isinstance(part, ast.Call) and called(part) in ADDING and receiver(part) is not None:
+            values = [*part.args, *(k.value for k in part.keywords)]
+            yield Write(statement, tokens(receiver(part)), values, False)
+    if isinstance(node, ast.For):
+        return
