@@ -6,7 +6,7 @@ from ..backend import xp
 from . import dtypes
 from .modes import local, state
 from .node import INFERENCE, LEAF, new
-from .tensor import Tensor
+from .tensor import Tensor, ready_leaf
 
 GRAD_DTYPE_MESSAGE = "Only Tensors of floating point and complex dtype can require gradients"
 
@@ -17,6 +17,7 @@ def mark(t, requires_grad):
         if t._a.dtype.kind in "biu":
             raise RuntimeError(GRAD_DTYPE_MESSAGE)
         t._g = LEAF
+        ready_leaf(t)
     return t
 
 

@@ -99,6 +99,7 @@ class Tensor:
             if dtypes.of(self._a).category < 2:
                 raise RuntimeError("only Tensors of floating point dtype can require gradients")
         self._g = LEAF if requires_grad else None
+        ready_leaf(self)
         return self
 
     @property
@@ -177,7 +178,7 @@ class Tensor:
         """The same storage and version, outside the graph."""
         t = new(Tensor)
         t._a = self._a
-        t._g = None
+        t._g = t._view = None
         v = self._v
         if v is None:
             v = self._v = [0, None]
@@ -425,6 +426,12 @@ _C_NAMES = {"float32": "float", "float64": "double", "int64": "long int", "int32
 
 def _c_name(tensor):
     return _C_NAMES.get(tensor.dtype.name, tensor.dtype.name)
+
+
+def ready_leaf(tensor):
+    """Set the slots that a sweep reads of every leaf, so that it never meets an unset one."""
+    tensor._hooks = tensor._hooks
+    tensor._grad = tensor._grad
 
 
 def ensure_id(tensor):

@@ -126,9 +126,15 @@ def bmm(input, mat2):
 
 def matmul(input, other, *, out=None):
     """The product of vectors, matrices or batches of matrices; batch dimensions broadcast."""
+    try:
+        a, b = input._a, other._a
+        if a.ndim == 2 and b.ndim == 2 and a.dtype is b.dtype:
+            return mm_op(input, other)
+    except (AttributeError, ValueError):
+        pass  # the checks below say what is wrong
     if not isinstance(other, Tensor) or not isinstance(input, Tensor):
         raise not_a_tensor("matmul", "other", 2, other)
-    a, b = input._a.ndim, other._a.ndim
+    a, b = a.ndim, b.ndim
     if a == 2 and b == 2:
         return mm(input, other)
     if a == 0 or b == 0:

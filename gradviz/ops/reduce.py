@@ -50,13 +50,17 @@ def _summing(dtype):
 
 
 # ---------------------------------------------------------------- sum and mean
+empty = xp.empty
+_NARROW = frozenset((xp.dtype(xp.float16),))
+_wide = {d: xp.dtype(xp.int64) for d in map(xp.dtype, "?bBhHiIlL")}
+
+
 def _sum_all(x):
     dtype = x.dtype
-    out = xp.empty((), dtype if dtype.kind == "f" else _summing(dtype))
-    if dtype.itemsize == 2 and dtype.kind == "f":
-        out[...] = add_reduce(x, None, xp.float32)
-    else:
-        add_reduce(x, None, None, out)
+    if dtype in _NARROW:
+        return add_reduce(x, None, xp.float32).astype(dtype)
+    out = empty((), _wide.get(dtype) or dtype)
+    add_reduce(x, None, None, out)
     return out
 
 
@@ -99,7 +103,7 @@ def _finish(name, result, out, input):
 def sum(input, dim=None, keepdim=False, *, dtype=None, out=None, axis=None):
     """The sum of all elements, or along ``dim``; integers sum in int64."""
     if dim is None and axis is None and dtype is None and not keepdim:
-        return _finish("sum", sum_all(input), out, input)
+        return sum_all(input) if out is None else _finish("sum", sum_all(input), out, input)
     input = _as(input, dtype)
     dim = axis if dim is None else dim
     return _finish("sum", sum_dims(input, axes(dim, input._a.ndim), keepdim), out, input)
