@@ -60,7 +60,7 @@ def show(tensor=None):
     follower = None
     if tensor is not None:
         follower = extension.session.follower(tensor, roots_of(shell))
-    display = extension.displays.open(follower, layout="inline", **extension.magics.settings())
+    display = extension.displays.open(follower, placement="inline", **extension.magics.settings())
     return Shown(extension, display)
 
 

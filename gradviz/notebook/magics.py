@@ -73,13 +73,13 @@ class GradvizMagics(Magics):
             print(text("notebook.no_front_end"))
             return
         extension.displays.close("dock")
-        extension.displays.open(layout="dock", **self.settings())
+        extension.displays.open(placement="dock", **self.settings())
 
     def _inline(self, *rest):
         extension = self._extension
         extension.session.watch()
         if front_end(self.shell):
-            extension.displays.open(layout="inline", **self.settings())
+            extension.displays.open(placement="inline", **self.settings())
 
     def _off(self, *rest):
         watching = self._extension.session.watching

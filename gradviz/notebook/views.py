@@ -49,7 +49,7 @@ class Displays:
     def open(self, follower=None, **settings) -> Display:
         """Show a new view now, of one tensor's graph or of everything.
 
-        ``settings`` are its traits: ``layout``, ``language``, ``theme``, ``height``.
+        ``settings`` are its traits: ``placement``, ``language``, ``theme``, ``height``.
         """
         from gradviz.widgets.graph import GraphView
 
@@ -67,9 +67,9 @@ class Displays:
         """Show an open view in one more place."""
         publish(bundle(display), uuid.uuid4().hex)
 
-    def close(self, layout: str):
-        """Close the views that were opened with ``layout``."""
-        for display in [d for d in self._open if d.view.layout == layout]:
+    def close(self, placement: str):
+        """Close the views that were opened with ``placement``."""
+        for display in [d for d in self._open if d.view.placement == placement]:
             self._open.remove(display)
             self.session.remove(display.view)
 

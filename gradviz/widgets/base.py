@@ -32,7 +32,7 @@ class View(anywidget.AnyWidget):
     _esm = script()
     language = traitlets.Enum(("auto", "en", "zh"), "auto").tag(sync=True)
     theme = traitlets.Enum(("auto", "light", "dark"), "auto").tag(sync=True)
-    layout = traitlets.Unicode("inline").tag(sync=True)
+    placement = traitlets.Enum(("inline", "dock", "page"), "inline").tag(sync=True)
     height = traitlets.Int(420).tag(sync=True)
     bundle = traitlets.Unicode("").tag(sync=True)
 
