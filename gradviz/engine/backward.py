@@ -58,22 +58,26 @@ class Sweep:
             _count(edge, token, many, leaves, stack)
         while stack:
             node = stack.pop()
-            if order is not None:
-                order.append(node)
-            for x in node.e:
-                if x is None:
-                    continue
-                kind = x._kind
-                if kind == 1:
-                    x = x.node
-                    kind = x._kind
-                if kind == 2:
-                    leaves[x] = leaves.get(x, 0) + 1
-                elif x.mark == token:
-                    many[x] = many.get(x, 1) + 1
-                else:
-                    x.mark = token
-                    stack.append(x)
+            while node is not None:
+                if order is not None:
+                    order.append(node)
+                following = None
+                for x in node.e:
+                    if x is None:
+                        continue
+                    if x._kind == 1:
+                        x = x.node
+                    if x._kind == 2:
+                        leaves[x] = leaves.get(x, 0) + 1
+                    elif x.mark == token:
+                        many[x] = many.get(x, 1) + 1
+                    else:
+                        x.mark = token
+                        if following is None:
+                            following = x
+                        else:
+                            stack.append(x)
+                node = following
         self._many, self._leaf_counts = many, leaves
         self._needed = None if captures is None else _needed(order, captures)
 

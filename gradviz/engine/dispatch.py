@@ -341,18 +341,28 @@ def runner(op):
     if op.joint is not None:
         lines.append(f"    return joint(F, g, {', '.join(op.words[0])})")
     elif op.edges == 1:
-        lines.append(f"    return (d0(F, g, {', '.join(op.words[0])}),)")
+        lines.append(f"    return ({_spell(op, 0)},)")
     else:
         lines.append("    e = node.e")
-        calls = [
-            "None" if d is None else f"None if e[{k}] is None else d{k}(F, g, {', '.join(words)})"
-            for k, (d, words) in enumerate(zip(op.derivatives, op.words, strict=True))
-        ]
+        calls = [f"{_spell(op, k)} if e[{k}] is not None else None" for k in range(op.edges)]
         lines.append(f"    return ({', '.join(calls)},)" if calls else "    return ()")
     scope = {"FREED": FREED, "freed": freed, "joint": op.joint}
     scope |= {f"d{k}": d for k, d in enumerate(op.derivatives)}
     exec(compile("\n".join(lines), f"<derivative of {op.name}>", "exec"), scope)  # noqa: S102
     return scope["run"]
+
+
+_IDENTITY = (lambda F, g: g).__code__.co_code
+
+
+def _spell(op, k):
+    """The call of derivative ``k``; one that only passes the gradient on is not called at all."""
+    d = op.derivatives[k]
+    if d is None:
+        return "None"
+    if not op.words[k] and d.__code__.co_code == _IDENTITY:
+        return "g"
+    return f"d{k}(F, g, {', '.join(op.words[k])})"
 
 
 # ---------------------------------------------------------------- fast shapes of operations
