@@ -550,8 +550,11 @@ def _kept_pair(input, other, mask, for_first, for_second):
     return kept
 
 
-def binary(op):
-    """A function for an operation of two broadcast operands, of which one may be a Python number."""
+def binary(op, operator=False):
+    """A function for an operation of two broadcast operands, of which one may be a Python number.
+
+    As an ``operator`` it leaves what it does not know to Python.
+    """
     forward, node_class = op.forward, op.node
     by = dict(zip(op.saved_names, op.saved_by, strict=True))
     first, second = op.input_names
@@ -560,6 +563,8 @@ def binary(op):
 
     def function(input, other):
         if other.__class__ is not Tensor or input.__class__ is not Tensor:
+            if operator and not (isinstance(other, Tensor) or is_number(other)):
+                return NotImplemented
             input, other = operands(op.name, input, other)
         ad, bd = input._a, other._a
         if ad.dtype is not bd.dtype:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 
 from ..backend import xp
-from ..engine import dtypes
+from ..engine import dispatch, dtypes
 from ..engine.dispatch import RAW, TENSOR, Tensor, common_dtype, number, number_dtype, operands, wrap
 from .declare import alias, binary, declare, method, only_method, public, unary
 
@@ -50,16 +50,24 @@ def _sign(x):
     return xp.where(size == 0, 0, x / xp.where(size == 0, 1, size))
 
 
-def _safe(x):
-    """The number a logarithm's derivative divides by."""
-    return x
+def refuse(name):
+    """The derivative of an operation that PyTorch records without one."""
+
+    def derivative(F, g):
+        raise RuntimeError(f"derivative for aten::{name} is not implemented")
+
+    return derivative
+
+
+def _nothing(F, g):
+    return F.zeros_like(g)
 
 
 conj = unary("conj_physical", _conj, node="ConjBackward0", self=lambda F, g: F.conj(g))
 RAW.conj = _conj
 TENSOR.conj = lambda x: conj(x) if x._a.dtype.kind == "c" else x
 method(lambda self: TENSOR.conj(self), "conj")
-method(lambda self: TENSOR.conj(self), "resolve_conj")
+method(lambda self: self, "resolve_conj")
 method(lambda self: self, "resolve_neg")
 
 to_copy = declare("to_copy", lambda x, dtype: _cast(x, dtype) if x.dtype != dtype else x.copy(), "self", "dtype",
@@ -68,12 +76,35 @@ TENSOR.cast = lambda x, dtype: x if x._a.dtype == dtype else to_copy(x, dtype)
 TENSOR.astype = lambda x, like: TENSOR.cast(x, like._a.dtype)
 
 # ---------------------------------------------------------------- arithmetic
-add = binary("add", operator.add, formula="∂self: g    ∂other: g", expose=False,
+_ONE = {"alpha": lambda node: 1}
+
+
+def _subtract(a, b):
+    try:
+        return a - b
+    except TypeError:
+        if a.dtype == b.dtype == bool:
+            raise RuntimeError(
+                "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()` operator "
+                "instead."
+            ) from None
+        raise
+
+
+add = binary("add", operator.add, formula="∂self: g    ∂other: g", expose=False, also=_ONE,
              self=lambda F, g: g, other=lambda F, g: g)  # fmt: skip
-sub = binary("sub", operator.sub, formula="∂self: g    ∂other: −g", expose=False,
+sub = binary("sub", _subtract, formula="∂self: g    ∂other: −g", expose=False, also=_ONE,
              self=lambda F, g: g, other=lambda F, g: -g)  # fmt: skip
-rsub = binary("rsub", lambda a, b: b - a, node="RsubBackward1", formula="−g", expose=False,
-              self=lambda F, g: -g, other=lambda F, g: g)  # fmt: skip
+add_scaled = declare("add_scaled", lambda a, b, alpha, dtype: _cast(a, dtype) + _cast(b, dtype) * dtype.type(alpha), "self other",
+                     "alpha dtype", node="AddBackward0", formula="∂self: g    ∂other: α · g",
+                     self=lambda F, g: g, other=lambda F, g, alpha: g * alpha)  # fmt: skip
+sub_scaled = declare("sub_scaled", lambda a, b, alpha, dtype: _cast(a, dtype) - _cast(b, dtype) * dtype.type(alpha), "self other",
+                     "alpha dtype", node="SubBackward0", formula="∂self: g    ∂other: −α · g",
+                     self=lambda F, g: g, other=lambda F, g, alpha: g * -alpha)  # fmt: skip
+rsub = declare("rsub", lambda a, b, alpha, dtype: _cast(b, dtype) - _cast(a, dtype) * dtype.type(alpha), "self other", "alpha dtype",
+               formula="∂self: −α · g    ∂other: g", self=lambda F, g, alpha: g * -alpha, other=lambda F, g: g)  # fmt: skip
+rsub_number = declare("rsub_number", lambda x, value, alpha: value - (x if x.dtype is value.dtype else x.astype(value.dtype)), "self",
+                      "value alpha", node="RsubBackward1", formula="−g", also=_ONE, self=lambda F, g: -g)  # fmt: skip
 mul = binary("mul", operator.mul, formula="∂self: g · other    ∂other: g · self",
              self=lambda F, g, other: g * F.conj(other), other=lambda F, g, self: g * F.conj(self))  # fmt: skip
 
@@ -133,50 +164,62 @@ TENSOR.constant_like = lambda value, x: number(value, dtypes.of(x._a))
 pow_tensor = binary("pow", _float_power, "self exponent", node="PowBackward1",
                     formula="∂self: g · n · selfⁿ⁻¹    ∂n: g · result · ln self", expose=False,
                     self=_pow_self, exponent=_pow_exponent)  # fmt: skip
+
+
+def _pow_base_grad(F, g, self, exponent, result):
+    if self:
+        return g * F.conj(result * _log_of(self))
+    zero = exponent >= 0 if (exponent if F is RAW else exponent._a).dtype.kind != "c" else F.real(exponent) >= 0
+    with xp.errstate(all="ignore"):
+        return F.where(zero, F.constant_like(0, g), g * F.conj(result * -xp.inf))
+
+
 pow_base = declare("pow_base", lambda exponent, base: _float_power(xp.asarray(base, exponent.dtype), exponent), "exponent", "self",
-                   node="PowBackward2", formula="g · result · ln base",
-                   exponent=lambda F, g, self, result: g * F.conj(result * _log_of(self)))  # fmt: skip
+                   node="PowBackward2", formula="g · result · ln base", exponent=_pow_base_grad)  # fmt: skip
 
 
 def _log_of(base):
     import cmath
     import math
 
-    if base == 0:
-        return 0.0
     return math.log(base) if not isinstance(base, complex) and base > 0 else cmath.log(base)
 
 
-neg = unary("neg", operator.neg, formula="−g", self=lambda F, g: -g)
+def _negative(x):
+    if x.dtype == bool:
+        raise RuntimeError(
+            "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a mask, use the `~` or "
+            "`logical_not()` operator instead."
+        )
+    return -x
 
 
-def _scaled(other, alpha, name):
-    if alpha == 1:
-        return other
-    if isinstance(other, Tensor) and dtypes.of(other._a).category < 2 and isinstance(alpha, float):
+neg = unary("neg", _negative, formula="−g", self=lambda F, g: -g)
+
+
+def scaled(op_function, name, input, other, alpha):
+    """``input ± alpha · other`` recorded as one node."""
+    input, other = operands(name, input, other)
+    common = common_dtype(input, other)
+    if isinstance(alpha, float) and common.category < 2:
         raise RuntimeError("For integral input tensors, argument alpha must not be a floating point number.")
-    return other * alpha
+    if isinstance(alpha, bool) and common.category:
+        raise RuntimeError("Boolean alpha only supported for Boolean results.")
+    return op_function(input, other, alpha, common.np)
 
 
 def _add(input, other, *, alpha=1, out=None):
     """``input + alpha · other``; shapes broadcast, dtypes promote."""
-    result = add(input, _scaled(other, alpha, "add"))
+    if not isinstance(input, Tensor) and not isinstance(other, Tensor):
+        input = number(input, dtypes.of_scalar(input))
+    result = add(input, other) if alpha == 1 else scaled(add_scaled, "add", input, other, alpha)
     return result if out is None else _out("add", result, out, (input, other))
 
 
 def _sub(input, other, *, alpha=1, out=None):
     """``input − alpha · other``; shapes broadcast, dtypes promote."""
-    _refuse_bool(input, other)
-    result = sub(input, _scaled(other, alpha, "sub"))
+    result = sub(input, other) if alpha == 1 else scaled(sub_scaled, "sub", input, other, alpha)
     return result if out is None else _out("sub", result, out, (input, other))
-
-
-def _refuse_bool(input, other):
-    if isinstance(input, Tensor) and isinstance(other, Tensor) and input._a.dtype == other._a.dtype == bool:
-        raise RuntimeError(
-            "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()` operator "
-            "instead."
-        )
 
 
 def _out(name, result, out, args):
@@ -189,10 +232,8 @@ def _div(input, other, *, rounding_mode=None, out=None):
     """True division, or with ``rounding_mode`` "floor" or "trunc"."""
     if rounding_mode is None:
         result = true_divide(input, other)
-    elif rounding_mode == "floor":
-        result = floor_divide(input, other)
-    elif rounding_mode == "trunc":
-        result = _div_trunc(input, other)
+    elif rounding_mode in ("floor", "trunc"):
+        result = (_div_floor if rounding_mode == "floor" else _div_trunc)(input, other)
     else:
         raise RuntimeError(
             "div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '" + str(rounding_mode) + "'"
@@ -200,36 +241,91 @@ def _div(input, other, *, rounding_mode=None, out=None):
     return result if out is None else _out("div", result, out, (input, other))
 
 
+def _integers_by_zero(a, b):
+    if a.dtype.kind in "iu" and not b.all():
+        raise RuntimeError("ZeroDivisionError")
+
+
 def _trunc_divide(a, b):
+    _integers_by_zero(a, b)
     if a.dtype.kind in "iu":
         return (xp.sign(a) * xp.sign(b) * (abs(a) // abs(b))).astype(a.dtype)
-    return xp.trunc(a / b)
-
-
-_div_trunc = binary("div_trunc", _trunc_divide, node="DivBackward1", expose=False,
-                    self=lambda F, g: F.zeros_like(g), other=lambda F, g: F.zeros_like(g))  # fmt: skip
+    with xp.errstate(divide="ignore", invalid="ignore"):
+        return xp.trunc(a / b)
 
 
 def _floor_divide(a, b):
-    if a.dtype.kind in "iu" and (b == 0).any():
-        raise RuntimeError("ZeroDivisionError")
+    _integers_by_zero(a, b)
     with xp.errstate(divide="ignore", invalid="ignore"):
-        return xp.floor_divide(a, b)
-
-
-floor_divide = binary("floor_divide", _floor_divide, self=None, other=None)
+        found = xp.floor_divide(a, b)
+        return xp.where(b == 0, a / b, found).astype(a.dtype) if a.dtype.kind == "f" and not b.all() else found
 
 
 def _remainder(a, b):
-    if a.dtype.kind in "iu" and (b == 0).any():
-        raise RuntimeError("ZeroDivisionError")
+    _integers_by_zero(a, b)
     with xp.errstate(divide="ignore", invalid="ignore"):
         return xp.remainder(a, b)
 
 
-remainder = binary("remainder", _remainder, formula="∂self: g", self=lambda F, g: g,
-                   other=lambda F, g, self, other: -g * F.floor(self / other))  # fmt: skip
-fmod = binary("fmod", xp.fmod, self=lambda F, g: g, other=lambda F, g, self, other: -g * F.trunc(self / other))
+def _fmod(a, b):
+    _integers_by_zero(a, b)
+    with xp.errstate(divide="ignore", invalid="ignore"):
+        return xp.fmod(a, b)
+
+
+def _rounded(rounding):
+    def derivative(F, g, self, other):
+        return -g * rounding(F, self / other)
+
+    return derivative
+
+
+_div_trunc = binary("div_trunc", _trunc_divide, node="DivBackward2", expose=False, self=_nothing, other=_nothing)
+_div_floor = binary("div_floor", _floor_divide, node="DivBackward2", expose=False, self=_nothing, other=_nothing)
+_floor_tensor = binary("floor_divide_tensor", _floor_divide, node="NotImplemented", expose=False, self=refuse("floor_divide"),
+                       other=refuse("floor_divide"))  # fmt: skip
+_remainder_tensor = binary("remainder_tensor", _remainder, node="RemainderBackward1", expose=False, formula="∂self: g",
+                           self=lambda F, g: g, other=_rounded(lambda F, x: F.floor(x)))  # fmt: skip
+_fmod_tensor = binary("fmod_tensor", _fmod, node="FmodBackward1", expose=False, formula="∂self: g",
+                      self=lambda F, g: g, other=_rounded(lambda F, x: F.trunc(x)))  # fmt: skip
+
+
+def _by_number(name, forward, with_tensor, node, derivative, reversed_=True):
+    """``name`` with a tensor or a number on its right, and with a number on its left."""
+    from ..engine.views import write
+    from .declare import cast_operand
+
+    single = declare(f"{name}_number", lambda x, value: forward(_cast(x, value.dtype), value), "self", "value", node=node, self=derivative)
+    left = declare(f"{name}_left", lambda x, value: forward(value, _cast(x, value.dtype)), "self", "value", node="NotImplemented",
+                   self=refuse(name))  # fmt: skip
+
+    def function(input, other, *, out=None):
+        if isinstance(other, Tensor):
+            if isinstance(input, Tensor):
+                result = with_tensor(input, other)
+            else:
+                input, other = operands(name, input, other)
+                result = left(other, input._a)
+        else:
+            input, other = operands(name, input, other)
+            result = single(input, other._a)
+        return result if out is None else _out(name, result, out, (input, other))
+
+    def inplace(self, other):
+        if isinstance(other, Tensor):
+            return write(with_tensor.op, (self, cast_operand(self, other)))
+        return write(single.op, (self,), (operands(name, self, other)[1]._a,))
+
+    function.__name__, function.__doc__ = name, f"``{name}``, elementwise; shapes broadcast, dtypes promote."
+    inplace.__name__, inplace.__doc__ = f"{name}_", f"In-place ``{name}``."
+    method(function)
+    only_method(inplace)
+    return function
+
+
+floor_divide = _by_number("floor_divide", _floor_divide, _floor_tensor, "NotImplemented", refuse("floor_divide"))
+remainder = _by_number("remainder", _remainder, _remainder_tensor, "RemainderBackward0", lambda F, g: g)
+fmod = _by_number("fmod", _fmod, _fmod_tensor, "FmodBackward0", lambda F, g: g)
 
 
 def _pow(input, exponent, *, out=None):
@@ -259,7 +355,21 @@ def _rtruediv(self, other):
 
 
 def _rsub(self, other):
-    return rsub(self, other) if isinstance(other, Tensor) else rsub(self, number(other, number_dtype(self, other)))
+    if isinstance(other, Tensor):
+        return sub(other, self)
+    if self._a.dtype == bool:
+        raise RuntimeError(
+            "Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to invert a mask, use the `~` or "
+            "`logical_not()` operator instead."
+        )
+    return rsub_number(self, operands("rsub", self, other)[1]._a, 1)
+
+
+def _public_rsub(input, other, *, alpha=1):
+    """``other − alpha · input``."""
+    if isinstance(other, Tensor):
+        return scaled(rsub, "rsub", input, other, alpha)
+    return _rsub(input if alpha == 1 else input * alpha, other)
 
 
 for _name, _function in [("add", _add), ("sub", _sub), ("div", _div), ("pow", _pow)]:
@@ -267,16 +377,18 @@ for _name, _function in [("add", _add), ("sub", _sub), ("div", _div), ("pow", _p
     method(_function, _name)
 for _new, _old in [("subtract", "sub"), ("multiply", "mul"), ("divide", "div"), ("true_divide", "div"), ("negative", "neg")]:
     alias(_new, _old)
-public("rsub", lambda input, other, *, alpha=1: _rsub(input if alpha == 1 else input * alpha, other))
+public("rsub", _public_rsub)
 
 
 # ---------------------------------------------------------------- in place
-def _inplace(op_function, name):
+def _inplace(op_function, name, scaled_function=None):
     from ..engine.views import write
     from .declare import cast_operand
 
     def function(self, other, *, alpha=1):
-        self, other = operands(name, self, _scaled(other, alpha, name))
+        self, other = operands(name, self, other)
+        if alpha != 1:
+            return write(scaled_function.op, (self, other), (alpha, common_dtype(self, other).np))
         return write(op_function.op, (self, cast_operand(self, other)))
 
     function.__name__ = name + "_"
@@ -284,7 +396,8 @@ def _inplace(op_function, name):
     return function
 
 
-add_, sub_, div_ = _inplace(add, "add"), _inplace(sub, "sub"), _inplace(true_divide, "div")
+add_, sub_ = _inplace(add, "add", add_scaled), _inplace(sub, "sub", sub_scaled)
+div_ = _inplace(true_divide, "div")
 
 
 def pow_(self, exponent):
@@ -300,7 +413,10 @@ def _inplace_div(self, other, *, rounding_mode=None):
     """In-place ``div``."""
     if rounding_mode is None:
         return div_(self, other)
-    return self.copy_(_div(self, other, rounding_mode=rounding_mode))
+    from ..engine.views import write
+
+    self, other = operands("div", self, other)
+    return write((_div_floor if rounding_mode == "floor" else _div_trunc).op, (self, other))
 
 
 for _name, _function in [("add_", add_), ("sub_", sub_), ("div_", _inplace_div), ("pow_", pow_)]:
@@ -309,7 +425,7 @@ for _new, _old in [("subtract_", "sub_"), ("multiply_", "mul_"), ("divide_", "di
     alias(_new, _old)
 
 
-def _fallback(function):
+def operator_of(function):
     """An operator that leaves foreign operands to Python."""
 
     def operate(self, other):
@@ -323,18 +439,18 @@ def _fallback(function):
     return operate
 
 
-Tensor.__add__ = Tensor.__radd__ = add
-Tensor.__mul__ = Tensor.__rmul__ = mul
-Tensor.__sub__ = _sub
-Tensor.__rsub__ = _rsub
-Tensor.__truediv__ = true_divide
-Tensor.__rtruediv__ = _rtruediv
-Tensor.__floordiv__ = floor_divide
-Tensor.__rfloordiv__ = lambda self, other: floor_divide(other, self)
-Tensor.__mod__ = remainder
-Tensor.__rmod__ = lambda self, other: remainder(other, self)
-Tensor.__pow__ = _pow
-Tensor.__rpow__ = lambda self, other: _pow(other, self)
+Tensor.__add__ = Tensor.__radd__ = dispatch.binary(add.op, operator=True)
+Tensor.__mul__ = Tensor.__rmul__ = dispatch.binary(mul.op, operator=True)
+Tensor.__sub__ = dispatch.binary(sub.op, operator=True)
+Tensor.__rsub__ = operator_of(_rsub)
+Tensor.__truediv__ = dispatch.binary(true_divide.op, operator=True)
+Tensor.__rtruediv__ = operator_of(_rtruediv)
+Tensor.__floordiv__ = operator_of(floor_divide)
+Tensor.__rfloordiv__ = operator_of(lambda self, other: floor_divide(other, self))
+Tensor.__mod__ = operator_of(remainder)
+Tensor.__rmod__ = operator_of(lambda self, other: remainder(other, self))
+Tensor.__pow__ = operator_of(_pow)
+Tensor.__rpow__ = operator_of(lambda self, other: _pow(other, self))
 Tensor.__neg__ = neg
 Tensor.__pos__ = lambda self: self
 Tensor.__iadd__, Tensor.__isub__, Tensor.__imul__ = add_, sub_, Tensor.mul_
@@ -355,10 +471,21 @@ def _quiet(function):
     return forward
 
 
+class _Zeros(dict):
+    """A 0-d zero a dtype: comparing with it is faster than with a Python number."""
+
+    def __missing__(self, dtype):
+        if dtype == bool:
+            raise RuntimeError("Boolean inputs not supported for relu")
+        self[dtype] = found = xp.zeros((), dtype)
+        return found
+
+
+_zeros = _Zeros()
+
+
 def _relu(x):
-    if x.dtype == bool:
-        raise RuntimeError("Boolean inputs not supported for relu")
-    return xp.maximum(x, x.dtype.type(0))
+    return xp.maximum(x, _zeros[x.dtype])
 
 
 def _exp(x):
@@ -366,7 +493,7 @@ def _exp(x):
 
 
 exp = unary("exp", _exp, formula="g · result", self=lambda F, g, result: g * F.conj(result))
-relu = unary("relu", _relu, formula="g · [result > 0]", self=lambda F, g, result: g * (result > 0))
+relu = unary("relu", _relu, formula="g · [result > 0]", self=lambda F, g, result: F.where(result <= 0, F.constant_like(0, g), g))
 tanh = unary("tanh", _floating(xp.tanh), formula="g · (1 − result²)",
              self=lambda F, g, result: g * F.conj(1 - result * result))  # fmt: skip
 
