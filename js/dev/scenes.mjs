@@ -446,7 +446,7 @@ export function hostile() {
     "a".repeat(300),
     "行向量.权重",
     "]]>&lt;",
-    "${alert(1)}",
+    ["$", "{alert(1)}"].join(""),
   ];
   const all = names.map((name) => s.leaf(name, [3]));
   let sum = s.op("Add", all.slice(0, 2), [3], { code: "<b>bold</b>" });

@@ -49,12 +49,22 @@ export class Camera {
     this.k = k;
   }
 
-  /** All of `box`, never larger than life and never smaller than `least`; where it does not fit, its newest part. */
-  fit(box: Box, least = LEAST): { k: number; x: number; y: number } {
+  /**
+   * All of `box`, never larger than life and never smaller than `least`; where it does not fit, the part
+   * around `focus` (an x) at its foot, which is the newest.
+   */
+  fit(
+    box: Box,
+    least = LEAST,
+    focus = (box.left + box.right) / 2,
+  ): { k: number; x: number; y: number } {
     const [w, h] = [box.right - box.left + 2 * MARGIN, box.bottom - box.top + 2 * MARGIN];
     const k = Math.min(1, Math.max(least, Math.min(this.width / w, this.height / h)));
     const middle = (box.left + box.right) / 2;
-    const x = this.width / 2 - middle * k;
+    const wide = w * k > this.width + 1;
+    const half = this.width / 2 / k - MARGIN;
+    const near = Math.min(box.right - half, Math.max(box.left + half, focus));
+    const x = this.width / 2 - (wide ? near : middle) * k;
     const tall = h * k > this.height + 1;
     const y = tall
       ? this.height - (box.bottom + MARGIN) * k

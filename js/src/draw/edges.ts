@@ -8,6 +8,8 @@ import type { Tokens } from "./tokens";
 const PORT = 18;
 const BESIDE = 8;
 const ARROW = 8;
+/** How far the edges of a folded item stand out above it. */
+export const STACK = 6;
 
 export interface Route {
   forward: Curve;
@@ -25,7 +27,9 @@ export const rowY = (layer: number): number => layer * PITCH;
 export function routeLinks(scene: Scene, place: Placement, widths: ArrayLike<number>): Route[] {
   const ports = assignPorts(scene, place, widths);
   return scene.links.map((link, n) =>
-    link.back ? loop(link, place, widths) : run(link, n, place, ports),
+    link.back
+      ? loop(link, place, widths)
+      : run(link, n, place, ports, scene.items[link.target].members ? STACK : 0),
   );
 }
 
@@ -73,15 +77,20 @@ function spread(
   });
 }
 
-function run(link: Link, n: number, place: Placement, ports: Ports): Route {
+/** `lift` is how far above its head the target already begins. */
+function run(link: Link, n: number, place: Placement, ports: Ports, lift: number): Route {
   const from = { x: ports.out[n], y: rowY(place.layer[link.source]) + HEIGHT / 2 };
-  const to = { x: ports.in[n], y: rowY(place.layer[link.target]) - HEIGHT / 2 };
+  const to = { x: ports.in[n], y: rowY(place.layer[link.target]) - HEIGHT / 2 - lift };
   const bends = place.bends[n] ?? [];
   const side = beside(from.x, to.x, place.x[link.target]);
   const above = place.layer[link.source];
-  const forward = path(from.x, from.y, to.x, to.y, bends, above);
+  const forward = path(from.x, from.y, to.x, to.y, bends, above, 0.5);
   const shifted = bends.map((x) => x + side);
-  const backward = reversed(path(from.x + side, from.y, to.x + side, to.y, shifted, above));
+  // Where the way leads sideways, the gradient turns lower, or the two would lie on one another.
+  const lag = 0.2 * Math.min(1, Math.abs(to.x - from.x) / 80);
+  const backward = reversed(
+    path(from.x + side, from.y, to.x + side, to.y, shifted, above, 0.5 + lag),
+  );
   const xs = [from.x, to.x, ...bends];
   return {
     forward,
@@ -99,6 +108,7 @@ function beside(from: number, to: number, middle: number): number {
   return lean > 1 ? BESIDE : -BESIDE;
 }
 
+/** `turn` is how far down, from 0 to 1, the way goes sideways. */
 function path(
   x0: number,
   y0: number,
@@ -106,22 +116,30 @@ function path(
   y1: number,
   bends: readonly number[],
   above: number,
+  turn: number,
 ): number[] {
   const points = [x0, y0];
   let [x, y] = [x0, y0];
   bends.forEach((bend, k) => {
     const middle = rowY(above + 1 + k);
-    curveTo(points, x, y, bend, middle - HEIGHT / 2);
-    curveTo(points, bend, middle - HEIGHT / 2, bend, middle + HEIGHT / 2);
+    curveTo(points, x, y, bend, middle - HEIGHT / 2, turn);
+    curveTo(points, bend, middle - HEIGHT / 2, bend, middle + HEIGHT / 2, 0.5);
     [x, y] = [bend, middle + HEIGHT / 2];
   });
-  curveTo(points, x, y, x1, y1);
+  curveTo(points, x, y, x1, y1, turn);
   return points;
 }
 
-function curveTo(points: number[], x0: number, y0: number, x1: number, y1: number): void {
-  const half = (y1 - y0) / 2;
-  points.push(x0, y0 + half, x1, y1 - half, x1, y1);
+function curveTo(
+  points: number[],
+  x0: number,
+  y0: number,
+  x1: number,
+  y1: number,
+  turn: number,
+): void {
+  const level = y0 + (y1 - y0) * turn;
+  points.push(x0, level, x1, level, x1, y1);
 }
 
 function reversed(points: readonly number[]): number[] {
@@ -155,6 +173,11 @@ export interface EdgeLook {
 }
 
 export function drawForward(pen: Pen, link: Link, route: Route, look: EdgeLook, c: Tokens): void {
+  if (link.back && !look.lit) pen.faded(0.45, () => drawWay(pen, link, route, look, c));
+  else drawWay(pen, link, route, look, c);
+}
+
+function drawWay(pen: Pen, link: Link, route: Route, look: EdgeLook, c: Tokens): void {
   const color = look.lit ? c.leafLine : c.opLine;
   const dash = link.cut ? [3, 3] : undefined;
   pen.curve(route.forward, { color, width: look.lit ? 2 : 1.5, dash });

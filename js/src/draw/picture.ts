@@ -115,7 +115,7 @@ export class Picture {
       const link = this.scene.links[n];
       drawForward(pen, link, route, { lit: this.lit(n, attention), failed: false }, c);
       sights.add(link.cut ? "cut" : "data");
-      if (link.gradNorm !== null) backward.push(n);
+      if (link.gradNorm !== null && (!link.back || this.lit(n, attention))) backward.push(n);
     });
     for (const n of backward) {
       const link = this.scene.links[n];

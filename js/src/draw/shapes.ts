@@ -1,6 +1,7 @@
 // One item: its shape says what it is, its marks what state it is in.
 import { type Item, isRoot } from "../model/scene";
 import { Flag } from "../model/types";
+import { STACK } from "./edges";
 import { HEIGHT, type Label, NAME, SMALL } from "./label";
 import type { Pen, Stroke } from "./pen";
 import { textWidth } from "./text";
@@ -66,7 +67,7 @@ function halo(pen: Pen, x: number, y: number, w: number, r: number, look: Look, 
 /** Two edges behind: several nodes in one. */
 function stack(pen: Pen, x: number, y: number, w: number, r: number, item: Item, c: Tokens): void {
   const style = styleOf(item, c);
-  for (const step of [6, 3]) {
+  for (const step of [STACK, STACK / 2]) {
     pen.rect(x + step, y - step, w, HEIGHT, r, c.bg, { ...style.stroke, width: 1 });
   }
 }
@@ -137,7 +138,7 @@ function words(
   if (look.words < 2) return;
   if (both) pen.text(middle, top + 34, label.sub, { size: SMALL, color: c.dim, align: "center" });
   if (label.note) {
-    const past = item.loops ? 30 : 9;
+    const past = item.loops ? 30 : look.mark ? 13 : 9;
     pen.text(left + label.width + past, top + HEIGHT / 2 + 4, label.note, {
       size: SMALL,
       color: c.dim,

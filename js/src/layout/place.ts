@@ -6,7 +6,7 @@ import { GAP, LANE } from "./types";
 
 const PASSES = 8;
 /** How strongly a vertex holds its place: a lane stays straight, an operation gives way to it, a leaf to both. */
-const HOLD = { lane: 16, step: 6, leaf: 1 };
+const HOLD = { lane: 60, step: 40, leaf: 1 };
 
 export function placeRows(graph: Rows): Float64Array {
   const x = new Float64Array(graph.count);
@@ -20,6 +20,8 @@ export function placeRows(graph: Rows): Float64Array {
   }
   return x;
 }
+
+const PULL = { step: 8, lane: 2, leaf: 1 };
 
 const isLane = (graph: Rows, n: number): boolean => n >= graph.items;
 
@@ -42,13 +44,18 @@ function spread(row: Int32Array, graph: Rows, x: Float64Array): void {
   for (const n of row) x[n] -= at / 2;
 }
 
-/** Where the neighbours pull: operations count for more than leaves, so that the main line runs straight. */
+/** Where the neighbours pull: operations count for more than lanes and leaves, so that the main line runs straight. */
 function wish(n: number, graph: Rows, towards: Neighbours, x: Float64Array): number {
   let sum = 0;
   let weight = 0;
   for (let k = towards.start[n]; k < towards.start[n + 1]; k++) {
     const to = towards.list[k];
-    const pull = graph.leaf[to] === 1 ? 1 : 8;
+    const pull =
+      graph.leaf[to] === 1
+        ? PULL.leaf
+        : isLane(graph, to) && !isLane(graph, n)
+          ? PULL.lane
+          : PULL.step;
     sum += pull * x[to];
     weight += pull;
   }

@@ -99,7 +99,10 @@ export function copyButton(context: Context, text: string): HTMLElement {
 /** The same finding beside the node that it is about. */
 export function adviceOf(context: Context, finding: Finding): HTMLElement {
   const { say } = context;
-  const size = say("inspect.kept", { nodes: count(finding.nodes), bytes: bytes(finding.bytes) });
+  const size = say(finding.nodes === 1 ? "inspect.kept_one" : "inspect.kept", {
+    nodes: count(finding.nodes),
+    bytes: bytes(finding.bytes),
+  });
   const place = placeLink(context, { cell: finding.cell, line: finding.line ?? 0 });
   const holders = finding.holders.flatMap((holder, n) => [
     n > 0 ? ", " : " ",

@@ -9,7 +9,7 @@ import type { Context } from "./context";
 import { h } from "./dom";
 
 /** While following, a large graph is not drawn smaller than this: its newest part is shown instead. */
-const FOLLOW_LEAST = 0.62;
+const FOLLOW_LEAST = 0.78;
 const TWEEN_MS = 150;
 const DRAG_PX = 4;
 const MAP = { width: 104, height: 76 };
@@ -109,7 +109,9 @@ export class Graph {
     this.following = true;
     const { picture, camera } = this;
     if (!picture) return;
-    const goal = camera.fit(picture.box, this.least);
+    const newest = this.start();
+    const focus = newest < 0 ? undefined : picture.place.x[newest];
+    const goal = camera.fit(picture.box, this.least, focus);
     if (jump) this.set(goal);
     else this.moveTo(goal);
   }

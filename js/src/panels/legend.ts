@@ -25,6 +25,7 @@ const ORDER: Sight[] = [
 export class Legend {
   readonly element = h("div", { class: "legend" });
   private shown = "";
+  private width = 0;
 
   constructor(private readonly context: Context) {}
 
@@ -35,6 +36,15 @@ export class Legend {
     this.shown = key;
     this.element.setAttribute("aria-label", this.context.say("legend.name"));
     this.element.replaceChildren(...present.map((sight) => this.entry(sight)));
+    this.holdHeight();
+  }
+
+  /** At one width it only grows: if it shrank, the graph above would show more, and it would grow again. */
+  private holdHeight(): void {
+    const { style, offsetWidth } = this.element;
+    if (offsetWidth !== this.width) style.minHeight = "";
+    this.width = offsetWidth;
+    style.minHeight = `${this.element.offsetHeight}px`;
   }
 
   private entry(sight: Sight): HTMLElement {

@@ -44,7 +44,7 @@ button.chip.leak:hover{color:var(--gv-leak);background:var(--gv-chip)}
 .alert{padding:6px 12px;font-size:12px;color:var(--gv-error);border-bottom:1px solid var(--gv-line)}
 .alert.note{color:var(--gv-dim)}
 
-.main{display:grid;grid-template-columns:minmax(0,1fr) clamp(300px,34%,340px)}
+.main{display:grid;grid-template-columns:minmax(0,1fr) clamp(300px,34%,360px)}
 .stage{display:flex;flex-direction:column;min-width:0}
 .graph{position:relative;flex:1 1 auto;min-height:var(--gv-height,420px);outline-offset:-2px;cursor:grab;touch-action:pan-y;user-select:none;-webkit-user-select:none}
 .graph.dragging{cursor:grabbing}.graph.pointing{cursor:pointer}
@@ -71,7 +71,7 @@ button.chip.leak:hover{color:var(--gv-leak);background:var(--gv-chip)}
 .inspector-head{margin-bottom:8px;font-size:12.5px}
 dl{display:grid;grid-template-columns:max-content minmax(0,1fr);gap:2px 12px;margin:0 0 8px;font-size:12px}
 dt{color:var(--gv-dim)}dd{margin:0}
-.tabs{display:flex;flex-wrap:wrap;gap:0 11px;border-bottom:1px solid var(--gv-line);margin:0 -14px 10px;padding:0 14px;font-size:12px;color:var(--gv-dim)}
+.tabs{display:flex;flex-wrap:wrap;gap:0 10px;border-bottom:1px solid var(--gv-line);margin:0 -14px 10px;padding:0 14px;font-size:11.5px;color:var(--gv-dim)}
 .tabs button{padding:4px 0;border-bottom:2px solid transparent;margin-bottom:-1px;white-space:nowrap}
 .tabs button:hover{color:var(--gv-text)}
 .tabs button[aria-selected=true]{color:var(--gv-text);border-bottom-color:var(--gv-leaf-line);font-weight:600}
@@ -84,7 +84,7 @@ dt{color:var(--gv-dim)}dd{margin:0}
 .scale code{font-size:11px}
 .scale i{flex:1;height:5px;border-radius:3px;background:linear-gradient(90deg,var(--gv-neg),var(--gv-zero),var(--gv-pos))}
 .matrix{margin:4px 0 6px}
-.matrix-row{display:grid;grid-template-columns:repeat(var(--columns),minmax(0,1fr));gap:2px;margin-bottom:2px}
+.matrix-row{display:grid;grid-template-columns:repeat(var(--columns),minmax(0,72px));gap:2px;margin-bottom:2px}
 .matrix-row code{position:relative;text-align:right;font-size:11px;padding:1px 4px 3px;background:var(--gv-panel);border-radius:2px;white-space:nowrap;overflow:hidden;text-overflow:ellipsis}
 .matrix-row code::after{content:"";position:absolute;left:0;right:0;bottom:0;height:2px;background:var(--mark)}
 .numbers .scalar{font-size:15px}
@@ -104,6 +104,7 @@ pre{margin:3px 0 0;padding:6px 8px;background:var(--gv-panel);border:1px solid v
 .findings{border-top:1px solid var(--gv-line)}
 .finding{display:grid;grid-template-columns:64px minmax(0,1fr) max-content minmax(56px,max-content);gap:2px 16px;align-items:start;padding:9px 12px;font-size:12.5px}
 .finding+.finding{border-top:1px solid var(--gv-line)}
+.rule-id{overflow-wrap:anywhere}.rule-id .link{text-align:left}
 .rule-id,.rule-id .link{font-weight:600;color:var(--gv-dim)}
 .finding.leak .rule-id,.finding.leak .rule-id .link{color:var(--gv-leak)}
 .finding.error .rule-id,.finding.error .rule-id .link{color:var(--gv-error)}
@@ -117,7 +118,7 @@ pre{margin:3px 0 0;padding:6px 8px;background:var(--gv-panel);border:1px solid v
 .more{padding:7px 12px;font-size:12px}
 .memory{border-top:1px solid var(--gv-line);padding:10px 12px 8px}
 .bars{display:flex;align-items:flex-end;gap:3px}
-.bars .cell{flex:1 1 0;min-width:3px;max-width:36px;display:flex;flex-direction:column;align-items:stretch}
+.bars .cell{flex:1 1 0;min-width:3px;max-width:56px;display:flex;flex-direction:column;align-items:stretch}
 .bar{display:flex;flex-direction:column;justify-content:flex-end;height:40px}
 .bar i{display:block}
 .bar i:first-child{border-radius:1px 1px 0 0}
