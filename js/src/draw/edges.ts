@@ -7,6 +7,7 @@ import type { Tokens } from "./tokens";
 
 const PORT = 18;
 const BESIDE = 8;
+const STRAIGHT = 18;
 const ARROW = 8;
 /** How far the edges of a folded item stand out above it. */
 export const STACK = 6;
@@ -58,6 +59,10 @@ function assignPorts(scene: Scene, place: Placement, widths: ArrayLike<number>):
   });
   feet.forEach((links, item) => {
     spread(links, first, place.x[item], widths[item], PORT, ports.out);
+    // An only way out that nearly leads straight down does so.
+    const [only] = links;
+    if (links.length !== 1 || place.bends[only]) return;
+    if (Math.abs(ports.in[only] - place.x[item]) <= STRAIGHT) ports.out[only] = ports.in[only];
   });
   return ports;
 }

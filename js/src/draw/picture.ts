@@ -34,8 +34,8 @@ export interface Attention {
   selected: string;
   hovered: string;
   /** Nodes whose every drawing lights up. */
-  selectedNode: number;
-  hoveredNode: number;
+  selectedNode: number | null;
+  hoveredNode: number | null;
   markOf(item: Scene["items"][number]): Mark;
 }
 

@@ -11,8 +11,8 @@ const bare = (attention: Attention): Attention => ({
   ...attention,
   selected: "",
   hovered: "",
-  selectedNode: -1,
-  hoveredNode: -1,
+  selectedNode: null,
+  hoveredNode: null,
 });
 
 export function toSvg(picture: Picture, attention: Attention, c: Tokens, title: string): string {

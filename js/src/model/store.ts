@@ -20,10 +20,12 @@ export class GraphStore {
   structure = 0;
 
   apply(delta: Delta): void {
-    if (delta.replace) this.clear();
+    const told = delta.replace ? this.clear() : null;
     this.remove(delta.removed);
     for (const row of delta.nodes) this.putNode(row);
     for (const edge of delta.edges) this.putEdge(edge);
+    // A whole frame may only mean that another page has come: what was told about its nodes still holds.
+    if (told) for (const row of delta.nodes) this.keepDetail(row.id, told);
     if (delta.status) this.status = delta.status;
     if (delta.findings) this.findings = delta.findings;
     for (const [id, detail] of delta.details) this.putDetail(id, detail);
@@ -38,12 +40,20 @@ export class GraphStore {
     return this.findings.filter((finding) => finding.node_ids.includes(id));
   }
 
-  private clear(): void {
+  private keepDetail(id: number, told: Map<number, Detail>): void {
+    const detail = told.get(id);
+    if (detail) this.details.set(id, detail);
+  }
+
+  /** Forgets the graph; gives what was told about its nodes. */
+  private clear(): Map<number, Detail> {
+    const told = new Map(this.details);
     this.nodes.clear();
     this.inputs.clear();
     this.details.clear();
     this.findings = [];
     this.structure += 1;
+    return told;
   }
 
   private putNode(row: NodeRow): void {

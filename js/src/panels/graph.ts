@@ -10,6 +10,8 @@ import { h } from "./dom";
 
 /** While following, a large graph is not drawn smaller than this: its newest part is shown instead. */
 const FOLLOW_LEAST = 0.78;
+/** Unless it nearly fits as a whole. */
+const WHOLE_FROM = 0.6;
 const TWEEN_MS = 150;
 const DRAG_PX = 4;
 const MAP = { width: 104, height: 76 };
@@ -111,7 +113,8 @@ export class Graph {
     if (!picture) return;
     const newest = this.start();
     const focus = newest < 0 ? undefined : picture.place.x[newest];
-    const goal = camera.fit(picture.box, this.least, focus);
+    const whole = camera.fit(picture.box);
+    const goal = whole.k >= WHOLE_FROM ? whole : camera.fit(picture.box, this.least, focus);
     if (jump) this.set(goal);
     else this.moveTo(goal);
   }
@@ -278,7 +281,7 @@ export class Graph {
     const key = hovered?.key ?? "";
     if (key === this.attention.hovered) return;
     this.attention.hovered = key;
-    this.attention.hoveredNode = hovered?.row.id ?? -1;
+    this.attention.hoveredNode = hovered?.row.id ?? null;
     this.element.classList.toggle("pointing", hovered !== null);
     const { say } = this.context;
     const hint = hovered?.members ? `\n${say("graph.open_hint")}` : "";

@@ -11,12 +11,14 @@ export interface Tools {
   fit(): void;
   save(kind: "svg" | "png" | "json"): void;
   switchLanguage(): void;
+  /** Absent while the view is not docked. */
+  undock(): (() => void) | undefined;
   toggleFolding(): void;
   goToFindings(): void;
 }
 
 export const isLeak = (finding: Finding): boolean =>
-  finding.kind.startsWith("leak.") || finding.kind.startsWith("alias.view");
+  finding.kind.startsWith("leak.") && finding.severity !== "info";
 
 export class Header {
   readonly element = h("header", { class: "head" });
@@ -138,6 +140,7 @@ export class Header {
         },
         this.context.say("tool.language"),
       ),
+      this.undock(),
     );
   }
 
@@ -155,6 +158,24 @@ export class Header {
       },
       icon(name),
       h("span", { class: "tool-name" }, say(`tool.${name}`)),
+    );
+  }
+
+  private undock(): HTMLElement | null {
+    const undock = this.tools.undock();
+    if (!undock) return null;
+    const words = this.context.say("dock.close");
+    return h(
+      "button",
+      {
+        type: "button",
+        class: "tool",
+        title: words,
+        "aria-label": words,
+        "data-testid": "gv-undock",
+        onclick: undock,
+      },
+      icon("undock"),
     );
   }
 

@@ -24,7 +24,7 @@ export function tensorView(context: Context, stats: Stats, tokens: Tokens): HTML
 
 function summary(context: Context, stats: Stats): HTMLElement | null {
   const { say } = context;
-  if (stats.shape.length === 0 && stats.values !== null) return null;
+  if (stats.values !== null && stats.shape.every((size) => size === 1)) return null;
   const parts: [string, string][] = (["minimum", "mean", "maximum", "norm"] as const)
     .filter((name) => stats[name] !== null)
     .map((name) => [say(`inspect.${name}`), figure(stats[name])]);
@@ -62,7 +62,8 @@ function numbers(values: unknown, tokens: Tokens): HTMLElement {
   return root;
 }
 
-const toNumber = (value: unknown): number => (typeof value === "number" ? value : Number.NaN);
+/** What is not finite comes as text, which `Number` reads; true and false are 1 and 0. */
+const toNumber = (value: unknown): number => (value === null ? Number.NaN : Number(value));
 
 const scalar = (value: Nested): HTMLElement =>
   h("code", { class: "scalar" }, figure(toNumber(value)));

@@ -3,6 +3,7 @@
 import type { GraphStore } from "../model/store";
 import { type Delta, type Detail, type EdgeRow, Flag, KINDS, type NodeRow } from "../model/types";
 import {
+  figure,
   isRecord,
   readDetail,
   readDetails,
@@ -21,9 +22,6 @@ export interface Bundle {
 }
 
 type Raw = Record<string, unknown>;
-
-const norm = (value: unknown): number | null =>
-  typeof value === "number" && !Number.isNaN(value) ? value : null;
 
 export function shapeText(shape: readonly unknown[]): string {
   return shape.length === 0 ? "()" : shape.join("×");
@@ -85,13 +83,13 @@ function readNode(raw: Raw): NodeRow {
     savedAlive: saved.filter((one) => one.state !== "freed").length,
     hooks: Array.isArray(raw.hooks) ? raw.hooks.length : 0,
     bytes: whole(raw.bytes),
-    gradNorm: norm(raw.grad_norm),
+    gradNorm: figure(raw.grad_norm),
   };
 }
 
 function flagsOf(raw: Raw): number {
-  const gradient = norm(raw.grad_norm);
-  const failed = raw.failed === true || Number.isNaN(raw.grad_norm);
+  const gradient = figure(raw.grad_norm);
+  const failed = raw.failed === true || (gradient !== null && !Number.isFinite(gradient));
   let flags = 0;
   if (raw.requires_grad === true) flags |= Flag.requiresGrad;
   if (raw.is_leaf === true) flags |= Flag.isLeaf;
@@ -112,7 +110,7 @@ const readEdge = (raw: Raw): EdgeRow => ({
   slot: whole(raw.slot),
   output: whole(raw.output),
   cut: text(raw.cut),
-  gradNorm: norm(raw.grad_norm),
+  gradNorm: figure(raw.grad_norm),
 });
 
 /** The graph that is known now, in the frozen form; what was never asked for is left out. */
@@ -130,7 +128,7 @@ export function toBundle(store: GraphStore, language: string): Record<string, un
     target: edge.target,
     slot: edge.slot,
     output: edge.output,
-    grad_norm: edge.gradNorm,
+    grad_norm: writeFigure(edge.gradNorm),
     cut: edge.cut,
   }));
   return {
@@ -143,6 +141,9 @@ export function toBundle(store: GraphStore, language: string): Record<string, un
     status: store.status,
   };
 }
+
+const writeFigure = (value: number | null): number | string | null =>
+  value === null || Number.isFinite(value) ? value : String(value);
 
 function writeNode(row: NodeRow): Raw {
   const has = (flag: number) => (row.flags & flag) !== 0;
@@ -169,7 +170,7 @@ function writeNode(row: NodeRow): Raw {
     alive: has(Flag.alive),
     freed: has(Flag.freed),
     failed: has(Flag.failed),
-    grad_norm: row.gradNorm,
+    grad_norm: writeFigure(row.gradNorm),
     cut,
     findings: [],
   };

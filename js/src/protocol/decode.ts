@@ -1,5 +1,5 @@
 // Frames to deltas: the one place that knows the columns of docs/protocol.md.
-import { type Delta, type EdgeRow, KINDS, type NodeRow } from "../model/types";
+import { type Delta, type EdgeRow, Flag, KINDS, type NodeRow } from "../model/types";
 import { isRecord, readDetails, readFindings, readStatus, text, whole } from "./read";
 
 export const VERSION = 1;
@@ -30,6 +30,10 @@ function view<T>(
   return new type(whole.buffer as ArrayBuffer, whole.byteOffset, whole.byteLength / size);
 }
 
+/** NaN stands for none, and for itself where the node says that it has a gradient. */
+const nodeNorm = (value: number, flags: number): number | null =>
+  Number.isNaN(value) && !(flags & Flag.hasGrad) ? null : value;
+
 const orNull = (value: number): number | null => (Number.isNaN(value) ? null : value);
 
 /** Holds the string table and the sequence number between frames. */
@@ -52,7 +56,9 @@ export class FrameDecoder {
       replace,
       nodes: readNodes(buffers, strings),
       edges: readEdges(buffers, strings),
-      removed: Array.isArray(message.removed) ? message.removed.map((id) => whole(id, -1)) : [],
+      removed: Array.isArray(message.removed)
+        ? message.removed.filter((id) => typeof id === "number")
+        : [],
       status: readStatus(message.status),
       findings: readFindings(message.findings),
       details: readDetails(isRecord(message.details) ? message.details : null),
@@ -96,7 +102,7 @@ function readNodes(buffers: readonly Buffer[], strings: string[]): NodeRow[] {
       savedAlive: cells[at + 14],
       hooks: cells[at + 15],
       bytes: orNull(numbers[n * NUMBER_COLUMNS]) ?? 0,
-      gradNorm: orNull(numbers[n * NUMBER_COLUMNS + 1]),
+      gradNorm: nodeNorm(numbers[n * NUMBER_COLUMNS + 1], cells[at + 12]),
     };
   }
   return rows;

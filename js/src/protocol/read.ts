@@ -21,7 +21,15 @@ export const text = (value: unknown): string => (typeof value === "string" ? val
 export const whole = (value: unknown, fallback = 0): number =>
   typeof value === "number" && Number.isFinite(value) ? Math.trunc(value) : fallback;
 
-const figure = (value: unknown): number | null => (typeof value === "number" ? value : null);
+const INFINITE: Record<string, number> = {
+  NaN: Number.NaN,
+  Infinity: Number.POSITIVE_INFINITY,
+  "-Infinity": Number.NEGATIVE_INFINITY,
+};
+
+/** A number; JSON has no word for what is not finite, so that comes as text. */
+export const figure = (value: unknown): number | null =>
+  typeof value === "number" ? value : typeof value === "string" ? (INFINITE[value] ?? null) : null;
 
 const list = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
 

@@ -6,7 +6,7 @@ import { chooseLanguage, type Fields, type Language, say } from "../i18n";
 import { LayoutEngine, type Placement } from "../layout/engine";
 import { buildScene, EMPTY_SCENE, type Item, type Scene } from "../model/scene";
 import { GraphStore } from "../model/store";
-import { type Delta, type Detail, Flag } from "../model/types";
+import { type Delta, type Detail, Flag, type NodeRow } from "../model/types";
 import type { Context } from "../panels/context";
 import { h } from "../panels/dom";
 import { Find } from "../panels/find";
@@ -27,6 +27,8 @@ export interface Settings {
   theme: string;
   layout: string;
   height: number;
+  /** Where the view can go back under its cell. */
+  undock?: () => void;
 }
 
 /** After this long without an answer the view says that it waits. */
@@ -46,6 +48,7 @@ export class App implements Context {
     hidden: true,
     "data-testid": "gv-alert",
   });
+  private readonly note = h("div", { class: "alert note", hidden: true, "data-testid": "gv-note" });
   private readonly empty = h("div", { class: "empty", "data-testid": "gv-empty" });
   private readonly header: Header;
   private readonly graph: Graph;
@@ -83,8 +86,8 @@ export class App implements Context {
     this.attention = {
       selected: "",
       hovered: "",
-      selectedNode: -1,
-      hoveredNode: -1,
+      selectedNode: null,
+      hoveredNode: null,
       markOf: (item) => this.markOf(item),
     };
     this.header = new Header(this, this.tools());
@@ -145,8 +148,8 @@ export class App implements Context {
 
   /** A delta from a frame or a bundle. */
   take(delta: Delta): void {
-    if (delta.replace) this.forget();
     this.store.apply(delta);
+    if (delta.replace) this.askedFor = "";
     this.remark();
     if (!this.frozen) this.ask();
     this.schedule();
@@ -186,6 +189,7 @@ export class App implements Context {
     this.root.append(
       this.header.element,
       this.alert,
+      this.note,
       h("div", { class: "main" }, stage, this.inspector.element),
       this.findings.element,
       this.memory.element,
@@ -205,13 +209,6 @@ export class App implements Context {
     this.alert.classList.toggle("note", mild);
     this.alert.textContent = words;
     this.alert.hidden = false;
-  }
-
-  /** A new graph: what was opened or pointed at belonged to the old one. */
-  private forget(): void {
-    this.choices.opened.clear();
-    this.choices.closed.clear();
-    this.late = false;
   }
 
   // Rebuilding: at most one at a time, and never so often that the page has no time for its reader.
@@ -253,6 +250,7 @@ export class App implements Context {
     }
     this.earliest = start + (performance.now() - start) * (1 + BUSY_SHARE);
     this.updatePanels();
+    this.updateNote();
   }
 
   private finish(
@@ -281,6 +279,13 @@ export class App implements Context {
         ?.focus({ preventScroll: true });
   }
 
+  /** What Python says about the picture as a whole. */
+  private updateNote(): void {
+    const note = this.store.status.note.split(".").at(-1);
+    this.note.hidden = !note;
+    this.note.textContent = note ? this.say(`note.${note}`) : "";
+  }
+
   private updateEmpty(): void {
     this.empty.hidden = this.picture !== null;
     if (this.picture) return;
@@ -290,7 +295,7 @@ export class App implements Context {
   }
 
   private updateInspector(): void {
-    const row = this.store.nodes.get(this.attention.selectedNode);
+    const row = this.selectedRow();
     if (!row) {
       this.inspector.update(null, this.graph.tokens);
       return;
@@ -312,7 +317,7 @@ export class App implements Context {
     for (const finding of this.store.findings) {
       for (const id of finding.node_ids) {
         if (isLeak(finding)) this.marks.set(id, "leak");
-        else if (!this.marks.has(id)) this.marks.set(id, "trouble");
+        else if (finding.severity !== "info" && !this.marks.has(id)) this.marks.set(id, "trouble");
       }
     }
   }
@@ -331,6 +336,11 @@ export class App implements Context {
 
   // Selection.
 
+  private selectedRow(): NodeRow | undefined {
+    const id = this.attention.selectedNode;
+    return id === null ? undefined : this.store.nodes.get(id);
+  }
+
   private select(key: string, id: number): void {
     const again = id === this.attention.selectedNode;
     this.attention.selected = key;
@@ -344,7 +354,7 @@ export class App implements Context {
   /** The drawing that was selected may be gone: its node may have another. */
   private keepSelection(): void {
     const { attention, scene } = this;
-    if (attention.selectedNode < 0) return;
+    if (attention.selectedNode === null) return;
     if (!this.store.nodes.has(attention.selectedNode)) this.clearSelection();
     else if (!scene.byKey.has(attention.selected)) {
       const at = scene.byNode.get(attention.selectedNode)?.[0];
@@ -353,9 +363,9 @@ export class App implements Context {
   }
 
   private clearSelection(): boolean {
-    const had = this.attention.selectedNode >= 0;
+    const had = this.attention.selectedNode !== null;
     this.attention.selected = "";
-    this.attention.selectedNode = -1;
+    this.attention.selectedNode = null;
     this.askedFor = "";
     this.updateInspector();
     this.graph.redraw();
@@ -364,7 +374,7 @@ export class App implements Context {
 
   /** Asks once for each state of the selected node. */
   private ask(): void {
-    const row = this.store.nodes.get(this.attention.selectedNode);
+    const row = this.selectedRow();
     if (!this.client || !row) return;
     const { state, cell } = this.store.status;
     const version = [
@@ -444,6 +454,7 @@ export class App implements Context {
         this.client?.language(language);
         this.configure({ ...this.settings, language });
       },
+      undock: () => this.settings.undock,
       toggleFolding: () => this.toggleFolding(),
       goToFindings: () =>
         this.findings.element.scrollIntoView({ block: "nearest", behavior: "smooth" }),

@@ -1,6 +1,10 @@
 // The anywidget: one view on one model of Python.
+
+import { chooseLanguage, say } from "../i18n";
+import { h } from "../panels/dom";
 import { readBundle } from "../protocol/bundle";
 import { App, type Settings } from "./app";
+import { dock, whenAttached } from "./dock";
 
 interface Model {
   get(name: string): unknown;
@@ -9,33 +13,88 @@ interface Model {
   send(message: unknown): void;
 }
 
-const TRAITS = ["language", "theme", "layout", "height"] as const;
+const TRAITS = ["language", "theme", "placement", "height"] as const;
 
 function settingsOf(model: Model): Settings {
   const height = Number(model.get("height"));
   return {
     language: String(model.get("language") ?? "auto"),
     theme: String(model.get("theme") ?? "auto"),
-    layout: String(model.get("layout") ?? "inline"),
+    layout: String(model.get("placement") ?? "inline"),
     height: Number.isFinite(height) ? height : 0,
   };
 }
 
-function render({ model, el }: { model: Model; el: HTMLElement }): () => void {
-  const host = document.createElement("div");
-  host.className = "gradviz-host";
-  const layout = String(model.get("layout") ?? "inline");
-  if (layout === "dock") {
-    el.style.height = "100%";
-    host.style.height = "100%";
+/** Where the view stands: under its cell, or beside the notebook when it is to be docked and can be. */
+class Stand {
+  private undock: (() => void) | null = null;
+  private stopWaiting = () => {};
+  private home = false;
+
+  constructor(
+    private readonly el: HTMLElement,
+    private readonly host: HTMLElement,
+    private readonly app: App,
+    private settings: Settings,
+  ) {
+    this.apply(settings);
   }
+
+  apply(settings: Settings): void {
+    this.settings = settings;
+    this.stopWaiting();
+    if (settings.layout !== "dock" || this.home) this.goHome();
+    else if (!this.undock) this.stopWaiting = whenAttached(this.el, () => this.goBeside());
+    this.configure();
+  }
+
+  close(): void {
+    this.stopWaiting();
+    this.undock?.();
+    this.undock = null;
+  }
+
+  private goBeside(): void {
+    const language = chooseLanguage(this.settings.language, navigator.language || "en");
+    const word = (key: string) => say(language, `dock.${key}`);
+    this.undock = dock(this.el, this.host, word("resize"));
+    if (!this.undock) return;
+    const back = h("button", { type: "button", onclick: () => this.stay() }, word("here"));
+    this.el.replaceChildren(h("div", { class: "gradviz-docked" }, `${word("beside")} `, back));
+    this.configure();
+  }
+
+  /** Back under the cell, because the person wants it there. */
+  private stay(): void {
+    this.home = true;
+    this.goHome();
+  }
+
+  private goHome(): void {
+    this.undock?.();
+    this.undock = null;
+    this.el.replaceChildren(this.host);
+    this.configure();
+  }
+
+  private configure(): void {
+    const { undock, settings } = this;
+    const layout = undock ? "dock" : settings.layout === "page" ? "page" : "inline";
+    this.host.style.height = undock ? "100%" : "";
+    this.app.configure({ ...settings, layout, undock: undock ? () => this.stay() : undefined });
+  }
+}
+
+function render({ model, el }: { model: Model; el: HTMLElement }): () => void {
+  const host = h("div", { class: "gradviz-host" });
   el.append(host);
   const frozen = readBundle(String(model.get("bundle") ?? ""));
   const wire = { send: (message: unknown) => model.send(message), now: () => performance.now() };
   const app = new App(host, settingsOf(model), frozen ? null : wire);
+  const stand = new Stand(el, host, app, settingsOf(model));
   const receive = (message: unknown, buffers: DataView[] = []) =>
     app.client?.receive(message, buffers);
-  const configure = () => app.configure(settingsOf(model));
+  const configure = () => stand.apply(settingsOf(model));
   model.on("msg:custom", receive as never);
   for (const trait of TRAITS) model.on(`change:${trait}`, configure);
   if (frozen) app.take(frozen.delta);
@@ -43,6 +102,7 @@ function render({ model, el }: { model: Model; el: HTMLElement }): () => void {
   return () => {
     model.off("msg:custom", receive as never);
     for (const trait of TRAITS) model.off(`change:${trait}`, configure);
+    stand.close();
     app.close();
   };
 }
