@@ -197,7 +197,8 @@ def finish(op, t, ins, attrs):
                 t._v = INFERENCE
             return t
         if not local.grad:
-            t._g = None
+            # a view of a tracked tensor stays tracked, as a leaf of its own
+            t._g = LEAF if tracked and op.view else None
             if tracked and door.observer is not None:
                 door.observer.cut(ins, t, "no_grad")
             return t
@@ -247,7 +248,7 @@ def _share(t, source):
         if view is None:
             t._view = (source, made_in)
         else:
-            t._view = (view[0], view[1] if made_in == "default" else made_in)
+            t._view = view if made_in == "default" else (view[0], made_in)
     t._v = cell
     note_view(cell, t)
 
@@ -274,11 +275,14 @@ def _finish_many(op, arrays, ins, attrs):
     for k, o in enumerate(arrays):
         t = wrap(o)
         if op.view:
-            _join_views(t, ins[0])
+            _join_views(t, ins[0], op.node.__name__, k)
         outs.append(t)
     outs = tuple(outs)
     tracked = any(x is not None and x._g is not None for x in ins[: op.edges])
     if state.special and (local.inference or not local.grad):
+        if tracked and op.view and not local.inference:
+            for t in outs:
+                t._g = LEAF
         if tracked and door.observer is not None and not local.inference:
             door.observer.cut(ins, outs[0], "no_grad")
         return outs
@@ -319,11 +323,11 @@ def _cell(t):
     return t._v
 
 
-def _join_views(t, source):
+def _join_views(t, source, name, nr):
     """One of several views that one operation made: it may not be modified in place."""
     _share(t, source)
-    base, made_in = t._view
-    t._view = (base, "multi" if made_in == "default" else made_in)
+    base, made_in, *_ = t._view
+    t._view = (base, "multi" if made_in == "default" else made_in, name, nr)
 
 
 # ---------------------------------------------------------------- running a node backwards

@@ -105,7 +105,7 @@ def regenerate(view):
     found = view._view
     if found is None:
         raise AttributeError("_g")
-    base, made_in = found
+    base, made_in, *_ = found
     g = base._g
     if g is None:
         view._g = None
@@ -113,7 +113,7 @@ def regenerate(view):
     if made_in != "default" and state_is_stale_multi(made_in):
         _refuse_view(view, made_in, indirect=True)
     inner, outer = geometry(view._a), geometry(base._a)
-    node = new(strided_op().node)
+    node = new(strided_op().op.node)
     node.seq = serial()
     node.shape, node.dtype = view._a.shape, view._a.dtype
     node.hooks = node.r = node.mark = None
@@ -200,11 +200,8 @@ def check_expanded(array):
 
 
 def _refuse_view(tensor, made_in, indirect):
-    try:
-        g = _read_g(tensor)
-    except AttributeError:
-        g = None
-    which = f"Output {g.nr} of {g.node.name()}" if g is not None and g._kind == 1 else "Output 0 of a function"
+    view = tensor._view
+    which = f"Output {view[3]} of {view[2] if not indirect else view[2].removesuffix('Backward0')}" if made_in == "multi" else ""
     start = (
         f"{which} is a view and its base or another view of its base has been modified inplace."
         if indirect
@@ -294,6 +291,8 @@ def rebase(tensor, node):
         tensor._g = node
         if old is not None and old is not LEAF:
             move_retain(tensor, old, node)
+        if tensor._v[1]:
+            _unset_views(tensor._v)
         return
     base = view[0]
     g = base._g
