@@ -15,6 +15,7 @@ from itertools import repeat
 from ..backend import xp
 from . import dtypes
 from .dispatch import RAW, TENSOR, wrap
+from .errors import advised
 from .events import door
 from .modes import force_grad_mode, local, state
 from .node import FREED, LEAF, new, serial
@@ -539,10 +540,11 @@ def _result(sweep, key, tensor, allow_unused, materialize):
         if materialize and isinstance(tensor, Tensor):
             return wrap(xp.zeros(tensor._a.shape, tensor._a.dtype))
         if not allow_unused:
-            raise RuntimeError(
+            error = RuntimeError(
                 "One of the differentiated Tensors appears to not have been used in the graph. Set allow_unused=True if this "
                 "is the desired behavior."
             )
+            raise advised(error, "unused_input", shape=tensor._a.shape) if isinstance(tensor, Tensor) else error
         return None
     return as_tensor(got)
 
@@ -587,7 +589,8 @@ def _roots(tensors, seeds, create_graph):
         made = _seed(t, seed, k)
         edge = _edge(t)
         if edge is None:
-            raise RuntimeError(f"element {k} of tensors does not require grad and does not have a grad_fn")
+            error = RuntimeError(f"element {k} of tensors does not require grad and does not have a grad_fn")
+            raise advised(error, "no_graph", shape=t._a.shape)
         roots.append((edge, made if create_graph else made._a))
     return roots
 
@@ -616,7 +619,8 @@ def _implicit_seed(t):
         raise RuntimeError("grad can be implicitly created only for scalar outputs")
     if t.requires_grad:
         if t._a.size != 1:
-            raise RuntimeError("grad can be implicitly created only for scalar outputs")
+            error = RuntimeError("grad can be implicitly created only for scalar outputs")
+            raise advised(error, "not_scalar", shape=t._a.shape)
         if t._a.dtype.kind == "c":
             raise RuntimeError(f"grad can be implicitly created only for real scalar outputs but got {t.dtype}")
     return wrap(xp.ones(t._a.shape, t._a.dtype))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..backend import xp
 from . import dtypes
+from .errors import advised
 from .modes import local, state
 from .node import INFERENCE, LEAF, new
 from .tensor import Tensor, ready_leaf
@@ -15,7 +16,7 @@ def mark(t, requires_grad):
     """Track a new leaf; RuntimeError for a dtype that has no gradient."""
     if requires_grad:
         if t._a.dtype.kind in "biu":
-            raise RuntimeError(GRAD_DTYPE_MESSAGE)
+            raise advised(RuntimeError(GRAD_DTYPE_MESSAGE), "integer_grad", dtype=dtypes.of(t._a))
         t._g = LEAF
         ready_leaf(t)
     return t

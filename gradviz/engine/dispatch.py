@@ -339,7 +339,7 @@ def runner(op):
     """
     lines = ["def run(node, g, F):"]
     if op.saved_inputs:
-        lines += ["    s = node.s", "    if s is FREED:", "        freed()"]
+        lines += ["    s = node.s", "    if s is FREED:", "        freed(node)"]
     if any(word.startswith("at[") for words in op.words for word in words):
         lines.append("    at = node.at")
     if op.joint is not None:

@@ -11,6 +11,8 @@ from __future__ import annotations
 import itertools
 import weakref
 
+from .errors import advised
+
 new = object.__new__
 serial = itertools.count(1).__next__
 
@@ -205,6 +207,7 @@ def edge_of(tensor):
     return tensor if g is LEAF else g
 
 
-def freed():
+def freed(node=None):
     """Raise PyTorch's second-backward error."""
-    raise RuntimeError(FREED_MESSAGE)
+    error = RuntimeError(FREED_MESSAGE)
+    raise error if node is None else advised(error, "second_backward", node=node.name())

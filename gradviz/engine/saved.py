@@ -8,6 +8,7 @@ either is a ``Packed``. A node that dropped them holds FREED.
 from __future__ import annotations
 
 from . import dtypes
+from .errors import advised
 from .modes import force_grad_mode, local
 from .node import FREED, LEAF, Output, freed, new
 
@@ -79,7 +80,7 @@ def result_array(node):
             _complain(array, node, cell[0], version)
         return array
     if kept is FREED:
-        freed()
+        freed(node)
     return unpack(kept)._a
 
 
@@ -104,7 +105,7 @@ def _complain(array, g, now, saved):
         node, nr = (g.node, g.nr) if g._kind == 1 else (g, 0)
         text = f", which is output {nr} of {node.name()},"
     shape = "[" + ", ".join(map(str, array.shape)) + "]"
-    raise RuntimeError(
+    error = RuntimeError(
         "one of the variables needed for gradient computation has been modified by an inplace operation: "
         f"[torch.{dtypes.of(array).type_name} {shape}]{text} is at version {now}; expected version {saved} instead. "
         + (
@@ -115,6 +116,7 @@ def _complain(array, g, now, saved):
             "torch.autograd.set_detect_anomaly(True)."
         )
     )
+    raise advised(error, "modified", shape=array.shape, now=now, saved=saved)
 
 
 def release(node):

@@ -10,6 +10,7 @@ from __future__ import annotations
 from ..backend import xp
 from . import dtypes
 from .dispatch import RAW, fill
+from .errors import advised
 from .events import door
 from .hooks import move_retain
 from .modes import is_grad_enabled, local, state
@@ -185,18 +186,19 @@ def check_inplace(tensor, tracked):
         if view[1] != "default":
             _refuse_view(tensor, view[1], indirect=False)
         if view[0]._g is LEAF:
-            raise RuntimeError(_VIEW_OF_LEAF_ERROR)
+            raise advised(RuntimeError(_VIEW_OF_LEAF_ERROR), "view_of_leaf_inplace", shape=tensor._a.shape)
     elif tensor._g is LEAF:
-        raise RuntimeError(_LEAF_ERROR)
+        raise advised(RuntimeError(_LEAF_ERROR), "leaf_inplace", shape=tensor._a.shape)
 
 
 def check_expanded(array):
     """Several elements of an expanded tensor are one memory location: writing there is refused."""
     if any(s == 0 and n > 1 for s, n in zip(array.strides, array.shape, strict=True)):
-        raise RuntimeError(
+        error = RuntimeError(
             "unsupported operation: more than one element of the written-to tensor refers to a single memory location. "
             "Please clone() the tensor before performing the operation."
         )
+        raise advised(error, "expanded", shape=array.shape)
 
 
 def _refuse_view(tensor, made_in, indirect):
@@ -316,7 +318,7 @@ class CopySlices(Node):
 
     def run(self, g, F):
         if self.s is FREED:
-            freed()
+            freed(self)
         inner, outer = self.at
         function = self.s[0]
         if F is RAW:
