@@ -1,0 +1,19 @@
+"""``gradviz.nn``: modules, parameters and their starting values, as in ``torch.nn``."""
+
+from . import functional, init, modules, parameter
+from .modules import *  # noqa: F403
+from .modules import Module
+from .parameter import Buffer, Parameter, UninitializedBuffer, UninitializedParameter
+
+__all__ = [
+    "Buffer", "Module", "Parameter", "UninitializedBuffer", "UninitializedParameter", "functional", "init", "modules", "parameter",
+    "utils",
+]  # fmt: skip
+
+
+def __getattr__(name):
+    if name == "utils":
+        from importlib import import_module
+
+        return import_module("gradviz.nn.utils")
+    raise AttributeError(f"module 'gradviz.nn' has no attribute '{name}'")

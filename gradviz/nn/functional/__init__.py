@@ -1,0 +1,6 @@
+"""``gradviz.nn.functional``: layers without state, as in ``torch.nn.functional``."""
+
+from .activation import *  # noqa: F403
+from .basic import *  # noqa: F403
+from .distance import *  # noqa: F403
+from .loss import *  # noqa: F403

@@ -1,0 +1,177 @@
+"""Linear maps, dropout, embedding."""
+
+from __future__ import annotations
+
+from ...backend import xp
+from ...engine.dispatch import Tensor, not_a_tensor, wrap
+from ...engine.modes import no_grad
+from ...ops.declare import FUNCTIONS, public
+from ...ops.index import embedding_op
+from ...ops.matmul import linear as _linear
+
+
+def linear(input, weight, bias=None):
+    """``input @ weightᵀ + bias``: input (…, in), weight (out, in), bias (out)."""
+    if not isinstance(input, Tensor):
+        raise not_a_tensor("linear", "input", 1, input)
+    return _linear(input, weight, bias)
+
+
+def bilinear(input1, input2, weight, bias=None):
+    """``input1 · weight · input2 + bias``: weight (out, in1, in2)."""
+    out = FUNCTIONS["einsum"]("bi,oij,bj->bo", input1.reshape(-1, input1.shape[-1]), weight, input2.reshape(-1, input2.shape[-1]))
+    out = out.reshape(*input1.shape[:-1], weight.shape[0])
+    return out if bias is None else out + bias
+
+
+# ---------------------------------------------------------------- dropout
+def _check_p(p):
+    if p < 0.0 or p > 1.0:
+        raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
+
+
+def _noise(shape, dtype, p):
+    """0 with probability ``p``, else 1 / (1 − p)."""
+    noise = wrap(xp.empty(shape, dtype))
+    noise.bernoulli_(1 - p)
+    return noise._a
+
+
+def _drop(input, p, training, inplace, shape):
+    if not training or p == 0 or input.numel() == 0:
+        return input
+    if p == 1:
+        zero = wrap(xp.zeros((), input._a.dtype))
+        return input.mul_(zero) if inplace else input * zero
+    noise = _noise(shape, input._a.dtype, p)
+    noise /= noise.dtype.type(1 - p)
+    return input.mul_(wrap(noise)) if inplace else input * wrap(noise)
+
+
+def dropout(input, p=0.5, training=True, inplace=False):
+    """Elements set to 0 with probability ``p``, the rest scaled by 1 / (1 − p)."""
+    _check_p(p)
+    return _drop(input, p, training, inplace, input._a.shape)
+
+
+def _channels(input):
+    return (*input._a.shape[:2], *(1,) * (input._a.ndim - 2))
+
+
+def dropout1d(input, p=0.5, training=True, inplace=False):
+    """Whole channels dropped: input (N, C, L) or (C, L)."""
+    return _dropout_channels(input, p, training, inplace, "dropout1d", 3)
+
+
+def dropout2d(input, p=0.5, training=True, inplace=False):
+    """Whole channels dropped: input (N, C, H, W)."""
+    _check_p(p)
+    return _drop(input, p, training, inplace, _channels(input))
+
+
+def dropout3d(input, p=0.5, training=True, inplace=False):
+    """Whole channels dropped: input (N, C, D, H, W)."""
+    return _dropout_channels(input, p, training, inplace, "dropout3d", 5)
+
+
+def _dropout_channels(input, p, training, inplace, name, ndim):
+    _check_p(p)
+    if input.dim() not in (ndim - 1, ndim):
+        raise RuntimeError(f"{name}: Expected {ndim - 1}D or {ndim}D input, but received a {input.dim()}D input. ")
+    if input.dim() == ndim:
+        return _drop(input, p, training, inplace, _channels(input))
+    batched = input.unsqueeze_(0) if inplace else input.unsqueeze(0)
+    out = _drop(batched, p, training, inplace, _channels(batched))
+    return out.squeeze_(0) if inplace else out.squeeze(0)
+
+
+_ALPHA = 1.7580993408473766
+
+
+def _alpha(input, p, training, inplace, shape):
+    _check_p(p)
+    if not training or p == 0 or input.numel() == 0:
+        return input
+    if p == 1:
+        zero = wrap(xp.zeros((), input._a.dtype))
+        return input.mul_(zero) if inplace else input * zero
+    kind = input._a.dtype.type
+    scale = ((_ALPHA * _ALPHA * p + 1) * (1 - p)) ** -0.5
+    noise = _noise(shape, input._a.dtype, p)
+    shift = wrap((noise - kind(1)) * kind(_ALPHA * scale) + kind(_ALPHA * scale * p))
+    factor = wrap(noise * kind(scale))
+    return input.mul_(factor).add_(shift) if inplace else input * factor + shift
+
+
+def alpha_dropout(input, p=0.5, training=False, inplace=False):
+    """Dropout that keeps mean and variance of what a SELU gives."""
+    return _alpha(input, p, training, inplace, input._a.shape)
+
+
+def feature_alpha_dropout(input, p=0.5, training=False, inplace=False):
+    """``alpha_dropout`` of whole channels."""
+    return _alpha(input, p, training, inplace, _channels(input))
+
+
+# ---------------------------------------------------------------- embedding
+def embedding(input, weight, padding_idx=None, max_norm=None, norm_type=2.0, scale_grad_by_freq=False, sparse=False):
+    """Rows of ``weight`` chosen by the integers of ``input``."""
+    rows = weight.shape[0]
+    if padding_idx is not None:
+        if not -rows <= padding_idx < rows:
+            raise AssertionError("Padding_idx must be within num_embeddings")
+        padding_idx %= rows
+    if input._a.dtype.kind not in "iu":
+        raise RuntimeError(
+            "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but got "
+            f"torch.{input.dtype.type_name} instead (while checking arguments for embedding)"
+        )
+    if input.numel() and (int(input._a.min()) < 0 or int(input._a.max()) >= rows):
+        raise IndexError("index out of range in self")
+    if max_norm is not None:
+        with no_grad():
+            _renorm_rows(weight, input, max_norm, norm_type)
+    return embedding_op(weight, input._a, padding_idx)
+
+
+def _renorm_rows(weight, input, max_norm, norm_type):
+    from ...engine.views import bump
+
+    chosen = xp.unique(input._a)
+    norms = (xp.abs(weight._a[chosen]) ** norm_type).sum(1) ** (1.0 / norm_type)
+    scale = xp.where(norms > max_norm, max_norm / (norms + 1e-7), 1).astype(weight._a.dtype)
+    weight._a[chosen] *= scale[:, None]
+    bump(weight)
+
+
+def one_hot(tensor, num_classes=-1):
+    """Integers as vectors with a single 1."""
+    a = tensor._a
+    if a.dtype != xp.int64:
+        raise RuntimeError("one_hot is only applicable to index tensor of type LongTensor.")
+    if a.size == 0 and num_classes <= 0:
+        raise RuntimeError("Can not infer total number of classes from empty tensor.")
+    if a.size and a.min() < 0:
+        raise RuntimeError("Class values must be non-negative.")
+    if num_classes == -1:
+        num_classes = int(a.max()) + 1
+    elif num_classes < 1:
+        raise RuntimeError("num_classes should be positive")
+    elif a.size and a.max() >= num_classes:
+        raise RuntimeError("Class values must be smaller than num_classes.")
+    out = xp.zeros((*a.shape, num_classes), xp.int64)
+    xp.put_along_axis(out, a[..., None], 1, -1)
+    return wrap(out)
+
+
+def _torch_dropout(function):
+    def dropout(input, p, train):
+        return function(input, p, train)
+
+    return dropout
+
+
+for _f in (dropout, alpha_dropout, feature_alpha_dropout):
+    public(_f.__name__, _torch_dropout(_f))
+public("feature_dropout", _torch_dropout(dropout2d))
+public("bilinear", bilinear)

@@ -1,0 +1,421 @@
+"""Losses."""
+
+from __future__ import annotations
+
+import math
+import warnings
+
+from ...engine.dispatch import TENSOR, Tensor, wrap
+from ...engine.dtypes import from_np, scalar_name
+from ...ops import loss as table
+from ...ops.declare import FUNCTIONS, public
+from ...ops.loss import reduction_code
+from ...ops.shape import broadcast_tensors
+
+
+def legacy_reduction(size_average, reduce, reduction):
+    """``reduction`` from the old pair of arguments, with PyTorch's warning."""
+    if size_average is None and reduce is None:
+        return reduction
+    average = True if size_average is None else size_average
+    wanted = ("mean" if average else "sum") if reduce is None or reduce else "none"
+    warnings.warn(
+        f"size_average and reduce args will be deprecated, please use reduction='{wanted}' instead.", stacklevel=3
+    )
+    return wanted
+
+
+def reduced(loss, reduction):
+    """Mean, sum or nothing."""
+    if reduction == "none":
+        return loss
+    if reduction == "mean":
+        return loss.mean()
+    if reduction == "sum":
+        return loss.sum()
+    raise ValueError(f"{reduction} is not a valid value for reduction")
+
+
+def _pair(input, target):
+    """Input and target, broadcast and in one dtype, with PyTorch's warning about sizes that differ."""
+    if target._a.shape != input._a.shape:
+        warnings.warn(
+            f"Using a target size ({target.size()}) that is different to the input size ({input.size()}). This will likely lead to "
+            "incorrect results due to broadcasting. Please ensure they have the same size.",
+            stacklevel=3,
+        )
+        input, target = broadcast_tensors(input, target)
+    if target._a.dtype is not input._a.dtype:
+        from ...engine.dispatch import common_dtype
+
+        common = common_dtype(input, target)
+        input, target = (x if x.dtype is common else TENSOR.cast(x, common.np) for x in (input, target))
+    return input, target
+
+
+def mse_loss(input, target, size_average=None, reduce=None, reduction="mean", weight=None):
+    """The squared difference."""
+    code = reduction_code(legacy_reduction(size_average, reduce, reduction))
+    input, target = _pair(input, target)
+    if weight is None:
+        return table.mse_op(input, target, code)
+    if weight.size() != input.size():
+        raise ValueError("Weights and input must have the same size.")
+    weighted = weight * table.mse_op(input, target, 0)
+    return weighted if code == 0 else weighted.sum() if code == 2 else weighted.sum() / weight.sum()
+
+
+def l1_loss(input, target, size_average=None, reduce=None, reduction="mean", weight=None):
+    """The absolute difference."""
+    code = reduction_code(legacy_reduction(size_average, reduce, reduction))
+    input, target = _pair(input, target)
+    if weight is not None:
+        weighted = weight * (input - target).abs()
+        return weighted if code == 0 else weighted.sum() if code == 2 else weighted.sum() / weight.sum()
+    difference = (input - target).abs()
+    return difference if code == 0 else difference.mean() if code == 1 else difference.sum()
+
+
+def smooth_l1_loss(input, target, size_average=None, reduce=None, reduction="mean", beta=1.0):
+    """Quadratic below ``beta``, linear above."""
+    code = reduction_code(legacy_reduction(size_average, reduce, reduction))
+    input, target = _pair(input, target)
+    if beta < 0:
+        raise RuntimeError("smooth_l1_loss does not support negative values for beta.")
+    if beta == 0:
+        return l1_loss(input, target, reduction=reduction)
+    return table.smooth_l1_op(input, target, code, beta)
+
+
+def huber_loss(input, target, reduction="mean", delta=1.0, weight=None):
+    """Quadratic below ``delta``, linear above, with slope ``delta``."""
+    code = reduction_code(reduction)
+    input, target = _pair(input, target)
+    if delta <= 0:
+        raise RuntimeError("huber_loss does not support non-positive values for delta.")
+    if weight is None:
+        return table.huber_op(input, target, code, delta)
+    weighted = weight * table.huber_op(input, target, 0, delta)
+    return weighted if code == 0 else weighted.sum() if code == 2 else weighted.sum() / weight.sum()
+
+
+# ---------------------------------------------------------------- classes
+def _check_targets(target, classes, ignore_index):
+    a = target._a
+    wrong = a[(a != ignore_index) & ((a < 0) | (a >= classes))]
+    if wrong.size:
+        raise IndexError(f"Target {wrong.flat[0]} is out of bounds.")
+
+
+def nll_loss(input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction="mean"):
+    """Minus the input at the target class: input (N, C, …) of log-probabilities, target (N, …) of class numbers."""
+    code = reduction_code(legacy_reduction(size_average, reduce, reduction))
+    n = input.dim()
+    if n < 1:
+        raise ValueError(f"Expected 1 or more dimensions (got {n})")
+    if n != 1 and input.shape[0] != target.shape[0]:
+        raise ValueError(f"Expected input batch_size ({input.shape[0]}) to match target batch_size ({target.shape[0]}).")
+    _check_nll(input, target, weight, n)
+    _check_targets(target, input.shape[0 if n == 1 else 1], ignore_index)
+    array = None if weight is None else weight._a
+    index = target._a
+    if n <= 2:
+        return table.nll_op(input, index, array, code, ignore_index)
+    if n == 4:
+        return table.nll2d_op(input, index, array, code, ignore_index)
+    return _nll_any(input, index, array, code, ignore_index)
+
+
+def _check_nll(input, target, weight, n):
+    if n <= 2:
+        if target.dim() > 1:
+            raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
+    else:
+        wanted = (input.shape[0], *input.shape[2:])
+        if tuple(target.shape) != wanted:
+            if n == 4 and target.dim() != 3:
+                raise RuntimeError(
+                    "only batches of spatial targets supported (3D tensors) but got targets of dimension: " + str(target.dim())
+                )
+            raise RuntimeError(
+                f"Expected target size [{', '.join(map(str, wanted))}], got [{', '.join(map(str, target.shape))}]"
+            )
+    if target._a.dtype.kind not in "iu":
+        raise RuntimeError(f"expected scalar type Long but found {scalar_name(from_np(target._a.dtype))}")
+    if target._a.dtype.itemsize not in (1, 8):
+        raise RuntimeError(f"expected target dtype Long or Byte, but got {scalar_name(from_np(target._a.dtype))}")
+    classes = input.shape[0 if n == 1 else 1]
+    if weight is not None and (weight.dim() != 1 or weight.numel() != classes):
+        raise RuntimeError(
+            f"weight tensor should be defined either for all {classes} classes or no classes but got weight tensor of shape: "
+            f"[{', '.join(map(str, weight.shape))}]"
+        )
+
+
+def _nll_any(input, index, weight, code, ignore_index):
+    batch, classes, *rest = input.shape
+    if math.prod(input.shape):
+        out = table.nll2d_op(input.contiguous().view(batch, classes, 1, -1), index.reshape(batch, 1, -1), weight, code, ignore_index)
+    else:
+        out = table.nll2d_op(input.reshape(batch, classes, 0, 0), index.reshape(batch, 0, 0), weight, code, ignore_index)
+    return out.view(batch, *rest) if code == 0 else out
+
+
+def cross_entropy(input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction="mean",
+                  label_smoothing=0.0):  # fmt: skip
+    """``nll_loss(log_softmax(input))``; targets are class numbers, or probabilities of the shape of the input."""
+    reduction = legacy_reduction(size_average, reduce, reduction)
+    code = reduction_code(reduction)
+    dim = 0 if input.dim() == 1 else 1
+    if input._a.shape == target._a.shape and input.dim() > 0:
+        if target._a.dtype.kind not in "fV":
+            raise RuntimeError(
+                "Expected floating point type for target with class probabilities, got " + scalar_name(target.dtype)
+            )
+        if ignore_index >= 0:
+            raise RuntimeError("ignore_index is not supported for floating point target")
+        return _probabilities(input, target, weight, code, label_smoothing, dim)
+    if label_smoothing:
+        return _smoothed(input, target, weight, reduction, ignore_index, label_smoothing, dim)
+    return nll_loss(TENSOR.log_softmax(input, dim), target, weight, ignore_index=ignore_index, reduction=reduction)
+
+
+def _check_smoothing(value):
+    if not 0.0 <= value <= 1.0:
+        raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {value:g}")
+
+
+def _by_class(weight, ndim, dim):
+    return weight.view([-1 if d == dim else 1 for d in range(ndim)])
+
+
+def _probabilities(input, target, weight, code, smoothing, dim):
+    _check_smoothing(smoothing)
+    log_p = TENSOR.log_softmax(input, dim)
+    if smoothing > 0:
+        target = target * (1 - smoothing) + smoothing / input.shape[dim]
+    weighted = log_p * target if weight is None else log_p * target * _by_class(weight, input.dim(), dim)
+    if code == 0:
+        return -weighted.sum(dim)
+    if code == 2:
+        return -weighted.sum()
+    return -weighted.sum() / (input.numel() // input.shape[dim])
+
+
+def _smoothed(input, target, weight, reduction, ignore_index, smoothing, dim):
+    _check_smoothing(smoothing)
+    log_p = TENSOR.log_softmax(input, dim)
+    nll = nll_loss(log_p, target, weight, ignore_index=ignore_index, reduction=reduction)
+    by_class = log_p if weight is None else log_p * _by_class(weight, input.dim(), dim)
+    ignored = target._a == ignore_index
+    smooth = -by_class.sum(dim)
+    if ignored.any():
+        smooth = smooth.masked_fill(wrap(ignored), 0.0)
+    if reduction == "sum":
+        smooth = smooth.sum()
+    elif reduction == "mean":
+        if weight is None:
+            smooth = smooth.sum() / int((~ignored).sum())
+        else:
+            kept = wrap(weight._a[target._a[~ignored]])
+            smooth = smooth.sum() / kept.sum()
+    return nll * (1 - smoothing) + smooth * (smoothing / input.shape[dim])
+
+
+# ---------------------------------------------------------------- yes or no
+def binary_cross_entropy(input, target, weight=None, size_average=None, reduce=None, reduction="mean"):
+    """Cross entropy of probabilities in [0, 1]."""
+    code = reduction_code(legacy_reduction(size_average, reduce, reduction))
+    if target.size() != input.size():
+        raise ValueError(
+            f"Using a target size ({target.size()}) that is different to the input size ({input.size()}) is deprecated. Please "
+            "ensure they have the same size."
+        )
+    if input.numel() and not ((input._a >= 0) & (input._a <= 1)).all():
+        raise RuntimeError("all elements of input should be between 0 and 1")
+    if target._a.dtype != input._a.dtype:
+        raise RuntimeError(f"Found dtype {scalar_name(target.dtype)} but expected {scalar_name(input.dtype)}")
+    return table.bce_op(input, target, None if weight is None else weight.expand(input.shape), code)
+
+
+def binary_cross_entropy_with_logits(input, target, weight=None, size_average=None, reduce=None, reduction="mean",
+                                     pos_weight=None):  # fmt: skip
+    """``binary_cross_entropy(sigmoid(input))``, computed without overflow."""
+    code = reduction_code(legacy_reduction(size_average, reduce, reduction))
+    if target.size() != input.size():
+        raise ValueError(f"Target size ({target.size()}) must be the same as input size ({input.size()})")
+    return table.bce_logits_op(input, target, weight, pos_weight, code)
+
+
+# ---------------------------------------------------------------- distributions
+def kl_div(input, target, size_average=None, reduce=None, reduction="mean", log_target=False):
+    """``target · (log target − input)``, where ``input`` holds log-probabilities."""
+    reduction = legacy_reduction(size_average, reduce, reduction)
+    if reduction == "mean":
+        warnings.warn(
+            "reduction: 'mean' divides the total loss by both the batch size and the support size.'batchmean' divides only by the "
+            "batch size, and aligns with the KL div math definition.'mean' will be changed to behave the same as 'batchmean' in the "
+            "next major release.",
+            stacklevel=2,
+        )
+    batch = reduction == "batchmean"
+    code = reduction_code("sum" if batch else reduction)
+    if log_target:
+        losses = target.exp() * (target - input)
+    else:
+        losses = FUNCTIONS["xlogy"](target, target) - target * input if "xlogy" in FUNCTIONS else _kl(input, target)
+    out = reduced(losses, ("none", "mean", "sum")[code])
+    return out / input.shape[0] if batch and input.dim() else out
+
+
+def _kl(input, target):
+    return table.kl_op(input, target, 0, False)
+
+
+def poisson_nll_loss(input, target, log_input=True, full=False, size_average=None, eps=1e-8, reduce=None, reduction="mean"):
+    """Negative log likelihood of a Poisson distribution."""
+    reduction = legacy_reduction(size_average, reduce, reduction)
+    reduction_code(reduction)
+    loss = input.exp() - target * input if log_input else input - target * (input + eps).log()
+    if full:
+        stirling = target * target.log() - target + 0.5 * (2 * math.pi * target).log()
+        loss = loss + stirling.masked_fill(target <= 1, 0)
+    return reduced(loss, reduction)
+
+
+def gaussian_nll_loss(input, target, var, full=False, eps=1e-6, reduction="mean"):
+    """Negative log likelihood of normal distributions with the given variances."""
+    if not isinstance(var, Tensor):
+        if var < 0:
+            raise ValueError("var has negative entry/entries")
+        var = var * FUNCTIONS["ones_like"](input)
+    elif (var._a < 0).any():
+        raise ValueError("var has negative entry/entries")
+    if var.size() != input.size():
+        if input.size()[:-1] == var.size():
+            var = var.unsqueeze(-1)
+        elif not (input.size()[:-1] == var.size()[:-1] and var.size(-1) == 1):
+            raise ValueError("var is of incorrect size")
+    reduction_code(reduction)
+    var = var.clone()
+    from ...engine.modes import no_grad
+
+    with no_grad():
+        var.clamp_(min=eps)
+    loss = 0.5 * (var.log() + (input - target) ** 2 / var)
+    if full:
+        loss = loss + 0.5 * math.log(2 * math.pi)
+    return reduced(loss, reduction)
+
+
+# ---------------------------------------------------------------- margins
+def soft_margin_loss(input, target, size_average=None, reduce=None, reduction="mean"):
+    """``log(1 + exp(−target · input))``."""
+    return reduced((-target * input).exp().log1p(), legacy_reduction(size_average, reduce, reduction))
+
+
+def hinge_embedding_loss(input, target, margin=1.0, size_average=None, reduce=None, reduction="mean"):
+    """``input`` where the target is 1, ``max(0, margin − input)`` where it is −1."""
+    zero = FUNCTIONS["zeros_like"](input)
+    where = FUNCTIONS["where"]
+    loss = where(target != 1, (margin - input).clamp_min(0), zero) + where(target != -1, input, zero)
+    return reduced(loss, legacy_reduction(size_average, reduce, reduction))
+
+
+def margin_ranking_loss(input1, input2, target, margin=0, size_average=None, reduce=None, reduction="mean"):
+    """``max(0, −target · (input1 − input2) + margin)``."""
+    if input1.dim() != input2.dim() or input1.dim() != target.dim():
+        raise RuntimeError(
+            f"margin_ranking_loss : All input tensors should have same dimension but got sizes: input1: {input1.size()}, input2: "
+            f"{input2.size()}, target: {target.size()} "
+        )
+    return reduced((-target * (input1 - input2) + margin).clamp_min(0), legacy_reduction(size_average, reduce, reduction))
+
+
+def cosine_embedding_loss(input1, input2, target, margin=0, size_average=None, reduce=None, reduction="mean"):
+    """``1 − cos`` where the target is 1, ``max(0, cos − margin)`` where it is −1."""
+    eps = 1e-12
+    product = (input1 * input2).sum(-1)
+    cos = product / (((input1 * input1).sum(-1) + eps) * ((input2 * input2).sum(-1) + eps)).sqrt()
+    zeros = FUNCTIONS["zeros_like"](cos)
+    where = FUNCTIONS["where"]
+    loss = where(target == 1, 1 - cos, zeros) + where(target == -1, (cos - margin).clamp_min(0), zeros)
+    return reduced(loss, legacy_reduction(size_average, reduce, reduction))
+
+
+def multilabel_soft_margin_loss(input, target, weight=None, size_average=None, reduce=None, reduction="mean"):
+    """The mean over classes of the cross entropy of each label."""
+    from .activation import logsigmoid
+
+    loss = -(target * logsigmoid(input) + (1 - target) * logsigmoid(-input))
+    if weight is not None:
+        loss = loss * weight
+    loss = loss.sum(input.dim() - 1) / input.size(input.dim() - 1)
+    return reduced(loss, legacy_reduction(size_average, reduce, reduction))
+
+
+def multi_margin_loss(input, target, p=1, margin=1.0, weight=None, size_average=None, reduce=None, reduction="mean"):
+    """How far other classes come within ``margin`` of the target class."""
+    if p not in (1, 2):
+        raise ValueError("only p == 1 and p == 2 supported")
+    rows = input if input.dim() == 2 else input.unsqueeze(0)
+    index = target.reshape(-1, 1)
+    rest = (margin - rows.gather(1, index) + rows).clamp_min(0)
+    rest = rest if p == 1 else rest * rest
+    if weight is not None:
+        rest = rest * weight[target.reshape(-1)].unsqueeze(1)
+    others = FUNCTIONS["ones_like"](rows).scatter(1, index, 0.0)
+    loss = (rest * others).sum(1) / rows.shape[1]
+    loss = loss if input.dim() == 2 else loss.squeeze(0)
+    return reduced(loss, legacy_reduction(size_average, reduce, reduction))
+
+
+def multilabel_margin_loss(input, target, size_average=None, reduce=None, reduction="mean"):
+    """Margins between every target class (up to the first −1) and every other class."""
+    rows, labels = (input, target) if input.dim() == 2 else (input.unsqueeze(0), target.unsqueeze(0))
+    losses = []
+    for x, y in zip(rows, labels, strict=True):
+        chosen = []
+        for k in y.tolist():
+            if k < 0:
+                break
+            chosen.append(k)
+        others = [k for k in range(x.shape[0]) if k not in chosen]
+        if chosen and others:
+            losses.append((1 - (x[chosen].unsqueeze(1) - x[others].unsqueeze(0))).clamp_min(0).sum() / x.shape[0])
+        else:
+            losses.append(x.sum() * 0)
+    loss = FUNCTIONS["stack"](losses)
+    return reduced(loss if input.dim() == 2 else loss.squeeze(0), legacy_reduction(size_average, reduce, reduction))
+
+
+def triplet_margin_loss(anchor, positive, negative, margin=1.0, p=2, eps=1e-6, swap=False, size_average=None, reduce=None,
+                        reduction="mean"):  # fmt: skip
+    """``max(0, d(anchor, positive) − d(anchor, negative) + margin)``."""
+    from .distance import pairwise_distance
+
+    if margin <= 0:
+        raise ValueError(f"margin must be greater than 0, got {margin}")
+    near, far = pairwise_distance(anchor, positive, p, eps), pairwise_distance(anchor, negative, p, eps)
+    if swap:
+        far = FUNCTIONS["minimum"](far, pairwise_distance(positive, negative, p, eps))
+    return reduced((margin + near - far).clamp_min(0), legacy_reduction(size_average, reduce, reduction))
+
+
+def triplet_margin_with_distance_loss(anchor, positive, negative, *, distance_function=None, margin=1.0, swap=False,
+                                      reduction="mean"):  # fmt: skip
+    """``triplet_margin_loss`` with a distance of your own."""
+    from .distance import pairwise_distance
+
+    if margin <= 0:
+        raise ValueError(f"margin must be greater than 0, got {margin}")
+    distance = distance_function or pairwise_distance
+    near, far = distance(anchor, positive), distance(anchor, negative)
+    if swap:
+        far = FUNCTIONS["minimum"](far, distance(positive, negative))
+    return reduced((margin + near - far).clamp_min(0), reduction)
+
+
+for _f in (kl_div, poisson_nll_loss, hinge_embedding_loss, margin_ranking_loss, cosine_embedding_loss,
+           binary_cross_entropy_with_logits):  # fmt: skip
+    public(_f.__name__, _f)

@@ -1,0 +1,134 @@
+"""Parameters and buffers: tensors that a module finds when they are assigned to it."""
+
+from __future__ import annotations
+
+import copy
+
+from ..backend import xp
+from ..engine import dtypes
+from ..engine.dispatch import Tensor, wrap
+from ..engine.node import LEAF, new
+from ..ops.create import _rebuild
+
+
+def _same_storage(cls, data, requires_grad):
+    """A leaf of class ``cls`` on the storage and version of ``data``."""
+    t = new(cls)
+    t._a = data._a
+    if data._v is None:
+        data._v = [0, None]
+    t._v = data._v
+    t._g = None
+    if requires_grad:
+        t.requires_grad_(True)
+    return t
+
+
+class _ParameterMeta(type(Tensor)):
+    def __instancecheck__(cls, instance):
+        return super().__instancecheck__(instance) or (
+            cls is Parameter and isinstance(instance, Tensor) and getattr(instance, "_is_param", False)
+        )
+
+
+class Parameter(Tensor, metaclass=_ParameterMeta):
+    """A leaf tensor that ``Module`` registers when it is assigned as an attribute."""
+
+    __slots__ = ()
+
+    def __new__(cls, data=None, requires_grad=True):
+        if data is None:
+            data = _empty(None)
+        if not isinstance(data, Tensor):
+            raise AttributeError(f"'{type(data).__name__}' object has no attribute 'detach'")
+        return _same_storage(cls, data, requires_grad)
+
+    def __repr__(self):
+        return "Parameter containing:\n" + super().__repr__()
+
+    __str__ = __repr__
+
+    def __deepcopy__(self, memo):
+        if id(self) in memo:
+            return memo[id(self)]
+        made = type(self)(self.data.clone(), self.requires_grad)
+        made.__dict__.update(copy.deepcopy(self.__dict__, memo))
+        memo[id(self)] = made
+        return made
+
+    def __reduce_ex__(self, protocol=None):
+        return (_rebuild, (type(self), self._a.copy(), self._g is LEAF, dict(self.__dict__)))
+
+
+class Buffer(Tensor):
+    """A tensor that ``Module`` registers as a buffer when it is assigned. ``persistent``: part of ``state_dict``."""
+
+    __slots__ = ()
+
+    def __new__(cls, data=None, *, persistent=True):
+        t = _same_storage(cls, _empty(None) if data is None else data, data is not None and data.requires_grad)
+        t.persistent = persistent
+        t._is_buffer = True
+        return t
+
+
+class _Uninitialized:
+    """What lazy modules hold until they have seen an input."""
+
+    __slots__ = ()
+
+    @property
+    def shape(self):
+        raise RuntimeError(
+            "Can't access the shape of an uninitialized parameter or buffer. This error usually happens in `load_state_dict` when "
+            "trying to load an uninitialized parameter into an initialized one. Call `forward` to initialize the parameters before "
+            "accessing their attributes."
+        )
+
+    def materialize(self, shape, device=None, dtype=None):
+        """Become an ordinary tensor of ``shape``, its values undefined."""
+        self._a = xp.empty(tuple(shape), self._a.dtype if dtype is None else dtype.np)
+        self.__class__ = self.cls_to_become
+
+    def __repr__(self):
+        return f"<{type(self).__name__}>"
+
+    __str__ = __repr__
+
+
+class UninitializedParameter(_Uninitialized, Parameter):
+    """A parameter whose shape is not known yet."""
+
+    __slots__ = ()
+    cls_to_become = Parameter
+
+    def __new__(cls, requires_grad=True, device=None, dtype=None):
+        return _same_storage(cls, _empty(dtype), requires_grad)
+
+    def __deepcopy__(self, memo):
+        made = memo.get(id(self))
+        if made is None:
+            made = memo[id(self)] = type(self)(self.requires_grad, dtype=self.dtype)
+        return made
+
+
+class UninitializedBuffer(_Uninitialized, Tensor):
+    """A buffer whose shape is not known yet."""
+
+    __slots__ = ()
+    cls_to_become = Tensor
+
+    def __new__(cls, requires_grad=False, device=None, dtype=None, persistent=True):
+        t = _same_storage(cls, _empty(dtype), requires_grad)
+        t.persistent = persistent
+        t._is_buffer = True
+        return t
+
+
+def _empty(dtype):
+    return wrap(xp.empty(0, (dtype or dtypes.default.float).np))
+
+
+def is_lazy(x):
+    """Whether ``x`` is a parameter or buffer without a shape yet."""
+    return isinstance(x, _Uninitialized)
