@@ -167,12 +167,12 @@ def _inplace_binary(name, op):
 
 
 def cast_operand(self, other):
-    """An operand of an in-place operation of a lower or equal category, in the dtype of ``self``."""
-    if other._a.dtype is self._a.dtype or other._g is not None:
+    """An operand of an in-place operation in the dtype of ``self``; RuntimeError where the result would not fit."""
+    own = self._a.dtype
+    if other._a.dtype is own:
         return other
-    if dispatch.common_dtype(self, other).np == self._a.dtype:
-        return dispatch.wrap(other._a.astype(self._a.dtype))
-    return other
+    views.check_cast(dispatch.common_dtype(self, other).np, own)
+    return other if other._g is not None else dispatch.wrap(other._a.astype(own))
 
 
 def tensor_argument(name, value, argument="input", position=1):
