@@ -185,7 +185,9 @@ def _count(shape):
 
 def addmm(input, mat1, mat2, *, beta=1, alpha=1):
     """``beta · input + alpha · mat1 @ mat2``."""
-    _check("addmm", mat1, mat2)
+    if mat1._a.dtype != mat2._a.dtype:
+        names = dtypes.scalar_name(mat1.dtype), dtypes.scalar_name(mat2.dtype)
+        raise RuntimeError("mat1 and mat2 must have the same dtype, but got {} and {}".format(*names))
     if mat1._a.shape[1] != mat2._a.shape[0]:
         raise RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({_x(mat1._a.shape)} and {_x(mat2._a.shape)})")
     return addmm_op(input, mat1, mat2, beta, alpha)

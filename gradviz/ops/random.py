@@ -212,9 +212,7 @@ def normal(mean, std=1.0, size=None, *, generator=None, dtype=None, out=None):
 
 def bernoulli(input, p=None, *, generator=None, out=None):
     """1 with the probability given by each element, else 0."""
-    chance = input._a if p is None else p
-    drawn = (generator or default_generator).doubles(input._a.size).reshape(input._a.shape)
-    return wrap((drawn < chance).astype(input._a.dtype))
+    return wrap(_bernoulli(input._a, generator, input if p is None else p).astype(input._a.dtype))
 
 
 def multinomial(input, num_samples, replacement=False, *, generator=None):
@@ -286,8 +284,10 @@ def _normal(a, g, mean=0.0, std=1.0):
 
 
 def _bernoulli(a, g, p=0.5):
-    chance = p._a if isinstance(p, Tensor) else p
-    return (g or default_generator).doubles(a.size).reshape(a.shape) < chance
+    """A number draws doubles, a tensor of probabilities draws in its own dtype."""
+    if not isinstance(p, Tensor):
+        return (g or default_generator).doubles(a.size).reshape(a.shape) < p
+    return uniform_array(a.size, p._a.dtype, g).reshape(a.shape) < p._a
 
 
 def _integers(a, g, *bounds, **named):

@@ -79,6 +79,7 @@ class Adam(Rule):
             arrays.append(state["max_exp_avg_sq"]._a)
         for block in blocks(*arrays):
             _advance(numbers, *block)
+        return 2 if decay and decoupled else 1
 
 
 def _advance(numbers, p, g, mean, square, largest=None):

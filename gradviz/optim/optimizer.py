@@ -306,8 +306,9 @@ class Rule(Optimizer):
             for param in group["params"]:
                 grad = param._grad
                 if grad is not None:
-                    self._update(options, param._a, grad._a, self.state[param] if self.keeps_state(group) else None)
-                    views.bump(param)
+                    state = self.state[param] if self.keeps_state(group) else None
+                    for _ in range(self._update(options, param._a, grad._a, state) or 1):
+                        views.bump(param)
         return loss
 
     def keeps_state(self, group):
@@ -319,6 +320,7 @@ class Rule(Optimizer):
         return group
 
     def _update(self, options, p, g, state):
+        """Change ``p`` in place; the number of writes that PyTorch would count, None for one."""
         raise NotImplementedError
 
 

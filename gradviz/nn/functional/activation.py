@@ -6,7 +6,7 @@ import warnings
 
 from ...backend import xp
 from ...engine import views
-from ...engine.dispatch import TENSOR, wrap
+from ...engine.dispatch import wrap
 from ...engine.tensor import wrap_dim
 from ...ops import activation as table
 from ...ops.declare import FUNCTIONS, declare, public
@@ -134,9 +134,13 @@ def softshrink(input, lambd=0.5):
     return table.softshrink_op(input, lambd)
 
 
+log_sigmoid_op = declare("log_sigmoid", lambda x: xp.minimum(x, 0) - xp.log1p(xp.exp(-xp.abs(x))), "self",
+                         formula="g · σ(−self)", self=lambda F, g, self: g * F.sigmoid(-self))  # fmt: skip
+
+
 def logsigmoid(input):
     """``log(sigmoid(input))``."""
-    return TENSOR.log_sigmoid(input)
+    return log_sigmoid_op(input)
 
 
 def softsign(input):

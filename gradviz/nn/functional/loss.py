@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 import warnings
 
+from ...backend import xp
 from ...engine.dispatch import TENSOR, Tensor, wrap
 from ...engine.dtypes import from_np, scalar_name
 from ...ops import loss as table
-from ...ops.declare import FUNCTIONS, public
+from ...ops.declare import FUNCTIONS, declare, public
 from ...ops.loss import reduction_code
 from ...ops.shape import broadcast_tensors
 
@@ -140,10 +141,8 @@ def _check_nll(input, target, weight, n):
             raise RuntimeError(
                 f"Expected target size [{', '.join(map(str, wanted))}], got [{', '.join(map(str, target.shape))}]"
             )
-    if target._a.dtype.kind not in "iu":
-        raise RuntimeError(f"expected scalar type Long but found {scalar_name(from_np(target._a.dtype))}")
-    if target._a.dtype.itemsize not in (1, 8):
-        raise RuntimeError(f"expected target dtype Long or Byte, but got {scalar_name(from_np(target._a.dtype))}")
+    if target._a.dtype.str[1:] not in ("i8", "u1"):
+        raise RuntimeError(f"expected target dtype to be Long or Byte, but got {scalar_name(from_np(target._a.dtype))}")
     classes = input.shape[0 if n == 1 else 1]
     if weight is not None and (weight.dim() != 1 or weight.numel() != classes):
         raise RuntimeError(
@@ -309,16 +308,30 @@ def gaussian_nll_loss(input, target, var, full=False, eps=1e-6, reduction="mean"
 
 
 # ---------------------------------------------------------------- margins
+def _soft_margin_grad(F, g, self, target, self_shape, reduction):
+    z = F.exp(-target * self)
+    return -target * z / (z + 1) * (g / math.prod(self_shape) if reduction == table.MEAN else g)
+
+
+soft_margin_op = declare("soft_margin_loss", lambda x, y, r: table._reduce(xp.log1p(xp.exp(-x * y)), r), "self target", "reduction",
+                         formula="−target · σ(−target · self) · g / n", self=_soft_margin_grad)  # fmt: skip
+
+
 def soft_margin_loss(input, target, size_average=None, reduce=None, reduction="mean"):
     """``log(1 + exp(−target · input))``."""
-    return reduced((-target * input).exp().log1p(), legacy_reduction(size_average, reduce, reduction))
+    return soft_margin_op(input, target, reduction_code(legacy_reduction(size_average, reduce, reduction)))
+
+
+def _from(value, x):
+    """``value − x``, recorded as a subtraction of two tensors."""
+    return FUNCTIONS["sub"](wrap(xp.asarray(value, x._a.dtype)), x)
 
 
 def hinge_embedding_loss(input, target, margin=1.0, size_average=None, reduce=None, reduction="mean"):
     """``input`` where the target is 1, ``max(0, margin − input)`` where it is −1."""
     zero = FUNCTIONS["zeros_like"](input)
     where = FUNCTIONS["where"]
-    loss = where(target != 1, (margin - input).clamp_min(0), zero) + where(target != -1, input, zero)
+    loss = where(target != 1, _from(margin, input).clamp_min(0), zero) + where(target != -1, input, zero)
     return reduced(loss, legacy_reduction(size_average, reduce, reduction))
 
 
@@ -339,7 +352,7 @@ def cosine_embedding_loss(input1, input2, target, margin=0, size_average=None, r
     cos = product / (((input1 * input1).sum(-1) + eps) * ((input2 * input2).sum(-1) + eps)).sqrt()
     zeros = FUNCTIONS["zeros_like"](cos)
     where = FUNCTIONS["where"]
-    loss = where(target == 1, 1 - cos, zeros) + where(target == -1, (cos - margin).clamp_min(0), zeros)
+    loss = where(target == 1, _from(1, cos), zeros) + where(target == -1, (cos - margin).clamp_min(0), zeros)
     return reduced(loss, legacy_reduction(size_average, reduce, reduction))
 
 

@@ -164,6 +164,12 @@ class BackwardHookFunction(Function):
         return grads
 
 
+_NO_INPUTS = (
+    "Full backward hook is firing when gradients are computed with respect to module outputs since no inputs require gradients. See "
+    "https://docs.pytorch.org/docs/main/generated/torch.nn.Module.html#torch.nn.Module.register_full_backward_hook for more details."
+)
+
+
 class _BackwardHook:
     """The full backward hooks of one call of a module."""
 
@@ -215,6 +221,7 @@ class _BackwardHook:
             outs = told
         self.grad_outputs = outs
         if self.full and self.places_in is None:
+            warnings.warn(_NO_INPUTS, stacklevel=2)
             self._call(())
         return tuple(outs[k] for k in self.places_out)
 
