@@ -23,23 +23,26 @@ def line_of(case: Case, cell: int | None, line: int | None) -> Place | None:
     return Place(cell, line, code=case.cells.code(cell, line))
 
 
-def put(case: Case, group: list[Held]) -> Place | None:
-    """The statement that put the tensors of ``group`` into their holder; else where the newest was made."""
+def put(case: Case, group: list[Held], plain: bool = False) -> Place | None:
+    """The statement that put the tensors of ``group`` into their holder; else where the newest was made.
+
+    ``plain``: the tensors carry no graph, so a detached value is what is looked for.
+    """
     held = group[-1]
     wanted = held.tokens | default_names(case.cells, held)
     made = names_bound_at(case, held)
     best, best_score = None, 0
     for statement in case.cells.statements:
         for write in writes(statement):
-            score = _score(write, wanted, made, held, statement)
+            score = _score(write, wanted, made, held, statement, plain)
             if score and score >= best_score:
                 best, best_score = statement, score
     return place_of(case, best) or held.facts.place
 
 
-def _score(write: Write, wanted, made, held, statement):
+def _score(write: Write, wanted, made, held, statement, plain):
     """How well a write fits: its target must end in a name of the path, its value still carry a graph."""
-    carried = set().union(*(names_in(value) for value in write.values)) if write.values else set()
+    carried = set().union(*(names_in(value, plain) for value in write.values)) if write.values else set()
     if not carried and not any(isinstance(value, ast.Call | ast.BinOp) for value in write.values):
         return 0
     fits = len(wanted.intersection(write.into))

@@ -28,8 +28,8 @@ from .rows import Rows, tensor_id
 SHOWN = 5_000
 BORN = 5_000
 FAILURES = 50
-GLIMPSE = 1_500
-GLIMPSE_EVERY = 0.2
+GLIMPSE = 300
+GLIMPSE_EVERY = 0.5
 DETAIL_SECONDS = 0.08
 
 
@@ -114,7 +114,7 @@ class EngineSource:
     @want_norms.setter
     def want_norms(self, value: bool):
         self._norms = bool(value)
-        self.watcher.flow = Flow() if value else None
+        self.watcher.measure(Flow() if value else None)
 
     def _text_of(self, count):
         """Source of the newest cell with this execution count."""

@@ -23,7 +23,7 @@ def case(source, found, roots) -> model.Case:
     for holding in found.holdings:
         thing = holding.thing
         if isinstance(thing, np.ndarray):
-            arrays.append((holding, thing))
+            arrays.append(model.held(holding.link, array_facts(thing)))
             continue
         facts = known.get(id(thing))
         if facts is None:
@@ -46,6 +46,15 @@ def case(source, found, roots) -> model.Case:
         roots=roots,
         cell=cells[-1].count if cells else None,
     )
+
+
+def array_facts(array) -> model.Facts:
+    """Plain facts of a NumPy array: its memory and size."""
+    whole = graph.owner_of(array)
+    return model.Facts(
+        id=0, own=0, shape=tuple(array.shape), dtype=str(array.dtype), bytes=array.nbytes, storage=id(whole),
+        storage_bytes=whole.nbytes,
+    )  # fmt: skip
 
 
 def facts_of(tensor, source) -> model.Facts:

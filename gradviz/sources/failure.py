@@ -32,21 +32,22 @@ def lines(source, error):
     out, traceback = [], error.__traceback__
     while traceback is not None:
         code = traceback.tb_frame.f_code
-        if source.watcher.files[code.co_filename]:
+        if source.watcher.files.is_mine(code.co_filename):
             out.append(source.places.at(code.co_filename, traceback.tb_lineno, code.co_name))
         traceback = traceback.tb_next
     return out[::-1]
 
 
 def _freed(source, facts, sweep, nodes):
-    """The newest freed node below the roots, and whether a root itself was swept before."""
-    earlier = {id for s in source.ledger.sweeps if s.number < sweep.number and not s.error for id in s.roots}
-    facts.freed_root = bool(earlier & set(sweep.roots))
-    below = reach(nodes, 20_000).nodes
-    gone = [node for node in below.values() if is_freed(node)]
-    older = [node for node in gone if node.seq < _previous(source, sweep)]
+    """Where the newest node was made that an earlier sweep had freed; whether a root itself was swept before."""
+    before = [s for s in source.ledger.sweeps if s.number < sweep.number and not s.error]
+    facts.freed_root = bool({id for s in before for id in s.roots} & set(sweep.roots))
+    gone = {node.seq: node for node in reach(nodes, 20_000).nodes.values() if is_freed(node)}
+    roots = [root for s in before if not s.keep for ref in s.root_refs if hasattr(root := ref(), "seq")]
+    shared = reach(roots, 20_000).nodes.keys() & gone.keys() if roots else ()
+    older = shared or [seq for seq in gone if seq < _previous(source, sweep)]
     if older:
-        chain = source.places.chain(max(older, key=lambda node: node.seq).note)
+        chain = source.places.chain(gone[max(older)].note)
         facts.freed = chain[0] if chain else None
 
 

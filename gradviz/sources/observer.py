@@ -14,7 +14,7 @@ from collections import deque
 from gradviz.engine import events
 from gradviz.engine.node import LEAF, serial
 from gradviz.watch.ledger import Ledger
-from gradviz.watch.places import Files, user_chain
+from gradviz.watch.places import Files, outer_chain, user_chain
 
 from .strays import HookCycle, hook_cycle
 
@@ -46,7 +46,11 @@ class Watcher(events.Observer):
 
     def __init__(self):
         self.files = Files()
+        self._mine, self._foreign = self.files.mine, self.files.foreign
+        self._outer_key = self._outer_code = None
+        self._outer_part: tuple = ()
         self.ring: deque = deque(maxlen=RING)
+        self._append = self.ring.append
         self.ledger = Ledger()
         self.errors: list[str] = []
         self.cuts: dict[tuple, Cut] = {}
@@ -61,19 +65,29 @@ class Watcher(events.Observer):
     def operation(self, output, inputs):
         """Leave the person's line on the node and a weak reference to it in the ring."""
         node = output._g if output.__class__ is not tuple else _node_of_many(output)
-        frame, files = _frame(2), self.files
+        frame = _frame(2)
         code = frame.f_code
         try:
-            while not files[code.co_filename]:
+            while code.co_filename not in self._mine:
+                if code.co_filename not in self._foreign and self.files.is_mine(code.co_filename):
+                    break
                 frame = frame.f_back
                 code = frame.f_code
             if code.co_name == "<module>":
-                node.note = (code, frame.f_lasti)
+                node.note = (code, frame.f_lasti, ())
             else:
-                node.note = user_chain(frame, files)[0]
-            self.ring.append(_ref(node))
+                node.note = (code, frame.f_lasti, self._outer(frame.f_back))
+            self._append(_ref(node))
         except AttributeError:
             pass
+
+    def _outer(self, frame):
+        """The outer part of a note; operations of one call share it."""
+        key = id(frame), frame.f_lasti
+        if key != self._outer_key or frame.f_code is not self._outer_code:
+            self._outer_key, self._outer_code = key, frame.f_code
+            self._outer_part = outer_chain(frame, self.files)
+        return self._outer_part
 
     # -- paths that end ----------------------------------------------------------
     @quiet
@@ -108,17 +122,19 @@ class Watcher(events.Observer):
         if self.on_sweep is not None:
             self.on_sweep(roots)
 
+    def measure(self, flow):
+        """Let ``flow`` see the gradients of each node, or nobody (None)."""
+        self.flow = flow
+        self.node_left = self._nothing if flow is None else self._measured
+
+    def _nothing(self, *_):
+        """The steps of a sweep are of no interest while nobody measures."""
+
+    node_entered = node_left = saved_released = _nothing
+
     @quiet
-    def node_left(self, sweep, node, grads):
-        """Only while a view wants to see gradients flow."""
-        if self.flow is not None:
-            self.flow.left(node, grads)
-
-    def node_entered(self, sweep, node, grads):
-        """Nothing to note."""
-
-    def saved_released(self, node):
-        """Read from the node when a cell ends."""
+    def _measured(self, sweep, node, grads):
+        self.flow.left(node, grads)
 
     @quiet
     def accumulated(self, sweep, leaf, grad):
@@ -203,20 +219,20 @@ class Watcher(events.Observer):
 class Cut:
     """One line where values leave the graph. ``sources``: serials of the leaves and nodes they came from."""
 
-    __slots__ = ("count", "entry", "first", "how", "last", "leaves", "note", "results", "sources")
+    __slots__ = ("count", "entry", "first", "how", "last", "leaves", "note", "results", "serial", "sources")
 
     def __init__(self, how, note, entry):
         self.how, self.note, self.entry = how, note, entry
         self.sources: set[int] = set()
         self.leaves: set[int] = set()
         self.results: deque = deque(maxlen=50)
-        self.count, self.first, self.last = 0, 0, 0
+        self.count, self.first, self.last, self.serial = 0, 0, 0, 0
 
     def seen(self, source, result, order):
         """Once more, at ``order``."""
         self.count += 1
         self.first = self.first or order
-        self.last = order
+        self.last, self.serial = order, serial()
         for tensor in source if isinstance(source, tuple | list) else (source,):
             edge = getattr(tensor, "_g", None)
             if edge is None or len(self.sources) > 2_000:

@@ -67,8 +67,9 @@ class Held:
 
     @property
     def tokens(self) -> set[str]:
-        """Names and keys along the path, to find the statement that wrote into it."""
-        return {str(step.name).strip("'\"") for step in self.steps}
+        """Names and keys along the path (up to a frame), to find the statement that wrote into it."""
+        frames = [i for i, step in enumerate(self.steps) if step.kind == "frame"]
+        return {str(step.name).strip("'\"") for step in self.steps[: frames[0] if frames else None]}
 
 
 def _part(step):
@@ -133,7 +134,7 @@ class Case:
     """``held``: every path to a tensor. ``graph``: questions about nodes. ``places``: from notes to places."""
 
     held: list[Held]
-    arrays: list
+    arrays: list[Held]
     modules: list[ModuleFacts]
     optimizers: list[OptimizerFacts]
     objects: list

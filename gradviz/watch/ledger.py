@@ -52,11 +52,15 @@ class SweepRecord:
 
 @dataclass(slots=True)
 class LeafRecord:
-    """The account of one leaf. ``run``: accumulations since ``.grad`` was last cleared, as (sweep, order)."""
+    """The account of one leaf. ``run``: accumulations since ``.grad`` was last cleared, as (sweep, order); ``longest``:
+    the longest run so far. ``stale``: sweeps that added to a gradient which a step had used already, and that the
+    next step then used too. ``late_clips``: (clip, step) where the gradient was clipped after the step."""
 
     id: int
     run: list = field(default_factory=list)
+    longest: list = field(default_factory=list)
     total: int = 0
+    tainted: tuple | None = None
     changed: Event | None = None
     changes: int = 0
     stale: list = field(default_factory=list)
@@ -129,16 +133,20 @@ class Ledger:
             self.current.leaves.add(id)
         leaf.total += 1
         if fresh or leaf.zeroed:
-            leaf.run = []
-            leaf.zeroed = False
+            leaf.run, leaf.zeroed, leaf.tainted = [], False, None
         elif leaf.run and leaf.changed is not None and leaf.changed.order > leaf.run[-1][1]:
-            leaf.stale.append((number, order, leaf.changed))
+            leaf.tainted = number, leaf.changed
         if len(leaf.run) < 1_000:
             leaf.run.append((number, order))
+        if len(leaf.run) >= len(leaf.longest):
+            leaf.longest = leaf.run
 
     def changed(self, event: Event):
         """The value of leaf ``event.subject`` was changed in place."""
         leaf = self.leaf(event.subject)
+        if leaf.tainted is not None and len(leaf.stale) < 1_000:
+            leaf.stale.append((*leaf.tainted, event))
+            leaf.tainted = None
         leaf.changed = event
         leaf.changes += 1
 

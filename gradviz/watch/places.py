@@ -14,21 +14,29 @@ FOREIGN = ("<frozen", "<__array", "<gradviz", "<attrs", "<dataclass")
 CHAIN = 8
 
 
-class Files(dict):
-    """File name -> True when code in it is the person's: not ours, not the standard library's, not installed."""
+class Files:
+    """Which files are the person's: not ours, not the standard library's, not installed. ``mine`` and ``foreign``
+    are what was asked before, so that the hot path needs one look into a set."""
 
     def __init__(self):
         names = ("stdlib", "platstdlib", "purelib", "platlib")
         found = {os.path.realpath(sysconfig.get_path(name)) for name in names}
         self._outside = tuple(folder + os.sep for folder in (*found, os.path.realpath(PACKAGE)))
-        super().__init__()
+        self.mine: set[str] = set()
+        self.foreign: set[str] = set()
 
-    def __missing__(self, filename: str) -> bool:
+    def is_mine(self, filename: str) -> bool:
+        """True when code in the file is the person's."""
+        if filename in self.mine:
+            return True
+        if filename in self.foreign:
+            return False
         mine = not filename.startswith(FOREIGN)
         if mine and not filename.startswith("<"):
             mine = not os.path.realpath(filename).startswith(self._outside)
-        if len(self) < 20_000:
-            self[filename] = mine
+        known = self.mine if mine else self.foreign
+        if len(known) < 20_000:
+            known.add(filename)
         return mine
 
 
@@ -70,24 +78,35 @@ class Places:
         return Place(cell, line, filename if cell is None else "", name, code.strip())
 
     def chain(self, note) -> list[Place]:
-        """All places of a chain ``(code, instruction, code, instruction, …)``, innermost first."""
-        return [self.place(note[i], note[i + 1]) for i in range(0, len(note or ()), 2)]
+        """All places of a note ``(code, instruction, outer)``, innermost first; ``outer`` is ``(code, instruction, …)``."""
+        if not note:
+            return []
+        flat = (*note[:2], *note[2])
+        return [self.place(flat[i], flat[i + 1]) for i in range(0, len(flat), 2)]
 
 
 def user_chain(frame, files: Files):
-    """``(code, instruction, …)`` of the person's frames from ``frame`` outwards, and the name of the function of
-    ours (or an installed one) that the innermost of them called. Empty when none is the person's."""
-    entry, hops, note = "", 0, ()
+    """``(code, instruction, outer)`` of the person's frames from ``frame`` outwards, and the name of the function of
+    ours (or an installed one) that the innermost of them called. ``()`` when none is the person's."""
+    entry = ""
     while frame is not None:
         code = frame.f_code
-        if files[code.co_filename]:
-            note += (code, frame.f_lasti)
-            if code.co_name == "<module>" or len(note) >= 2 * CHAIN:
-                break
-        elif not note:
-            entry = code.co_name
-        hops += 1
-        if hops > 60:
+        if files.is_mine(code.co_filename):
+            return (code, frame.f_lasti, () if code.co_name == "<module>" else outer_chain(frame.f_back, files)), entry
+        entry, frame = code.co_name, frame.f_back
+    return (), entry
+
+
+def outer_chain(frame, files: Files) -> tuple:
+    """``(code, instruction, code, instruction, …)`` of the person's frames up to the cell."""
+    out: tuple = ()
+    for _ in range(60):
+        if frame is None or len(out) >= 2 * CHAIN:
             break
+        code = frame.f_code
+        if files.is_mine(code.co_filename):
+            out += (code, frame.f_lasti)
+            if code.co_name == "<module>":
+                break
         frame = frame.f_back
-    return note, entry
+    return out

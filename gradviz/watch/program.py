@@ -207,12 +207,13 @@ def tokens(node) -> list[str]:
     return list(reversed(out))
 
 
-def names_in(node) -> set[str]:
-    """Every plain name and attribute in an expression that still can carry a graph (not inside ``.item()`` …)."""
+def names_in(node, plain: bool = False) -> set[str]:
+    """Every name and attribute in an expression that still can carry a graph (not inside ``.item()``, ``.detach()``
+    …; with ``plain`` inside these too)."""
     out, pending = set(), [node]
     while pending:
         part = pending.pop()
-        if isinstance(part, ast.Call) and called(part) in PLAIN_CALLS:
+        if isinstance(part, ast.Call) and called(part) in PLAIN_CALLS and not plain:
             continue
         if isinstance(part, ast.Name):
             out.add(part.id)

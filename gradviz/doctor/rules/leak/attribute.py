@@ -14,8 +14,8 @@ def look(case):
         if not swept and consumed(case, group):
             continue
         module = "_parameters" in getattr(group[0].link.owner, "__dict__", ())
-        severity = "warning" if module and not swept else "info"
         weight = case.graph.weigh(ids(group))
+        severity = "warning" if module and weight.bytes and not swept else "info"
         yield RULE.found(
             case, paths(group), put(case, group), weight, ids(group), severity, name=str(group[0].steps[-1].name)
         )

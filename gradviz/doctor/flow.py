@@ -1,0 +1,50 @@
+"""Where a value goes, by the text: from the names that a statement binds to a later backward()."""
+
+from __future__ import annotations
+
+import ast
+
+from gradviz.watch.case import Case
+from gradviz.watch.program import Statement, called, calls, names_in, own_expressions, receiver, targets
+
+
+def tainted_backward(case: Case, start: Statement, names: set[str], shaped_by=None) -> bool:
+    """Whether a value of ``names`` (bound by ``start``) flows on into something that ``backward()`` is called on.
+
+    Only statements of the same function (or the cells' top level) after ``start`` count. With ``shaped_by`` the
+    value must pass through a call of one of these names, or a power, on the way.
+    """
+    carrying, shaped = set(names), set()
+    for statement in _after(case, start):
+        for call in calls(statement.node, "backward"):
+            owner = receiver(call)
+            if owner is not None and names_in(owner) & (carrying if shaped_by is None else shaped):
+                return True
+        value = getattr(statement.node, "value", None)
+        if value is None or not isinstance(statement.node, ast.Assign | ast.AugAssign):
+            continue
+        bound = {target.id for target in targets(statement.node) if isinstance(target, ast.Name)}
+        used = names_in(value)
+        if used & shaped or (shaped_by is not None and used & carrying and _shapes(statement, carrying, shaped_by)):
+            shaped |= bound
+        if used & carrying:
+            carrying |= bound
+        elif isinstance(statement.node, ast.Assign):
+            carrying -= bound
+            shaped -= bound if not used & shaped else set()
+    return False
+
+
+def _after(case, start):
+    same = [s for s in case.cells.statements if s.function is start.function]
+    return same[same.index(start) + 1 :]
+
+
+def _shapes(statement, carrying, names):
+    """A call such as ``x.norm()`` or a power in which a carried name takes part."""
+    for part in own_expressions(statement.node):
+        if isinstance(part, ast.Call) and called(part) in names and names_in(part) & carrying:
+            return True
+        if isinstance(part, ast.BinOp) and isinstance(part.op, ast.Pow) and names_in(part) & carrying:
+            return True
+    return False

@@ -1,0 +1,30 @@
+"""Numbers that went wrong: which held tensors have NaN or infinity."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gradviz.watch.case import Case, Held
+
+WHOLE = 4_000_000
+
+
+def usable(values) -> bool:
+    """An array of floats that is small enough to be looked through."""
+    return values is not None and values.dtype.kind in "fc" and values.size <= WHOLE
+
+
+def scaled(case: Case) -> bool:
+    """A gradient scaler is in use: infinities in gradients are its business."""
+    return any("_growth_factor" in holding.thing.__dict__ for holding in case.objects)
+
+
+def results(case: Case):
+    """(held, has NaN, has infinity) of named results, oldest first."""
+    seen = set()
+    found: list[Held] = [h for h in case.held if h.facts.attached and h.category in ("name", "attribute", "container")]
+    for held in sorted(found, key=lambda h: (h.facts.id, len(h.path))):
+        values = case.graph.values(held.facts.id) if held.facts.id not in seen else None
+        seen.add(held.facts.id)
+        if usable(values):
+            yield held, bool(np.isnan(values).any()), bool(np.isinf(values).any())

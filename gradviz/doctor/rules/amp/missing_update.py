@@ -1,0 +1,12 @@
+"""GV652: scaler.update() is missing after scaler.step()."""
+
+from gradviz.doctor.finding import Rule
+from gradviz.doctor.mistakes import simple
+
+
+def look(case):
+    """A cell ended because the scaler stepped twice without an update."""
+    yield from simple(RULE, case, "has already been called since the last update()", method="step")
+
+
+RULE = Rule("GV652", "amp.missing-update", "error", look)

@@ -1,0 +1,23 @@
+"""GV309: x.detach() as a statement: its result is thrown away and x stays attached."""
+
+import ast
+
+from gradviz.doctor.finding import Rule
+from gradviz.doctor.where import place_of
+from gradviz.watch.program import called, receiver
+
+
+def look(case):
+    """A statement that is only a call of detach(), not the value shown at the end of a cell, and was executed."""
+    ran = {(p.cell, p.line) for cut in case.cuts if cut.how == "detach" if (p := case.place(cut.note)) is not None}
+    for statement in case.cells.statements:
+        call = statement.node.value if isinstance(statement.node, ast.Expr) else None
+        if not isinstance(call, ast.Call) or called(call) != "detach" or receiver(call) is None:
+            continue
+        shown = statement is case.cells.last_expression(statement.cell)
+        if not shown and (statement.cell, statement.line) in ran:
+            name = ast.unparse(receiver(call))
+            yield RULE.found(case, [name], place_of(case, statement), name=name)
+
+
+RULE = Rule("GV309", "grad.detach-discarded", "warning", look)

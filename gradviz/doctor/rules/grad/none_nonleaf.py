@@ -1,0 +1,49 @@
+"""GV301: .grad was read of a tensor that is the result of an operation."""
+
+import ast
+
+from gradviz.doctor.finding import Rule
+from gradviz.watch.program import own_expressions
+
+
+def look(case):
+    """A line outside functions reads x.grad, and x is a result that keeps no gradient, after a backward."""
+    results = {h.path: h for h in case.held if h.facts.attached and h.category in ("name", "attribute", "container")}
+    told = set()
+    for statement in case.cells.statements:
+        for name in _read(statement):
+            held = results.get(name)
+            if held is None or name in told or held.facts.grad or held.facts.retains or not _came_back(case, held):
+                continue
+            place = held.facts.place
+            if place is not None and place.cell is not None and _after(statement, place):
+                told.add(name)
+                yield RULE.found(case, [name], place, None, [held.facts.id], name=name, line=statement.line)
+
+
+def _read(statement):
+    """The x of every x.grad that a statement reads for its value (not to compare it with None)."""
+    if statement.function is not None:
+        return
+    compared = set()
+    for part in own_expressions(statement.node):
+        if isinstance(part, ast.Compare):
+            compared.update(id(inner) for inner in ast.walk(part))
+        reads = isinstance(part, ast.Attribute) and part.attr == "grad" and isinstance(part.ctx, ast.Load)
+        if reads and id(part) not in compared:
+            yield ast.unparse(part.value)
+
+
+def _after(statement, place):
+    """The read is not in the statement that made the result, and not in an earlier cell."""
+    here = statement.line <= place.line <= (statement.node.end_lineno or statement.line)
+    return statement.cell > place.cell or (statement.cell == place.cell and not here)
+
+
+def _came_back(case, held):
+    """A backward went through the graph behind it."""
+    leaves = case.graph.weigh([held.facts.id]).leaves
+    return any(s.serial > held.facts.id and s.leaves & leaves for s in case.ledger.sweeps if not s.error)
+
+
+RULE = Rule("GV301", "grad.none-nonleaf", "warning", look)

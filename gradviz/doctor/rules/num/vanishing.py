@@ -1,0 +1,43 @@
+"""GV704: the gradient vanishes on its way through many saturating layers."""
+
+import numpy as np
+
+from gradviz.doctor.finding import Rule
+from gradviz.doctor.numbers import usable
+
+SQUASHING = ("SigmoidBackward0", "TanhBackward0", "SoftmaxBackward0")
+LAYERS = 5
+RATIO = 1e-4
+
+
+def look(case):
+    """Five or more sigmoids or tanhs of one line, and the first layer's gradient is tiny beside the last one's."""
+    for held in case.held:
+        if held.category != "name" or held.facts.op not in SQUASHING:
+            continue
+        links = case.graph.chain(held.facts.id)
+        norms = [norm for link in links if (norm := _norm(case, link)) is not None]
+        if len(links) < LAYERS or len(norms) < LAYERS or len({leaf for _, leaf in norms}) < LAYERS:
+            continue
+        (last, _), (first, leaf) = norms[0], norms[-1]
+        if last > 0 and first < RATIO * last:
+            name = f"{case.named(leaf)}.grad"
+            fields = {"first": f"{first:.1e}", "last": f"{last:.1e}", "count": len(links)}
+            yield RULE.found(case, [name], held.facts.place, None, [leaf], **fields)
+
+
+def _norm(case, link):
+    """(norm, serial) of the largest gradient among the leaves that feed a layer's squashing directly."""
+    best = None
+    for _, id, leaf in case.graph.inputs(link):
+        near = [(i, is_leaf) for _, i, is_leaf in case.graph.inputs(id)] if not leaf else [(id, True)]
+        near += [(i, f) for n, is_leaf in list(near) if not is_leaf for _, i, f in case.graph.inputs(n)]
+        for i, is_leaf in near:
+            values = case.graph.grad_values(i) if is_leaf else None
+            if usable(values) and values.ndim >= 2:
+                norm = float(np.linalg.norm(values))
+                best = max(best or (-1.0, i), (norm, i))
+    return best
+
+
+RULE = Rule("GV704", "num.vanishing", "warning", look)

@@ -1,0 +1,63 @@
+"""GV601: parameters that model.parameters() does not list."""
+
+from gradviz.doctor.finding import Rule
+from gradviz.doctor.where import place_of
+
+
+def look(case):
+    """Parameters in a dict or list of a module, converted parameters, and tracked tensors that no optimiser knows."""
+    registered = {leaf for module in case.modules for leaf in module.parameters.values()}
+    known = registered | {leaf for optimizer in case.optimizers for leaf in optimizer.leaves}
+    for module in case.modules:
+        if type(module.thing).__module__ != "__main__":
+            continue
+        for name, group in _attributes(case, module).items():
+            lost = [h for h in group if _lost(case, h, known, module)]
+            if lost:
+                place = place_of(case, _written(case, module, name))
+                yield RULE.found(case, [h.path for h in lost], place, None, [h.facts.id for h in lost], name=name)
+
+
+def _attributes(case, module):
+    """Tensors that a module's plain attributes hold, by attribute."""
+    out = {}
+    depth = len(module.steps)
+    for held in case.held:
+        steps = held.steps
+        if len(steps) > depth and steps[:depth] == module.steps and steps[depth].kind == "attribute":
+            if all(step.kind == "item" for step in steps[depth + 1 :]):
+                out.setdefault(str(steps[depth].name), []).append(held)
+    return out
+
+
+def _lost(case, held, known, module):
+    facts = held.facts
+    if facts.own in known:
+        return False
+    if facts.parameter:
+        return True
+    if facts.attached:
+        return facts.op.startswith(("ToCopy", "Clone")) and _single(case, held, known)
+    account = case.ledger.leaves.get(facts.own) if facts.leaf else None
+    trained = any(set(o.leaves) & set(module.parameters.values()) for o in case.optimizers)
+    return account is not None and account.total > 0 and trained
+
+
+def _single(case, held, known):
+    """One conversion of a leaf that has no name of its own."""
+    weight = case.graph.weigh([held.facts.id])
+    return len(weight.nodes) == 1 and len(weight.leaves) == 1 and not weight.leaves & (known | _named(case))
+
+
+def _named(case):
+    return {held.facts.own for held in case.held if held.facts.leaf}
+
+
+def _written(case, module, name):
+    """self.name = … in the class of the module, else anywhere."""
+    found = list(case.cells.assignments(name, attribute=True))
+    inside = [statement for statement in found if statement.owner == module.name]
+    return (inside or found or [None])[-1]
+
+
+RULE = Rule("GV601", "optim.unregistered", "warning", look)
