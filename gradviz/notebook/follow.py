@@ -35,6 +35,9 @@ class Follower:
         if not nodes and not leaves:
             return
         rows, edges = picture(self._source.rows, nodes, leaves)
+        flow = self._source.watcher.flow
+        for edge in edges:
+            edge.grad_norm = flow.norms.get((edge.target, edge.slot)) if flow else None
         self._take(rows, edges, only_changed=True)
 
     def follow(self):
@@ -81,7 +84,10 @@ class Follower:
                 if not only_changed or self._fresh(row):
                     self.recorder.put(row)
             for edge in edges:
-                if trace.edges.get((edge.target, edge.slot)) != edge:
+                before = trace.edges.get((edge.target, edge.slot))
+                if before is not None and edge.grad_norm is None:
+                    edge.grad_norm = before.grad_norm
+                if before != edge:
                     self.recorder.put_edge(edge)
             self._mark_root()
 

@@ -32,7 +32,7 @@ class View:
         self.page = book.page
         self.root = (place or book.page).locator("[data-testid=gv]").first
 
-    def wait(self, timeout=30):
+    def wait(self, timeout=15):
         """Until it is there."""
         self.root.wait_for(state="attached", timeout=timeout * 1000)
         return self
@@ -91,10 +91,9 @@ def test_it_grows_while_a_cell_runs_and_answers_a_click(notebook, picture):
     seen = set()
     view.until(view.total, lambda total: total >= 6)
     assert book.busy(2)
-    view.select(label="x")
-    inspector = view.root.locator("[data-testid=gv-inspector]")
-    answered = inspector.locator("[data-tab=value] .tensor")
-    answered.wait_for(timeout=1500)
+    view.select(op="MulBackward0")
+    view.root.locator("[data-testid=gv-tab-grad]").click()
+    view.root.locator("[data-testid=gv-formula]").wait_for(timeout=1500)
     assert book.busy(2), "the answer came only after the cell"
     picture(book, "running")
     while book.busy(2):

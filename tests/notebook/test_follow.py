@@ -1,0 +1,104 @@
+"""A view of one tensor's graph: keeps it, follows it, never pins it."""
+
+import gc
+import weakref
+
+import pytest
+
+import gradviz as torch
+from gradviz.notebook.session import Session
+from gradviz.watch.holders import Roots
+
+
+@pytest.fixture
+def session():
+    made = Session(lambda filename: None)
+    made.watch()
+    yield made
+    made.rest()
+
+
+def cell(session, count, names):
+    """End a cell that left ``names``."""
+    return session.end(Roots(user_ns=names), None)
+
+
+def operations(follower):
+    return [row for row in follower.recorder.trace.nodes.values() if row.kind == "operation"]
+
+
+def view_of(follower, session):
+    class View:
+        closed = False
+
+        def push(self, last):
+            pass
+
+        def close(self):
+            self.closed = True
+
+    session.add(View(), follower)
+
+
+def test_it_outlives_the_next_cell_and_sees_the_gradient(session):
+    session.begin(1, None, "")
+    w = torch.ones(2, requires_grad=True)
+    loss = (w * w).sum()
+    names = {"w": w, "loss": loss}
+    follower = session.follower(loss, Roots(user_ns=names))
+    view_of(follower, session)
+    cell(session, 1, names)
+    assert {row.label for row in follower.recorder.trace.nodes.values()} >= {"w", "loss"}
+    session.begin(2, None, "")
+    loss.backward()
+    other = torch.ones(3, requires_grad=True) * 5
+    cell(session, 2, names | {"other": other})
+    nodes = follower.recorder.trace.nodes
+    leaf = next(row for row in nodes.values() if row.label == "w")
+    assert leaf.grad_norm == pytest.approx(8**0.5)
+    assert len(nodes) == 3 and nodes[follower.target].root
+    assert all(e.grad_norm is not None for e in follower.recorder.trace.edges.values())
+    assert follower.detail(leaf.id).grad.values == [2.0, 2.0]
+
+
+def test_what_grows_out_of_it_joins(session):
+    session.begin(1, None, "")
+    x = torch.ones(2, requires_grad=True) * 2
+    follower = session.follower(x, Roots(user_ns={"x": x}))
+    view_of(follower, session)
+    y = x * 3
+    session._tick()
+    assert len(operations(follower)) == 2
+    cell(session, 1, {"x": x, "y": y})
+    rows = follower.recorder.trace.nodes.values()
+    assert {row.label for row in rows} >= {"x", "y"}
+
+
+def test_it_pins_nothing(session):
+    session.begin(1, None, "")
+    loss = (torch.ones(2, requires_grad=True) * 2).sum()
+    ref, node = weakref.ref(loss), weakref.ref(loss.grad_fn)
+    follower = session.follower(loss, Roots(user_ns={"loss": loss}))
+    view_of(follower, session)
+    cell(session, 1, {"loss": loss})
+    del loss
+    gc.collect()
+    assert ref() is None and node() is None
+    session.begin(2, None, "")
+    cell(session, 2, {})
+    assert len(operations(follower)) == 2
+
+
+def test_a_leaf(session):
+    session.begin(1, None, "")
+    w = torch.ones(2, requires_grad=True)
+    follower = session.follower(w, Roots(user_ns={"w": w}))
+    assert [row.label for row in follower.recorder.trace.nodes.values()] == ["w"]
+
+
+def test_norms_are_measured_only_while_somebody_looks(session):
+    assert not session.source.want_norms
+    view_of(None, session)
+    assert session.source.want_norms
+    session.remove(next(iter(session.views)))
+    assert not session.source.want_norms
