@@ -8,6 +8,7 @@ export class Sketch {
     this.cell = cell;
     this.nodes = [];
     this.edges = [];
+    /** @type {Record<number, any>} */
     this.details = {};
     this.findings = [];
     this.cells = [];

@@ -1,16 +1,12 @@
 // Remembers where everything stands, and lays out the next scene on the main thread or in a worker.
 import workerText from "worker-text:layout/worker.ts";
 import type { Scene } from "../model/scene";
+import { type Extent, layoutInput, routeKey, type Standing } from "./input";
 import { layoutGraph } from "./layout";
 import type { LayoutInput, LayoutOutput } from "./types";
 
 /** From this many items on, a worker lays out and the page stays smooth. */
 const WORKER_FROM = 500;
-
-export interface Extent {
-  left: number;
-  right: number;
-}
 
 /** Positions of one scene; arrays are by item, `bends` by link. */
 export interface Placement {
@@ -23,7 +19,7 @@ export interface Placement {
 type Done = (placement: Placement) => void;
 
 export class LayoutEngine {
-  private standing = new Map<string, { x: number; layer: number }>();
+  private standing = new Map<string, Standing>();
   private routes = new Map<string, number[]>();
   private shelf = 0;
   private worker: Worker | null = null;
@@ -36,7 +32,7 @@ export class LayoutEngine {
 
   /** Calls `done` at once for a small scene, later for a large one; a later call supersedes an earlier. */
   run(scene: Scene, extent: (n: number) => Extent, done: Done): void {
-    const input = this.inputFor(scene, extent);
+    const input = layoutInput(scene, extent, this.standing, this.routes, this.shelf);
     this.ticket += 1;
     this.waiting = null;
     const worker = scene.items.length > WORKER_FROM ? this.start() : null;
@@ -61,33 +57,6 @@ export class LayoutEngine {
     this.worker = null;
     if (this.address) URL.revokeObjectURL(this.address);
     this.address = "";
-  }
-
-  private inputFor(scene: Scene, extent: (n: number) => Extent): LayoutInput {
-    const count = scene.items.length;
-    const forward = scene.links.filter((link) => !link.back);
-    const input: LayoutInput = {
-      count,
-      order: Float64Array.from(scene.items, (item) => item.order),
-      leaf: Uint8Array.from(scene.items, (item) => (item.leaf ? 1 : 0)),
-      left: new Float64Array(count),
-      right: new Float64Array(count),
-      edges: Int32Array.from(forward.flatMap((link) => [link.source, link.target])),
-      fixedX: new Float64Array(count).fill(Number.NaN),
-      fixedLayer: new Int32Array(count).fill(-1),
-      fixedBends: forward.map((link) => this.routes.get(routeKey(scene, link)) ?? null),
-      shelf: this.shelf,
-    };
-    scene.items.forEach((item, n) => {
-      const room = extent(n);
-      input.left[n] = room.left;
-      input.right[n] = room.right;
-      const place = this.standing.get(item.key);
-      if (!place) return;
-      input.fixedX[n] = place.x;
-      input.fixedLayer[n] = place.layer;
-    });
-    return input;
   }
 
   private take(scene: Scene, input: LayoutInput, output: LayoutOutput): Placement {
@@ -141,6 +110,3 @@ export class LayoutEngine {
     if (job) job.done(this.take(job.scene, job.input, layoutGraph(job.input)));
   }
 }
-
-const routeKey = (scene: Scene, link: { source: number; target: number; slot: number }): string =>
-  `${scene.items[link.source].key}>${scene.items[link.target].key}:${link.slot}`;

@@ -17,14 +17,14 @@ export interface Choices {
 /** Group of each folded operation; an operation that is not in the map is drawn by itself. */
 export type Folding = Map<number, string>;
 
-/** `operations` in order of creation; `cost` is how many items an operation draws (itself and its leaves). */
+/** `operations` in order of creation and their `sites`; `cost` is how many items an operation draws (itself and its leaves). */
 export function fold(
   operations: readonly NodeRow[],
+  sites: string[],
   cost: (row: NodeRow) => number,
   choices: Choices,
   budget = BUDGET,
 ): Folding {
-  const sites = callSites(operations);
   const drawn = operations.reduce((sum, row) => sum + cost(row), 0);
   if (drawn <= budget) return closedOnly(operations, sites, choices);
   for (const keys of levels(operations, sites)) {
@@ -54,12 +54,17 @@ function nameRun(rows: readonly NodeRow[], start: number, end: number, keys: str
   const period = periodOf(rows, start, end);
   const seen = new Map<string, number>();
   const short = end - start <= 64;
+  const place = `s:${rows[start].cell}:${rows[start].line}:`;
   for (let n = start; n < end; n++) {
     const row = rows[n];
+    const module = row.module === "" ? "" : row.module.replace(/\d+/g, "*");
+    if (period > 0) {
+      keys[n] = `${place}${row.op}:${(n - start) % period}:${module}`;
+      continue;
+    }
     const times = seen.get(row.op) ?? 0;
     seen.set(row.op, times + 1);
-    const step = period > 0 ? (n - start) % period : short ? times : 0;
-    keys[n] = `s:${row.cell}:${row.line}:${row.op}:${step}:${row.module.replace(/\d+/g, "*")}`;
+    keys[n] = `${place}${row.op}:${short ? times : 0}:${module}`;
   }
 }
 
@@ -133,10 +138,10 @@ function itemsLeft(
 /** Nothing repeats: the newest are drawn and the earlier ones are one item. */
 function window(rows: readonly NodeRow[], cost: (row: NodeRow) => number, budget: number): Folding {
   const folding: Folding = new Map();
-  let left = budget;
+  let left = budget - 1;
   for (let n = rows.length - 1; n >= 0; n--) {
     left -= cost(rows[n]);
-    if (left < 0) folding.set(rows[n].id, "w:earlier");
+    if (left < 1) folding.set(rows[n].id, "w:earlier");
   }
   return folding;
 }

@@ -87,8 +87,8 @@ class Builder {
   build(): Scene {
     const rows = [...this.store.nodes.values()].sort((a, b) => a.id - b.id);
     const operations = rows.filter((row) => this.isStep(row));
-    const folding = fold(operations, (row) => this.cost(row), this.choices, this.budget);
     const sites = callSites(operations);
+    const folding = fold(operations, sites, (row) => this.cost(row), this.choices, this.budget);
     for (const site of sites) this.repeats.set(site, (this.repeats.get(site) ?? 0) + 1);
     operations.forEach((row, n) => {
       this.addStep(row, folding, sites[n]);

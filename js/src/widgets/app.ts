@@ -263,6 +263,7 @@ export class App implements Context {
     this.picture = scene.items.length > 0 ? new Picture(scene, place, labels) : null;
     this.updateEmpty();
     this.graph.show(this.picture, fresh);
+    this.scheduleList();
   }
 
   private updatePanels(): void {
@@ -424,6 +425,10 @@ export class App implements Context {
 
   private drawn(sights: Set<Sight>): void {
     this.legend.update(sights);
+    this.scheduleList();
+  }
+
+  private scheduleList(): void {
     if (this.listTimer !== 0) return;
     this.listTimer = window.setTimeout(() => {
       this.listTimer = 0;

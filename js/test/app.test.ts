@@ -1,0 +1,302 @@
+// @vitest-environment happy-dom
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { Sender } from "../dev/frames.mjs";
+import { chain, hostile, network, regression } from "../dev/scenes.mjs";
+import { readBundle } from "../src/protocol/bundle";
+import { App } from "../src/widgets/app";
+import type { Sketch } from "./help";
+
+const settings = { language: "en", theme: "light", layout: "inline", height: 420 };
+
+let sent: Record<string, unknown>[] = [];
+let host: HTMLElement;
+let app: App | null = null;
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
+  sent = [];
+  host = document.createElement("div");
+  document.body.append(host);
+});
+
+afterEach(() => {
+  app?.close();
+  app = null;
+  document.body.replaceChildren();
+  vi.useRealTimers();
+});
+
+const wire = {
+  send: (message: Record<string, unknown>) => sent.push(message),
+  now: () => performance.now(),
+};
+
+function live(): App {
+  app = new App(host, settings, wire);
+  app.client!.ready();
+  return app;
+}
+
+function frozen(sketch: Sketch, more = {}): App {
+  app = new App(host, { ...settings, ...more }, null);
+  app.take(readBundle(JSON.stringify(sketch.bundle()))!.delta);
+  settle();
+  return app;
+}
+
+const settle = () => vi.advanceTimersByTime(1000);
+const all = (selector: string) => [...host.shadowRoot!.querySelectorAll<HTMLElement>(selector)];
+const one = (name: string) => all(`[data-testid="${name}"]`)[0];
+const node = (id: number) =>
+  all(`[data-node-id="${id}"]`).find((element) => element.tagName === "BUTTON")!;
+
+function feed(view: App, sender: Sender, sketch: Sketch, more: Record<string, unknown> = {}): void {
+  const { message, buffers } = sender.frame(sketch.nodes, sketch.edges, {
+    status: sketch.bundle().status,
+    ...more,
+  });
+  view.client!.receive(message, buffers);
+  settle();
+}
+
+test("an empty view says what to do", () => {
+  live();
+  settle();
+  expect(sent).toEqual([{ t: "ready", seq: -1 }]);
+  expect(one("gv-empty").textContent).toContain("No graph yet.");
+  expect(one("gv-leaks")).toBeUndefined();
+});
+
+test("a frame becomes counters, nodes and findings", () => {
+  const view = live();
+  const s = network();
+  feed(view, new Sender(), s, { findings: s.findings });
+  expect(one("gv-empty").hidden).toBe(true);
+  expect(one("gv-state").textContent).toBe("In [7] running");
+  expect(one("gv-count").textContent).toBe("10 of 10 nodes · 0 folded");
+  expect(one("gv-leaks").textContent).toBe("2 leaks · 1.2 MB");
+  expect(all("button[data-node-id]")).toHaveLength(10);
+  expect(node(7).dataset).toMatchObject({ kind: "operation", label: "h", leak: "true" });
+  expect(node(2).dataset).toMatchObject({ kind: "parameter", leak: "false" });
+  expect(Number(node(2).dataset.grad)).toBeGreaterThan(0);
+  expect(all("[data-testid=gv-finding]").map((row) => row.dataset.rule)).toEqual([
+    "GV101",
+    "GV131",
+  ]);
+});
+
+test("a flag goes when the leak goes", () => {
+  const view = live();
+  const s = network();
+  const sender = new Sender();
+  feed(view, sender, s, { findings: s.findings });
+  const { message, buffers } = sender.frame([], [], { findings: [] });
+  view.client!.receive(message, buffers);
+  settle();
+  expect(one("gv-leaks")).toBeUndefined();
+  expect(all("[data-testid=gv-finding]")).toEqual([]);
+  expect(node(7).dataset.leak).toBe("false");
+});
+
+test("a selected node tells its row at once, waits aloud, and then tells the rest", () => {
+  const view = live();
+  const s = network();
+  feed(view, new Sender(), s);
+  node(7).click();
+  const inspector = one("gv-inspector");
+  expect(sent.at(-1)).toEqual({ t: "inspect", id: 7 });
+  expect(inspector.dataset.nodeId).toBe("7");
+  expect(inspector.textContent).toContain("(64, 256) float32");
+  expect(inspector.textContent).toContain("ReluBackward0");
+  expect(one("gv-queued").textContent).toBe("");
+  vi.advanceTimersByTime(450);
+  expect(one("gv-queued").textContent).toContain("queued until the cell ends");
+  const detail = { ...s.at(7), ...s.details[7] };
+  view.client!.receive({ t: "detail", id: 7, detail });
+  settle();
+  expect(one("gv-queued")).toBeUndefined();
+  one("gv-tab-grad").click();
+  expect(inspector.textContent).toContain("1.94");
+  expect(one("gv-formula").textContent).toBe("∂L/∂in = g · [in > 0]");
+  one("gv-tab-saved").click();
+  expect(inspector.textContent).toContain("saved at version 0, now 0");
+  one("gv-tab-hooks").click();
+  expect(inspector.textContent).toContain("print_norm");
+  one("gv-tab-alive").click();
+  expect(one("gv-holder").textContent).toBe("history[3]");
+  one("gv-tab-source").click();
+  expect(inspector.textContent).toContain("h = torch.relu(fc1(x))");
+});
+
+test("a node is asked about again when it has changed, and not when it has not", () => {
+  const view = live();
+  const s = regression();
+  const sender = new Sender();
+  feed(view, sender, s);
+  node(2).click();
+  const asked = () => sent.filter((message) => message.t === "inspect").length;
+  expect(asked()).toBe(1);
+  feed(view, sender, s);
+  expect(asked()).toBe(1);
+  s.at(2).grad_norm = 5;
+  feed(view, sender, s);
+  expect(asked()).toBe(2);
+});
+
+test("a whole frame for another page leaves the selection and what was told", () => {
+  const view = live();
+  const s = network();
+  const sender = new Sender();
+  feed(view, sender, s);
+  node(7).click();
+  view.client!.receive({ t: "detail", id: 7, detail: { ...s.at(7), ...s.details[7] } });
+  sender.restart();
+  feed(view, sender, s);
+  expect(one("gv-inspector").dataset.nodeId).toBe("7");
+  expect(one("gv-queued")).toBeUndefined();
+});
+
+test("numbers are written out when few", () => {
+  frozen(regression());
+  node(6).click();
+  expect(all(".matrix code").map((cell) => cell.textContent)).toEqual([
+    "0.2",
+    "−1.2",
+    "2.4",
+    "0.031",
+    "1.5",
+  ]);
+  node(9).click();
+  expect(all(".scalar")[0].textContent).toBe("1.83");
+});
+
+test("what is not finite is written as such", () => {
+  const s = regression();
+  s.details[6].value!.values = [["NaN"], ["Infinity"], [1], [null], [true]] as never;
+  frozen(s);
+  node(6).click();
+  expect(all(".matrix code").map((cell) => cell.textContent)).toEqual([
+    "NaN",
+    "∞",
+    "1",
+    "NaN",
+    "1",
+  ]);
+});
+
+test("no gradient: the reason is said", () => {
+  frozen(regression());
+  node(6).click();
+  one("gv-tab-grad").click();
+  expect(one("gv-inspector").textContent).toContain("this is not a leaf");
+});
+
+test("hostile names are text", () => {
+  frozen(hostile());
+  const root = host.shadowRoot!;
+  expect(root.querySelectorAll("img, script, b b, svg[onload]")).toHaveLength(0);
+  expect(node(1).dataset.label).toBe("<img src=x onerror=alert(1)>");
+  node(15).click();
+  expect(one("gv-inspector").textContent).toContain("<img src=x onerror=alert(1)>");
+  expect(root.querySelectorAll("img")).toHaveLength(0);
+});
+
+test("Chinese is one click away, and Python hears of it", () => {
+  const view = live();
+  feed(view, new Sender(), network());
+  one("gv-language").click();
+  settle();
+  expect(one("gv-count").textContent).toBe("10 / 10 个节点 · 折叠 0");
+  expect(one("gv-state").textContent).toBe("In [7] 运行中");
+  expect(sent.at(-1)).toEqual({ t: "language", language: "zh" });
+});
+
+test("a long loop is folded, and the count opens and closes what repeats", () => {
+  frozen(chain(3000));
+  expect(one("gv-count").textContent).toBe("1 of 3,001 nodes · 3,000 folded");
+  app!.close();
+  host.remove();
+  host = document.createElement("div");
+  document.body.append(host);
+  frozen(chain(20));
+  one("gv-count").click();
+  settle();
+  expect(one("gv-count").textContent).toBe("1 of 21 nodes · 20 folded");
+  one("gv-count").click();
+  settle();
+  expect(one("gv-count").textContent).toBe("21 of 21 nodes · 0 folded");
+});
+
+test("broken frames lead to a question and in the end to a sentence, never to silence", () => {
+  const view = live();
+  for (let n = 0; n < 6; n++) {
+    view.client!.receive({ t: "frame", v: 1, seq: 5, base: 4, strings: [] }, []);
+    vi.advanceTimersByTime(2500);
+  }
+  expect(sent.filter((message) => message.t === "resync")).toHaveLength(3);
+  expect(one("gv-alert").textContent).toContain("cannot be read");
+  feed(view, new Sender(), network());
+  expect(one("gv-alert").hidden).toBe(true);
+  expect(one("gv-count").dataset.shown).toBe("10");
+});
+
+test("a vanished node takes its selection along", () => {
+  const view = live();
+  const sender = new Sender();
+  feed(view, sender, network());
+  node(7).click();
+  const { message, buffers } = sender.frame([], [], { removed: [7] });
+  view.client!.receive(message, buffers);
+  settle();
+  expect(one("gv-inspector").dataset.nodeId).toBeUndefined();
+});
+
+test("what Python left out is said", () => {
+  const view = live();
+  const s = network();
+  feed(view, new Sender(), s, {
+    status: { ...s.bundle().status, total: 100_000, note: "notebook.cut_short" },
+  });
+  expect(one("gv-count").textContent).toBe("10 of 100,000 nodes · 99,990 folded");
+  expect(one("gv-note").textContent).toContain("Only a part");
+});
+
+test("finding: typing lists, Enter selects", () => {
+  frozen(network());
+  one("gv-find").click();
+  const input = all(".find input")[0] as HTMLInputElement;
+  input.value = "fc2";
+  input.dispatchEvent(new Event("input"));
+  expect(all(".results button")).toHaveLength(1);
+  input.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter" }));
+  expect(one("gv-inspector").dataset.nodeId).toBe("4");
+  input.dispatchEvent(new KeyboardEvent("keydown", { key: "Escape" }));
+  expect(all(".find")[0].hidden).toBe(true);
+});
+
+test("keys walk along the edges and Esc lets go", () => {
+  frozen(network());
+  node(10).click();
+  const graph = all(".graph")[0];
+  const press = (key: string) =>
+    graph.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
+  const selected = () => one("gv-inspector").dataset.nodeId;
+  press("ArrowUp");
+  expect(selected()).toBe("8");
+  press("ArrowUp");
+  expect(selected()).toBe("7");
+  press("Escape");
+  expect(selected()).toBeUndefined();
+});
+
+test("the memory strip has a bar for each cell", () => {
+  frozen(network());
+  expect(all("[data-testid=gv-memory] .bar")).toHaveLength(22);
+});
+
+test("a frozen page asks no one and says what it lacks", () => {
+  frozen(network());
+  node(5).click();
+  expect(sent).toEqual([]);
+  expect(one("gv-inspector").textContent).toContain("The value is no longer held.");
+});
