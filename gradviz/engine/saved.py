@@ -75,6 +75,8 @@ def result_array(node):
     """The array of a saved result, its version checked."""
     kept = node.r
     if kept.__class__ is tuple:
+        if kept[0].__class__ is tuple:
+            return tuple(_one_result(node, *one) for one in kept)
         array, cell, version = kept
         if cell[0] != version:
             _complain(array, node, cell[0], version)
@@ -82,6 +84,12 @@ def result_array(node):
     if kept is FREED:
         freed(node)
     return unpack(kept)._a
+
+
+def _one_result(node, array, cell, version):
+    if cell[0] != version:
+        _complain(array, node, cell[0], version)
+    return array
 
 
 def result_tensor(node):
@@ -92,10 +100,18 @@ def result_tensor(node):
     if kept.__class__ is Packed:
         return unpack(kept)
     array = result_array(node)
+    if array.__class__ is tuple:
+        return tuple(_result(x, one[1], Output(node, k)) for k, (x, one) in enumerate(zip(array, kept, strict=True)))
+    return _result(array, kept[1], node)
+
+
+def _result(array, cell, edge):
+    from .tensor import Tensor
+
     t = new(Tensor)
     t._a = array
-    t._v = kept[1]
-    t._g = node
+    t._v = cell
+    t._g = edge if array.dtype.kind in "fcV" else None
     return t
 
 

@@ -1,6 +1,8 @@
 """The operations: tables of declarations. Importing this package fills Tensor, RAW and TENSOR."""
 
-from . import create, elementwise, index, loss, matmul, random, reduce, shape  # noqa: F401
+from . import (  # noqa: F401
+    activation, arithmetic, choose, complex, create, elementwise, index, loss, matmul, random, reduce, shape, sort, special, statistics,
+)
 from .declare import FUNCTIONS
 
 __all__ = ["FUNCTIONS"]

@@ -13,7 +13,7 @@ from ..engine.dispatch import Tensor, wrap
 from ..engine.events import door
 from ..engine.node import LEAF
 from .declare import declare, method, only_function, only_method, public
-from .elementwise import to_copy
+from .arithmetic import to_copy
 from .shape import sizes
 
 

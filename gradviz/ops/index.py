@@ -116,14 +116,18 @@ def _select(x, dim, i, original):
     return select_op(x, dim, i % n)
 
 
+select_attach = select_op.attach
+
+
 def getitem(self, index):
     """``self[index]``: a view for integers, slices, None and ``...``; a copy for index tensors, lists and masks."""
     kind = index.__class__
-    if kind is int and self._a.ndim:
-        n = self._a.shape[0]
-        if -n <= index < n:
-            return select_op(self, 0, index if index >= 0 else index + n)
-        raise IndexError(f"index {index} is out of bounds for dimension 0 with size {n}")
+    if kind is int:
+        try:
+            part = self._a[index, ...]
+        except IndexError:
+            return _basic(self, (index,))
+        return select_attach(self, part, (0, index if index >= 0 else index + len(self._a)))
     if kind is not tuple:
         index = (index,)
     if any(_is_advanced(i) and not _is_scalar(i) for i in index) or any(isinstance(i, bool) for i in index):

@@ -8,8 +8,8 @@ from ..backend import xp
 from ..engine import dtypes
 from ..engine.dispatch import RAW, TENSOR, Tensor, wrap
 from ..engine.tensor import wrap_dim
-from .declare import alias, declare, method, only_function, public
-from .shape import _region
+from .arithmetic import _cast
+from .declare import declare, method
 
 ndarray = xp.ndarray
 add_reduce = xp.add.reduce
@@ -51,17 +51,16 @@ def _summing(dtype):
 
 # ---------------------------------------------------------------- sum and mean
 empty = xp.empty
-_NARROW = frozenset((xp.dtype(xp.float16),))
-_wide = {d: xp.dtype(xp.int64) for d in map(xp.dtype, "?bBhHiIlL")}
+_HALF = xp.dtype(xp.float16)
+# the dtype to sum in, where it is not the array's own
+_sum_in = {d: xp.dtype(xp.int64) for d in map(xp.dtype, "?bBhHiIlL")} | {_HALF: xp.dtype(xp.float32)}
 
 
 def _sum_all(x):
     dtype = x.dtype
-    if dtype in _NARROW:
-        return add_reduce(x, None, xp.float32).astype(dtype)
-    out = empty((), _wide.get(dtype) or dtype)
+    out = empty((), _sum_in.get(dtype, dtype))
     add_reduce(x, None, None, out)
-    return out
+    return out.astype(dtype) if dtype is _HALF else out
 
 
 def _sum_dims(x, dims, keepdim):
@@ -72,9 +71,13 @@ def _sum_dims(x, dims, keepdim):
 
 sum_all = declare("sum", _sum_all, "self", "", node="SumBackward0", formula="g everywhere",
                   self=lambda F, g, self_shape: F.expand_to(g, self_shape))  # fmt: skip
+sum_cast = declare("sum_cast", lambda x, dtype: _sum_all(_cast(x, dtype)), "self", "dtype", node="SumBackward0", formula="g everywhere",
+                   self=lambda F, g, self_shape: F.expand_to(g, self_shape))  # fmt: skip
 sum_dims = declare("sum_dims", _sum_dims, "self", "dim keepdim", node="SumBackward1", formula="g along the summed dimensions",
                    self=lambda F, g, self_shape, dim, keepdim: restore(F, g, self_shape, dim, keepdim))  # fmt: skip
+_NUMEL = {"self_sym_numel": lambda node: math.prod(node.at[-1])}
 mean_all = declare("mean", lambda x: _sum_all(x) / x.dtype.type(max(x.size, 1) if x.size else xp.nan), "self", "", node="MeanBackward0",
+                   also=_NUMEL,
                    formula="g / n everywhere",
                    self=lambda F, g, self_shape: F.expand_to(g / max(math.prod(self_shape), 1), self_shape))  # fmt: skip
 
@@ -85,6 +88,7 @@ def _mean_dims(x, dims, keepdim):
 
 
 mean_dims = declare("mean_dims", _mean_dims, "self", "dim keepdim", node="MeanBackward1", formula="g / n along the averaged dimensions",
+                    also=_NUMEL,
                     self=lambda F, g, self_shape, dim, keepdim: restore(F, g / count(self_shape, dim), self_shape, dim, keepdim))  # fmt: skip
 
 
@@ -104,8 +108,11 @@ def sum(input, dim=None, keepdim=False, *, dtype=None, out=None, axis=None):
     """The sum of all elements, or along ``dim``; integers sum in int64."""
     if dim is None and axis is None and dtype is None and not keepdim:
         return sum_all(input) if out is None else _finish("sum", sum_all(input), out, input)
-    input = _as(input, dtype)
     dim = axis if dim is None else dim
+    if dtype is not None and dtype.np != input._a.dtype:
+        if dim is None and not keepdim and dtype.category >= 2:
+            return _finish("sum", sum_cast(input, dtype.np), out, input)
+        input = _as(input, dtype)
     return _finish("sum", sum_dims(input, axes(dim, input._a.ndim), keepdim), out, input)
 
 
@@ -127,14 +134,26 @@ method(sum)
 method(mean)
 
 
+def _nansum(x, dims, keepdim):
+    return _sum_dims(xp.where(xp.isnan(x), x.dtype.type(0), x), dims, keepdim)
+
+
+nansum_op = declare("nansum_op", _nansum, "self", "dim keepdim", node="NansumBackward0", formula="g where self is not NaN",
+                    hidden=("self_sym_sizes",), self=lambda F, g, self, self_shape, dim, keepdim: F.masked_fill(
+                        restore(F, g, self_shape, dim, keepdim), F.isnan(self), 0))  # fmt: skip
+
+
 def nansum(input, dim=None, keepdim=False, *, dtype=None):
     """The sum with NaN counted as zero."""
-    return sum(TENSOR.where(input.isnan(), wrap(xp.zeros((), input._a.dtype)), input), dim, keepdim, dtype=dtype)
+    input = _as(input, dtype)
+    if input._a.dtype.kind in "biu":
+        return sum(input, dim, keepdim)
+    return nansum_op(input, axes(dim, input._a.ndim), keepdim)
 
 
 def nanmean(input, dim=None, keepdim=False, *, dtype=None):
     """The mean of the elements that are not NaN."""
-    return nansum(input, dim, keepdim, dtype=dtype) / (~input.isnan()).sum(dim, keepdim)
+    return nansum(input, dim, keepdim, dtype=dtype) / (~input.detach().isnan()).sum(dim, keepdim)
 
 
 method(nansum)
@@ -142,6 +161,10 @@ method(nanmean)
 
 
 # ---------------------------------------------------------------- product
+# what a whole reduction keeps for itself, and PyTorch's node does not show
+_WHOLE = ("dim", "keepdim", "self_sym_sizes")
+
+
 def _prod_forward(x, dims, keepdim):
     return xp.multiply.reduce(x, dims, _summing(x.dtype), None, keepdim)
 
@@ -154,8 +177,10 @@ def _prod_grad(F, g, self, result, self_shape, dim, keepdim):
     return F.mul(restore(F, g, self_shape, dim, keepdim), F.products_of_others(self, dim))
 
 
-prod_op = declare("prod", _prod_forward, "self", "dim keepdim", node="ProdBackward0", formula="g · result / self", self=_prod_grad)
-prod_dim_op = declare("prod_dim", _prod_forward, "self", "dim keepdim", node="ProdBackward1", formula="g · result / self", self=_prod_grad)
+prod_op = declare("prod", _prod_forward, "self", "dim keepdim", node="ProdBackward0", formula="g · result / self", hidden=_WHOLE,
+                  self=_prod_grad)  # fmt: skip
+prod_dim_op = declare("prod_dim", _prod_forward, "self", "dim keepdim", node="ProdBackward1", formula="g · result / self",
+                      hidden=("self_sym_sizes",), self=_prod_grad)  # fmt: skip
 
 
 def _products_of_others(x, dims):
@@ -220,10 +245,25 @@ def _extreme(function):
     return forward
 
 
-amax_op = declare("amax", _extreme(xp.maximum), "self", "dim keepdim", node="AmaxBackward0", formula="g shared by the largest", self=_even)
-amin_op = declare("amin", _extreme(xp.minimum), "self", "dim keepdim", node="AminBackward0", formula="g shared by the smallest", self=_even)
-max_all = declare("max_all", _extreme(xp.maximum), "self", "dim keepdim", node="MaxBackward1", formula="g shared by the largest", self=_even)
-min_all = declare("min_all", _extreme(xp.minimum), "self", "dim keepdim", node="MinBackward1", formula="g shared by the smallest", self=_even)
+def _reducing(name, ufunc, node, hidden, shared):
+    return declare(name, _extreme(ufunc), "self", "dim keepdim", node=node, formula=f"g shared by the {shared}", hidden=hidden, self=_even)
+
+
+amax_op = _reducing("amax", xp.maximum, "AmaxBackward0", ("self_sym_sizes",), "largest")
+amin_op = _reducing("amin", xp.minimum, "AminBackward0", ("self_sym_sizes",), "smallest")
+max_all = _reducing("max_all", xp.maximum, "MaxBackward1", _WHOLE, "largest")
+min_all = _reducing("min_all", xp.minimum, "MinBackward1", _WHOLE, "smallest")
+
+
+def _aminmax_joint(F, g, self, result, self_shape, dim, keepdim):
+    parts = [_even(F, gx, self, r, self_shape, dim, keepdim) for gx, r in zip(g, result, strict=True) if gx is not None]
+    return (parts[0] if len(parts) == 1 else parts[0] + parts[1],)
+
+
+aminmax_op = declare("aminmax", lambda x, dims, k: (amin_op.op.forward(x, dims, k), amax_op.op.forward(x, dims, k)), "self",
+                     "dim keepdim", outputs=True, formula="g shared by the smallest and by the largest", joint=_aminmax_joint,
+                     hidden=("self_sym_sizes", "result"),
+                     also={"min": lambda node: TENSOR.result(node)[0], "max": lambda node: TENSOR.result(node)[1]})  # fmt: skip
 
 
 def _put_along(g, index, shape, dim):
@@ -241,8 +281,9 @@ declare("take_along", lambda x, index, dim: xp.take_along_axis(x, index, dim), "
 def _pick(F, g, self_shape, dim, keepdim, indices):
     """The gradient goes to the one chosen element."""
     g = g[0]
-    if not keepdim and self_shape:
-        g = F.reshape(g, keep_shape(self_shape, (dim,)))
+    if self_shape:
+        if not keepdim:
+            g = F.reshape(g, keep_shape(self_shape, (dim,)))
         indices = xp.expand_dims(indices, dim)
     return (F.put_along(g, indices, self_shape, dim) if self_shape else g,)
 
@@ -303,7 +344,7 @@ _min_dim = _chooser("min_dim", _nan_first(xp.argmin), "MinBackward0")
 def _extremum(name, whole, along):
     def function(input, dim=None, keepdim=False, *, other=None, out=None):
         if isinstance(dim, Tensor) or other is not None:
-            from .elementwise import maximum, minimum
+            from .choose import maximum, minimum
 
             return (maximum if name == "max" else minimum)(input, dim if other is None else other)
         if dim is None:
@@ -324,8 +365,8 @@ _extremum("max", max_all, _max_dim)
 _extremum("min", min_all, _min_dim)
 method(lambda input, dim=(), keepdim=False: amax_op(input, axes(dim, input._a.ndim), keepdim), "amax")
 method(lambda input, dim=(), keepdim=False: amin_op(input, axes(dim, input._a.ndim), keepdim), "amin")
-method(lambda input, dim=None, keepdim=False: return_types("aminmax", ("min", "max"))(
-    input.amin(() if dim is None else dim, keepdim), input.amax(() if dim is None else dim, keepdim)), "aminmax")  # fmt: skip
+method(lambda input, *, dim=None, keepdim=False: return_types("aminmax", ("min", "max"))(
+    *aminmax_op(input, axes(dim, input._a.ndim), keepdim)), "aminmax")  # fmt: skip
 
 
 def _arg(function, name):
@@ -350,221 +391,6 @@ _arg(xp.argmax, "argmax")
 _arg(xp.argmin, "argmin")
 
 
-def _middle(x, d):
-    order = xp.argsort(x, d, kind="stable")
-    return xp.take(order, (x.shape[d] - 1) // 2, d).astype(xp.int64)
-
-
-_median_dim = _chooser("median_dim", _middle, "MedianBackward1")
-median_all = declare("median", lambda x: xp.sort(x.ravel())[(x.size - 1) // 2], "self", "", node="MedianBackward0",
-                     formula="g shared by the elements equal to the median",
-                     self=lambda F, g, self, result, self_shape: _even(F, g, self, result, self_shape, tuple(range(len(self_shape))), False))  # fmt: skip
-
-
-def median(input, dim=None, keepdim=False):
-    """The lower median of all elements, or (values, indices) along ``dim``."""
-    return median_all(input) if dim is None else _median_dim(input, dim, keepdim)
-
-
-method(median)
-
-
-# ---------------------------------------------------------------- sorting
-def _sort_joint(F, g, self_shape, dim, indices):
-    g = g[0]
-    return (F.put_along(g, indices, self_shape, dim) if self_shape else g,)
-
-
-sort_op = declare("sort", lambda x, dim, indices: (xp.take_along_axis(x, indices, dim) if x.ndim else x.copy(), indices), "self",
-                  "dim indices", node="SortBackward0", outputs=(True, False), formula="g put back in the old order", joint=_sort_joint)  # fmt: skip
-topk_op = declare("topk", lambda x, dim, indices: (xp.take_along_axis(x, indices, dim) if x.ndim else x.copy(), indices), "self",
-                  "dim indices", node="TopkBackward0", outputs=(True, False), formula="g at the chosen elements", joint=_sort_joint)  # fmt: skip
-
-
-def _order(a, dim, descending):
-    if a.ndim == 0:
-        return xp.zeros((), xp.int64)
-    if not descending:
-        return xp.argsort(a, dim, kind="stable")
-    flipped = xp.flip(a, dim)
-    order = xp.flip(xp.argsort(flipped, dim, kind="stable"), dim)
-    return a.shape[dim] - 1 - order
-
-
-def sort(input, dim=-1, descending=False, stable=False):
-    """(values, indices) sorted along ``dim``; equal elements keep their order."""
-    d = wrap_dim(dim, input._a.ndim)
-    return _pair("sort", sort_op(input, d, _order(input._a, d, descending)))
-
-
-def argsort(input, dim=-1, descending=False, stable=False):
-    """The indices that sort along ``dim``."""
-    return wrap(xp.ascontiguousarray(_order(input._a, wrap_dim(dim, input._a.ndim), descending)))
-
-
-def topk(input, k, dim=-1, largest=True, sorted=True):
-    """(values, indices) of the ``k`` largest or smallest along ``dim``."""
-    d = wrap_dim(dim, input._a.ndim)
-    if input._a.ndim and not 0 <= k <= input._a.shape[d]:
-        raise RuntimeError("selected index k out of range")
-    order = _order(input._a, d, largest)
-    indices = xp.ascontiguousarray(order[_region(input._a.ndim, d, slice(0, k))]) if input._a.ndim else order
-    return _pair("topk", topk_op(input, d, indices))
-
-
-def kthvalue(input, k, dim=-1, keepdim=False):
-    """(value, index) of the ``k``-th smallest along ``dim``."""
-    return _chooser("kthvalue_dim", lambda x, d: xp.take(xp.argsort(x, d, kind="stable"), k - 1, d), "KthvalueBackward0")(input, dim, keepdim)
-
-
-for _f in (sort, argsort, topk, kthvalue):
-    method(_f)
-method(lambda input, dim=-1, descending=False: sort(input, dim, descending), "msort")
-
-# ---------------------------------------------------------------- scans
-cumsum_op = declare("cumsum", lambda x, dim: xp.cumsum(x, dim, _summing(x.dtype)) if x.ndim else x.copy(), "self", "dim",
-                    formula="sums of g from here on", self=lambda F, g, dim: F.reverse_cumsum(g, dim))  # fmt: skip
-declare("reverse_cumsum", lambda x, dim: xp.flip(xp.cumsum(xp.flip(x, dim), dim), dim) if x.ndim else x, "self", "dim",
-        node="FlipBackward0", self=lambda F, g, dim: F.cumsum(g, dim))  # fmt: skip
-
-
-def _cumprod_grad(F, g, self, result, dim):
-    return F.reverse_cumsum(g * F.conj(result), dim) / F.conj(self)
-
-
-cumprod_op = declare("cumprod", lambda x, dim: xp.cumprod(x, dim, _summing(x.dtype)) if x.ndim else x.copy(), "self", "dim",
-                     formula="sums of g · result from here on, / self", self=_cumprod_grad)  # fmt: skip
-
-
-def cumsum(input, dim, *, dtype=None):
-    """Running sums along ``dim``."""
-    input = _as(input, dtype)
-    return cumsum_op(input, wrap_dim(dim, input._a.ndim))
-
-
-def cumprod(input, dim, *, dtype=None):
-    """Running products along ``dim``."""
-    input = _as(input, dtype)
-    return cumprod_op(input, wrap_dim(dim, input._a.ndim))
-
-
-method(cumsum)
-method(cumprod)
-
-
-# ---------------------------------------------------------------- variance and norms
-def _centred(x, dims):
-    return x - add_reduce(x, dims, None, None, True) / x.dtype.type(max(count(x.shape, dims), 1))
-
-
-def _var_forward(x, dims, correction, keepdim):
-    c = _centred(x, dims)
-    with xp.errstate(all="ignore"):
-        squares = (c * xp.conj(c)).real if x.dtype.kind == "c" else c * c
-        return add_reduce(squares, dims, None, None, keepdim) / squares.dtype.type(max(count(x.shape, dims) - correction, 0))
-
-
-def _var_grad(F, g, self, self_shape, dim, correction, keepdim):
-    n = count(self_shape, dim)
-    scale = 2.0 / (n - correction) if n != correction else math.nan
-    centred = self - F.expand_to(F.mean_dims(self, dim, True), self_shape)
-    return restore(F, g, self_shape, dim, keepdim) * scale * centred
-
-
-var_op = declare("var", _var_forward, "self", "dim correction keepdim", formula="2 g (self − mean) / (n − correction)", self=_var_grad)
-std_op = declare("std", lambda x, dims, c, k: xp.sqrt(_var_forward(x, dims, c, k)), "self", "dim correction keepdim",
-                 formula="g (self − mean) / ((n − correction) · result)",
-                 self=lambda F, g, self, result, self_shape, dim, correction, keepdim: _var_grad(
-                     F, g / (result * 2) if F is TENSOR else _safe_divide(g, result * 2), self, self_shape, dim, correction, keepdim))  # fmt: skip
-
-
-def _safe_divide(a, b):
-    with xp.errstate(all="ignore"):
-        return a / b
-
-
-def _spread_measure(name, op):
-    def function(input, dim=None, unbiased=None, keepdim=False, *, correction=None, axis=None):
-        if isinstance(dim, bool):
-            dim, unbiased = None, dim
-        if correction is None:
-            correction = 1 if unbiased is None or unbiased else 0
-        dim = axis if dim is None else dim
-        if input._a.dtype.kind in "biu":
-            raise RuntimeError(f"{name} only support floating point and complex dtypes")
-        return op(input, axes(dim, input._a.ndim), correction, keepdim)
-
-    function.__name__ = name
-    function.__doc__ = f"``{name}`` of all elements or along ``dim``; ``correction`` is subtracted from the count (1 = unbiased)."
-    method(function, name)
-    return function
-
-
-var, std = _spread_measure("var", var_op), _spread_measure("std", std_op)
-public("var_mean", lambda input, dim=None, unbiased=None, keepdim=False, *, correction=None: (
-    var(input, dim, unbiased, keepdim, correction=correction), mean(input, dim, keepdim)))  # fmt: skip
-public("std_mean", lambda input, dim=None, unbiased=None, keepdim=False, *, correction=None: (
-    std(input, dim, unbiased, keepdim, correction=correction), mean(input, dim, keepdim)))  # fmt: skip
-
-
-def _norm_forward(x, p, dims, keepdim):
-    a = xp.abs(x)
-    if p == 2:
-        return xp.sqrt(add_reduce(a * a, dims, None, None, keepdim))
-    if p == 1:
-        return add_reduce(a, dims, None, None, keepdim)
-    if p == math.inf:
-        return xp.maximum.reduce(a, dims, None, None, keepdim)
-    if p == -math.inf:
-        return xp.minimum.reduce(a, dims, None, None, keepdim)
-    if p == 0:
-        return add_reduce((a != 0).astype(a.dtype), dims, None, None, keepdim)
-    return add_reduce(a**p, dims, None, None, keepdim) ** a.dtype.type(1 / p)
-
-
-def _norm_grad(F, g, self, result, self_shape, p, dim, keepdim):
-    if p == 0:
-        return F.zeros_like(self)
-    if not keepdim:
-        g, result = (F.reshape(x, keep_shape(self_shape, dim)) for x in (g, result))
-    if p == 1:
-        return F.sgn(self) * g
-    if p == 2:
-        return self * F.masked_fill(g / F.masked_fill(result, result == 0, 1), result == 0, 0)
-    size = F.abs(self)
-    if p in (math.inf, -math.inf):
-        mask = F.cast(size == result, (g if F is RAW else g._a).dtype)
-        return F.sgn(self) * (mask / F.sum_dims(mask, dim, True) * g)
-    power = F.pow_scalar(F.masked_fill(size, size == 0, 1), p - 1)
-    power = F.masked_fill(power, size == 0, 0)
-    scale = g / F.pow_scalar(F.masked_fill(result, result == 0, 1), p - 1)
-    return F.sgn(self) * power * F.masked_fill(scale, result == 0, 0)
-
-
-norm_op = declare("norm_all", _norm_forward, "self", "p dim keepdim", node="NormBackward0", formula="g · self / result", self=_norm_grad)
-vector_norm_op = declare("vector_norm", _norm_forward, "self", "ord dim keepdim", node="LinalgVectorNormBackward0",
-                         formula="g · self / result",
-                         self=lambda F, g, self, result, self_shape, ord, dim, keepdim: _norm_grad(
-                             F, g, self, result, self_shape, ord, dim, keepdim))  # fmt: skip
-
-
-def norm(input, p="fro", dim=None, keepdim=False, dtype=None):
-    """The p-norm of all elements or along ``dim``; "fro" is p = 2."""
-    input = _as(input, dtype)
-    power = 2.0 if p in ("fro", None) else float(p)
-    return vector_norm_op(input, power, axes(dim, input._a.ndim), keepdim)
-
-
-def vector_norm(x, ord=2, dim=None, keepdim=False, *, dtype=None):
-    """``linalg.vector_norm``: the ``ord``-norm of all elements or along ``dim``."""
-    x = _as(x, dtype)
-    return vector_norm_op(x, float(ord), axes(dim, x._a.ndim), keepdim)
-
-
-method(norm)
-public("dist", lambda input, other, p=2: norm(input - other, p))
-
-
 # ---------------------------------------------------------------- logsumexp, softmax
 def _logsumexp_forward(x, dims, keepdim):
     top = xp.maximum.reduce(x, dims, None, None, True)
@@ -580,7 +406,8 @@ def _logsumexp_grad(F, g, self, result, self_shape, dim, keepdim):
     return g * F.exp(self - result)
 
 
-logsumexp_op = declare("logsumexp", _logsumexp_forward, "self", "dim keepdim", formula="g · exp(self − result)", self=_logsumexp_grad)
+logsumexp_op = declare("logsumexp", _logsumexp_forward, "self", "dim keepdim", formula="g · exp(self − result)",
+                       hidden=("self_sym_sizes",), self=_logsumexp_grad)  # fmt: skip
 method(lambda input, dim, keepdim=False: logsumexp_op(input, axes(dim, input._a.ndim), keepdim), "logsumexp")
 
 
@@ -638,71 +465,3 @@ def _refuse_integers(kernel, input):
 
 method(softmax)
 method(log_softmax)
-
-
-# ---------------------------------------------------------------- all, any, counts
-def _logical(name, ufunc):
-    def function(input, dim=None, keepdim=False):
-        a = input._a
-        kind = xp.uint8 if a.dtype == xp.uint8 else bool
-        dims = axes(dim, a.ndim)
-        return wrap(xp.asarray(ufunc.reduce(a != 0, dims, None, None, keepdim)).astype(kind))
-
-    function.__name__ = name
-    function.__doc__ = f"Whether {name} elements are nonzero, in all or along ``dim``."
-    method(function, name)
-
-
-_logical("all", xp.logical_and)
-_logical("any", xp.logical_or)
-
-
-def count_nonzero(input, dim=None):
-    """The number of nonzero elements."""
-    return wrap(xp.asarray(xp.count_nonzero(input._a, axis=None if dim is None else axes(dim, input._a.ndim)), dtype=xp.int64))
-
-
-method(count_nonzero)
-
-
-def allclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False):
-    """Whether all elements agree within ``atol + rtol · |other|``."""
-    if input.dtype is not other.dtype:
-        raise RuntimeError(f"{_word(input)} did not match {_word(other)}")
-    return bool(xp.allclose(input._a, other._a, rtol, atol, equal_nan))
-
-
-def _word(x):
-    return {"float32": "Float", "float64": "Double"}.get(x.dtype.name, dtypes.scalar_name(x.dtype))
-
-
-def isclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False):
-    """Elementwise agreement within ``atol + rtol · |other|``."""
-    return wrap(xp.asarray(xp.isclose(input._a, other._a, rtol, atol, equal_nan)))
-
-
-def equal(input, other):
-    """Whether shapes and all elements are equal."""
-    return input._a.shape == other._a.shape and bool((input._a == other._a).all())
-
-
-for _f in (allclose, isclose, equal):
-    method(_f)
-
-
-def unique(input, sorted=True, return_inverse=False, return_counts=False, dim=None):
-    """The distinct elements in order; with their inverse indices and counts on request."""
-    found = xp.unique(input._a, return_inverse=return_inverse, return_counts=return_counts, axis=dim)
-    if not (return_inverse or return_counts):
-        return wrap(found)
-    values, *rest = found
-    if return_inverse and dim is None:
-        rest[0] = rest[0].reshape(input._a.shape)
-    return (wrap(values), *[wrap(xp.asarray(r, dtype=xp.int64)) for r in rest])
-
-
-method(unique)
-alias("nan_to_num_", "nan_to_num")
-only_function(lambda input, bins=10, min=0, max=0: wrap(
-    xp.histogram(input._a, bins, None if min == max else (min, max))[0].astype(input._a.dtype)), "histc")  # fmt: skip
-public("bincount", lambda input, weights=None, minlength=0: wrap(xp.bincount(input._a, None if weights is None else weights._a, minlength)))

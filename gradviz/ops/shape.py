@@ -113,13 +113,16 @@ alias_op = declare("alias", lambda x: x.view(), "self", "", node="AliasBackward0
 RAW.reshape = lambda x, shape: x.reshape(shape)
 
 
+view_attach = view_op.attach
+
+
 def reshape(input, *shape):
     """The same elements in another shape: a view where strides allow, a copy otherwise. One size may be −1."""
     array = input._a
     if array.flags.c_contiguous:
         try:
-            return view_op(input, shape if len(shape) > 1 else shape[0])
-        except (ValueError, TypeError, IndexError):
+            return view_attach(input, array.reshape(*shape), shape)
+        except (ValueError, TypeError):
             return view_op(input, infer(sizes(shape), array.size))
     shape = infer(sizes(shape), array.size)
     if _viewable(array, shape) is not None:

@@ -1,0 +1,178 @@
+"""Activations that PyTorch records as one node."""
+
+from __future__ import annotations
+
+
+from ..backend import xp
+from ..engine import dtypes
+from ..engine.dispatch import TENSOR, Tensor
+from ..engine.views import write
+from .declare import declare, method, public, unary
+from .elementwise import _sigmoid, _special
+from .shape import reshape
+
+SELU_ALPHA, SELU_SCALE = 1.6732632423543772, 1.0507009873554805
+
+
+def _softplus(x, beta, threshold):
+    scaled = x * x.dtype.type(beta)
+    return xp.where(scaled > threshold, x, xp.log1p(xp.exp(xp.minimum(scaled, threshold))) / beta).astype(x.dtype, copy=False)
+
+
+softplus = declare("softplus", _softplus, "self", "beta threshold", formula="g · σ(β · self)",
+                   self=lambda F, g, self, beta, threshold: F.where(self * beta > threshold, g, g * F.sigmoid(self * beta)))  # fmt: skip
+leaky_relu = declare("leaky_relu", lambda x, slope: xp.where(x > 0, x, x * x.dtype.type(slope)), "self", "negative_slope",
+                     formula="g where self > 0, slope · g elsewhere",
+                     self=lambda F, g, self, negative_slope: F.where(self > 0, g, g * negative_slope))  # fmt: skip
+
+
+def _elu(x, alpha, scale, input_scale):
+    t = x.dtype.type
+    return xp.where(x > 0, x * t(scale), xp.expm1(xp.minimum(x, 0) * t(input_scale)) * t(alpha * scale))
+
+
+elu_op = declare("elu_op", _elu, "self", "alpha scale input_scale", node="EluBackward0",
+                 formula="scale · g where self > 0, scale · α · exp self · g elsewhere",
+                 self=lambda F, g, self, alpha, scale, input_scale: F.where(
+                     self > 0, g * scale, g * (F.exp(F.clamp_max(self, 0.0) * input_scale) * (alpha * scale * input_scale))))  # fmt: skip
+celu_op = declare("celu_op", lambda x, alpha: xp.where(x > 0, x, xp.expm1(xp.minimum(x, 0) / x.dtype.type(alpha)) * x.dtype.type(alpha)),
+                  "self", "alpha", node="CeluBackward0", formula="g where self > 0, exp(self/α) · g elsewhere",
+                  self=lambda F, g, self, alpha: F.where(self > 0, g, g * F.exp(F.clamp_max(self, 0.0) / alpha)))  # fmt: skip
+silu = unary("silu", lambda x: x * _sigmoid(x), expose=False, formula="g · σ(self) · (1 + self · (1 − σ(self)))",
+             self=lambda F, g, self: g * (F.sigmoid(self) * (1 + self * (1 - F.sigmoid(self)))))  # fmt: skip
+
+
+def _soft(x):
+    return xp.log1p(xp.exp(-xp.abs(x))) + xp.maximum(x, 0)
+
+
+def _mish_grad(F, g, self):
+    t = F.tanh(F.softplus(self, 1.0, 20.0))
+    return g * (t + self * F.sigmoid(self) * (1 - t * t))
+
+
+mish = unary("mish", lambda x: x * xp.tanh(_soft(x)), expose=False, formula="g · (t + self · σ(self) · (1 − t²)), t = tanh softplus self",
+             self=_mish_grad)  # fmt: skip
+
+
+def _gelu_forward(x, approximate):
+    if approximate == "tanh":
+        inner = x.dtype.type(0.7978845608028654) * (x + x.dtype.type(0.044715) * x * x * x)
+        return 0.5 * x * (1 + xp.tanh(inner))
+    return (x * 0.5 * (1 + _special("erf")(x * 0.7071067811865476))).astype(x.dtype, copy=False)
+
+
+def _gelu_grad(F, g, self, approximate):
+    if approximate == "tanh":
+        t = F.tanh((self + self * self * self * 0.044715) * 0.7978845608028654)
+        slope = (1 + self * self * 0.134145) * 0.7978845608028654
+        return g * ((1 + t) * 0.5 + self * (1 - t * t) * slope * 0.5)
+    return g * ((1 + F.erf(self * 0.7071067811865476)) * 0.5 + self * F.exp(self * self * -0.5) * 0.3989422804014327)
+
+
+gelu_op = declare("gelu", _gelu_forward, "self", "approximate", formula="g · (Φ(self) + self · φ(self))", self=_gelu_grad)
+
+
+def _outside(F, g, hidden):
+    return F.masked_fill(g, hidden, 0)
+
+
+hardtanh_op = declare("hardtanh", lambda x, low, high: xp.clip(x, x.dtype.type(low), x.dtype.type(high)), "self", "min_val max_val",
+                      formula="g where min < self < max",
+                      self=lambda F, g, self, min_val, max_val: _outside(F, g, (self <= min_val) | (self >= max_val)))  # fmt: skip
+hardsigmoid_op = unary("hardsigmoid", lambda x: xp.clip(x + 3, 0, 6) / x.dtype.type(6), expose=False, formula="g/6 where −3 < self < 3",
+                       self=lambda F, g, self: _outside(F, g / 6, (self <= -3) | (self >= 3)))  # fmt: skip
+hardswish_op = unary("hardswish", lambda x: x * xp.clip(x + 3, 0, 6) / x.dtype.type(6), expose=False,
+                     formula="0 below −3, g above 3, (2 self + 3)/6 · g between",
+                     self=lambda F, g, self: F.where(self < 3, _outside(F, g * (self / 3 + 0.5), self <= -3), g))  # fmt: skip
+hardshrink_op = declare("hardshrink_op", lambda x, lambd: xp.where((x >= -lambd) & (x <= lambd), x.dtype.type(0), x), "self", "lambd",
+                        node="HardshrinkBackward0", formula="g outside [−λ, λ]",
+                        self=lambda F, g, self, lambd: _outside(F, g, (self >= -lambd) & (self <= lambd)))  # fmt: skip
+
+
+def _softshrink(x, lambd):
+    t = x.dtype.type
+    return xp.where(x > lambd, x - t(lambd), xp.where(x < -lambd, x + t(lambd), t(0)))
+
+
+softshrink_op = declare("softshrink", _softshrink, "self", "lambd", formula="g outside [−λ, λ]",
+                        self=lambda F, g, self, lambd: _outside(F, g, (self >= -lambd) & (self <= lambd)))  # fmt: skip
+threshold_op = declare("threshold_op", lambda x, threshold, value: xp.where(x <= threshold, x.dtype.type(value), x), "self",
+                       "threshold value", node="ThresholdBackward0", formula="g where self > threshold",
+                       self=lambda F, g, self, threshold: _outside(F, g, self <= threshold))  # fmt: skip
+prelu_op = declare("prelu_op", lambda x, w: xp.where(x > 0, x, x * w), "self weight", node="PreluKernelBackward0",
+                   formula="∂self: g where self > 0, w · g elsewhere    ∂w: self · g where self ≤ 0",
+                   self=lambda F, g, self, weight: F.where(self > 0, g, g * weight),
+                   weight=lambda F, g, self: F.where(self > 0, F.constant_like(0, g), g * self))  # fmt: skip
+
+
+def _halves(x, dim):
+    if x.shape[dim] % 2:
+        raise RuntimeError(f"Halving dimension must be even, but dimension {dim} is size {x.shape[dim]}")
+    return xp.split(x, 2, dim)
+
+
+def _glu_forward(x, dim):
+    a, b = _halves(x, dim)
+    return a * _sigmoid(b)
+
+
+def _glu_grad(F, g, self, self_shape, dim):
+    half = self_shape[dim] // 2
+    a, b = F.narrow(self, dim, 0, half), F.narrow(self, dim, half, half)
+    s = F.sigmoid(b)
+    return F.cat([g * s, g * a * (s * (1 - s))], dim)
+
+
+glu_op = declare("glu", _glu_forward, "self", "dim", formula="g · σ(b) for a, g · a · σ′(b) for b", hidden=("self_sym_sizes",), self=_glu_grad)
+
+
+# ---------------------------------------------------------------- names in the main namespace
+def _refuse_integers(name, x):
+    if x._a.dtype.kind in "biu":
+        raise RuntimeError(f"\"{name}\" not implemented for '{dtypes.scalar_name(x.dtype)}'")
+
+
+def selu(input):
+    """Self-normalising ELU."""
+    return elu_op(input, SELU_ALPHA, SELU_SCALE, 1)
+
+
+def celu(input, alpha=1.0):
+    """max(0, x) + min(0, α · (exp(x/α) − 1))."""
+    if alpha == 0:
+        raise RuntimeError("ZeroDivisionError: alpha cannot be 0 for CELU")
+    return celu_op(input, alpha)
+
+
+def threshold(input, threshold, value):
+    """x where x > threshold, ``value`` elsewhere."""
+    return threshold_op(input, threshold, value)
+
+
+def hardshrink(input, lambd=0.5):
+    """x outside [−λ, λ], 0 inside."""
+    return hardshrink_op(input, lambd)
+
+
+def prelu(input, weight):
+    """x where positive, weight · x elsewhere; one weight, or one a channel (dimension 1)."""
+    if not isinstance(weight, Tensor):
+        raise TypeError(f"prelu(): argument 'weight' (position 2) must be Tensor, not {type(weight).__name__}")
+    n = weight._a.size
+    channels = input._a.shape[1] if input._a.ndim > 1 else 1
+    if n != 1 and n != channels:
+        raise RuntimeError(
+            f"Mismatch of parameter numbers and input channel size. Found parameter numbers = {n} and channel size = {channels}."
+        )
+    return prelu_op(input, reshape(weight, (1, -1, *[1] * (input._a.ndim - 2)) if input._a.ndim > 1 else (-1,) if input._a.ndim else ()))
+
+
+for _f in (selu, celu, threshold):
+    public(_f.__name__, _f)
+method(hardshrink)
+method(prelu)
+public("selu_", lambda input: write(elu_op.op, (input,), (SELU_ALPHA, SELU_SCALE, 1)))
+public("celu_", lambda input, alpha=1.0: write(celu_op.op, (input,), (alpha,)))
+public("threshold_", lambda input, threshold, value: write(threshold_op.op, (input,), (threshold, value)))
+TENSOR.elu = lambda x, alpha: elu_op(x, alpha, 1, 1)

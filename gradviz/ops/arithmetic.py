@@ -1,0 +1,465 @@
+"""Arithmetic: what derivatives are written with, then + − × ÷ and their kin. Name, forward, derivative, formula."""
+
+from __future__ import annotations
+
+import operator
+
+from ..backend import xp
+from ..engine import dispatch, dtypes
+from ..engine.dispatch import RAW, TENSOR, Tensor, common_dtype, number, number_dtype, operands, wrap
+from .declare import alias, binary, declare, method, only_method, public, unary
+
+ndarray = xp.ndarray
+
+
+# ---------------------------------------------------------------- what derivatives are written with
+def _conj(x):
+    return xp.conj(x) if x.dtype.kind == "c" else x
+
+
+def _floating(function):
+    """A ufunc that turns integers into the default float, as PyTorch does."""
+
+    def forward(x):
+        return function(x if x.dtype.kind in "fcV" else x.astype(dtypes.default.float.np))
+
+    forward.__name__ = function.__name__
+    return forward
+
+
+def _cast(x, dtype):
+    if x.dtype == dtype:
+        return x
+    return (x.real if x.dtype.kind == "c" and dtype.kind not in "c" else x).astype(dtype)
+
+
+RAW.plus, TENSOR.plus = operator.add, operator.add
+RAW.constant = lambda array: array
+TENSOR.constant = wrap
+RAW.cast = _cast
+RAW.zeros_like = lambda x: xp.zeros(x.shape, x.dtype)
+TENSOR.zeros_like = lambda x: wrap(xp.zeros(x._a.shape, x._a.dtype))
+RAW.astype = lambda x, like: x.astype(like.dtype)
+
+
+def _sign(x):
+    """x/|x|, 0 at 0."""
+    if x.dtype.kind != "c":
+        return xp.sign(x)
+    size = xp.abs(x)
+    return xp.where(size == 0, 0, x / xp.where(size == 0, 1, size))
+
+
+def refuse(name):
+    """The derivative of an operation that PyTorch records without one."""
+
+    def derivative(F, g):
+        raise RuntimeError(f"derivative for aten::{name} is not implemented")
+
+    return derivative
+
+
+def _nothing(F, g):
+    return F.zeros_like(g)
+
+
+conj = unary("conj_physical", _conj, node="ConjBackward0", self=lambda F, g: F.conj(g))
+RAW.conj = _conj
+TENSOR.conj = lambda x: conj(x) if x._a.dtype.kind == "c" else x
+method(lambda self: TENSOR.conj(self), "conj")
+method(lambda self: self, "resolve_conj")
+method(lambda self: self, "resolve_neg")
+
+to_copy = declare("to_copy", lambda x, dtype: _cast(x, dtype) if x.dtype != dtype else x.copy(), "self", "dtype",
+                  node="ToCopyBackward0", formula="g", self=lambda F, g: g)  # fmt: skip
+TENSOR.cast = lambda x, dtype: x if x._a.dtype == dtype else to_copy(x, dtype)
+TENSOR.astype = lambda x, like: TENSOR.cast(x, like._a.dtype)
+
+# ---------------------------------------------------------------- arithmetic
+_ONE = {"alpha": lambda node: 1}
+
+
+def _subtract(a, b):
+    try:
+        return a - b
+    except TypeError:
+        if a.dtype == b.dtype == bool:
+            raise RuntimeError(
+                "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()` operator "
+                "instead."
+            ) from None
+        raise
+
+
+add = binary("add", operator.add, formula="∂self: g    ∂other: g", expose=False, also=_ONE,
+             self=lambda F, g: g, other=lambda F, g: g)  # fmt: skip
+sub = binary("sub", _subtract, formula="∂self: g    ∂other: −g", expose=False, also=_ONE,
+             self=lambda F, g: g, other=lambda F, g: -g)  # fmt: skip
+add_scaled = declare("add_scaled", lambda a, b, alpha, dtype: _cast(a, dtype) + _cast(b, dtype) * dtype.type(alpha), "self other",
+                     "alpha dtype", node="AddBackward0", formula="∂self: g    ∂other: α · g",
+                     self=lambda F, g: g, other=lambda F, g, alpha: g * alpha)  # fmt: skip
+sub_scaled = declare("sub_scaled", lambda a, b, alpha, dtype: _cast(a, dtype) - _cast(b, dtype) * dtype.type(alpha), "self other",
+                     "alpha dtype", node="SubBackward0", formula="∂self: g    ∂other: −α · g",
+                     self=lambda F, g: g, other=lambda F, g, alpha: g * -alpha)  # fmt: skip
+rsub = declare("rsub", lambda a, b, alpha, dtype: _cast(b, dtype) - _cast(a, dtype) * dtype.type(alpha), "self other", "alpha dtype",
+               formula="∂self: −α · g    ∂other: g", self=lambda F, g, alpha: g * -alpha, other=lambda F, g: g)  # fmt: skip
+rsub_number = declare("rsub_number", lambda x, value, alpha: value - (x if x.dtype is value.dtype else x.astype(value.dtype)), "self",
+                      "value alpha", node="RsubBackward1", formula="−g", also=_ONE, self=lambda F, g: -g)  # fmt: skip
+mul = binary("mul", operator.mul, formula="∂self: g · other    ∂other: g · self",
+             self=lambda F, g, other: g * F.conj(other), other=lambda F, g, self: g * F.conj(self))  # fmt: skip
+
+
+def _true_divide(a, b):
+    if a.dtype.kind in "biu":
+        a, b = a.astype(dtypes.default.float.np), b.astype(dtypes.default.float.np)
+    with xp.errstate(divide="ignore", invalid="ignore"):
+        return xp.true_divide(a, b)
+
+
+true_divide = binary("div", _true_divide, formula="∂self: g / other    ∂other: −g · self / other²", expose=False,
+             self=lambda F, g, other: g / F.conj(other),
+             other=lambda F, g, self, other: -g * F.conj((self / other) / other))  # fmt: skip
+
+
+def _pow_scalar_grad(F, g, self, exponent):
+    if exponent == 0:
+        return F.zeros_like(g * self) if F is RAW else F.zeros_like(self)
+    if exponent == 1:
+        return g
+    if exponent == 2:
+        return g * (F.conj(self) * 2)
+    return g * F.conj(F.pow_scalar(self, exponent - 1) * exponent)
+
+
+def _power(x, exponent):
+    if x.dtype.kind in "biu" and isinstance(exponent, float):
+        x = x.astype(dtypes.default.float.np)
+    if exponent == 2:
+        return x * x
+    with xp.errstate(all="ignore"):
+        return xp.power(x, xp.asarray(exponent).astype(xp.result_type(x, exponent)))
+
+
+pow_scalar = declare("pow_scalar", _power, "self", "exponent", node="PowBackward0",
+                     formula="g · n · selfⁿ⁻¹", self=_pow_scalar_grad)  # fmt: skip
+
+
+def _float_power(a, b):
+    with xp.errstate(all="ignore"):
+        return xp.power(a, b)
+
+
+def _pow_self(F, g, self, exponent):
+    zero = exponent == 0
+    return F.where(zero, F.constant_like(0, self), g * F.conj(exponent * F.pow(self, exponent - 1)))
+
+
+def _pow_exponent(F, g, self, exponent, result):
+    zero = (self == 0) & (exponent >= 0) if (self.dtype.kind if F is RAW else self._a.dtype.kind) != "c" else self == 0
+    return F.where(zero, F.constant_like(0, result), g * F.conj(result * F.log(self)))
+
+
+RAW.constant_like = lambda value, x: xp.asarray(value, x.dtype)
+TENSOR.constant_like = lambda value, x: number(value, dtypes.of(x._a))
+pow_tensor = binary("pow", _float_power, "self exponent", node="PowBackward1",
+                    formula="∂self: g · n · selfⁿ⁻¹    ∂n: g · result · ln self", expose=False,
+                    self=_pow_self, exponent=_pow_exponent)  # fmt: skip
+
+
+def _pow_base_grad(F, g, self, exponent, result):
+    if self:
+        return g * F.conj(result * _log_of(self))
+    zero = exponent >= 0 if (exponent if F is RAW else exponent._a).dtype.kind != "c" else F.real(exponent) >= 0
+    with xp.errstate(all="ignore"):
+        return F.where(zero, F.constant_like(0, g), g * F.conj(result * -xp.inf))
+
+
+pow_base = declare("pow_base", lambda exponent, base: _float_power(xp.asarray(base, exponent.dtype), exponent), "exponent", "self",
+                   node="PowBackward2", formula="g · result · ln base", exponent=_pow_base_grad)  # fmt: skip
+
+
+def _log_of(base):
+    import cmath
+    import math
+
+    return math.log(base) if not isinstance(base, complex) and base > 0 else cmath.log(base)
+
+
+def _negative(x):
+    if x.dtype == bool:
+        raise RuntimeError(
+            "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a mask, use the `~` or "
+            "`logical_not()` operator instead."
+        )
+    return -x
+
+
+neg = unary("neg", _negative, formula="−g", self=lambda F, g: -g)
+
+
+def scaled(op_function, name, input, other, alpha):
+    """``input ± alpha · other`` recorded as one node."""
+    input, other = operands(name, input, other)
+    common = common_dtype(input, other)
+    if isinstance(alpha, float) and common.category < 2:
+        raise RuntimeError("For integral input tensors, argument alpha must not be a floating point number.")
+    if isinstance(alpha, bool) and common.category:
+        raise RuntimeError("Boolean alpha only supported for Boolean results.")
+    return op_function(input, other, alpha, common.np)
+
+
+def _add(input, other, *, alpha=1, out=None):
+    """``input + alpha · other``; shapes broadcast, dtypes promote."""
+    if not isinstance(input, Tensor) and not isinstance(other, Tensor):
+        input = number(input, dtypes.of_scalar(input))
+    result = add(input, other) if alpha == 1 else scaled(add_scaled, "add", input, other, alpha)
+    return result if out is None else _out("add", result, out, (input, other))
+
+
+def _sub(input, other, *, alpha=1, out=None):
+    """``input − alpha · other``; shapes broadcast, dtypes promote."""
+    result = sub(input, other) if alpha == 1 else scaled(sub_scaled, "sub", input, other, alpha)
+    return result if out is None else _out("sub", result, out, (input, other))
+
+
+def _out(name, result, out, args):
+    from .declare import write_out
+
+    return write_out(name, result, out, args)
+
+
+def _div(input, other, *, rounding_mode=None, out=None):
+    """True division, or with ``rounding_mode`` "floor" or "trunc"."""
+    if rounding_mode is None:
+        result = true_divide(input, other)
+    elif rounding_mode in ("floor", "trunc"):
+        result = (_div_floor if rounding_mode == "floor" else _div_trunc)(input, other)
+    else:
+        raise RuntimeError(
+            "div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '" + str(rounding_mode) + "'"
+        )
+    return result if out is None else _out("div", result, out, (input, other))
+
+
+def _integers_by_zero(a, b):
+    if a.dtype.kind in "iu" and not b.all():
+        raise RuntimeError("ZeroDivisionError")
+
+
+def _trunc_divide(a, b):
+    _integers_by_zero(a, b)
+    if a.dtype.kind in "iu":
+        return (xp.sign(a) * xp.sign(b) * (abs(a) // abs(b))).astype(a.dtype)
+    with xp.errstate(divide="ignore", invalid="ignore"):
+        return xp.trunc(a / b)
+
+
+def _floor_divide(a, b):
+    _integers_by_zero(a, b)
+    with xp.errstate(divide="ignore", invalid="ignore"):
+        found = xp.floor_divide(a, b)
+        return xp.where(b == 0, a / b, found).astype(a.dtype) if a.dtype.kind == "f" and not b.all() else found
+
+
+def _remainder(a, b):
+    _integers_by_zero(a, b)
+    with xp.errstate(divide="ignore", invalid="ignore"):
+        return xp.remainder(a, b)
+
+
+def _fmod(a, b):
+    _integers_by_zero(a, b)
+    with xp.errstate(divide="ignore", invalid="ignore"):
+        return xp.fmod(a, b)
+
+
+def _rounded(rounding):
+    def derivative(F, g, self, other):
+        return -g * rounding(F, self / other)
+
+    return derivative
+
+
+def _flat(F, g, self, other):
+    return F.zeros_like(g)
+
+
+_div_trunc = binary("div_trunc", _trunc_divide, node="DivBackward2", expose=False, also={"rounding_mode": lambda node: "trunc"},
+                    formula="0", self=_flat, other=_flat)  # fmt: skip
+_div_floor = binary("div_floor", _floor_divide, node="DivBackward2", expose=False, also={"rounding_mode": lambda node: "floor"},
+                    formula="0", self=_flat, other=_flat)  # fmt: skip
+_floor_tensor = binary("floor_divide_tensor", _floor_divide, node="NotImplemented", expose=False, self=refuse("floor_divide"),
+                       other=refuse("floor_divide"))  # fmt: skip
+_remainder_tensor = binary("remainder_tensor", _remainder, node="RemainderBackward1", expose=False, formula="∂self: g",
+                           self=lambda F, g: g, other=_rounded(lambda F, x: F.floor(x)))  # fmt: skip
+_fmod_tensor = binary("fmod_tensor", _fmod, node="FmodBackward1", expose=False, formula="∂self: g",
+                      self=lambda F, g: g, other=_rounded(lambda F, x: F.trunc(x)))  # fmt: skip
+
+
+def _by_number(name, forward, with_tensor, node, derivative, reversed_=True):
+    """``name`` with a tensor or a number on its right, and with a number on its left."""
+    from ..engine.views import write
+    from .declare import cast_operand
+
+    single = declare(f"{name}_number", lambda x, value: forward(_cast(x, value.dtype), value), "self", "value", node=node, self=derivative)
+    left = declare(f"{name}_left", lambda x, value: forward(value, _cast(x, value.dtype)), "self", "value", node="NotImplemented",
+                   self=refuse(name))  # fmt: skip
+
+    def function(input, other, *, out=None):
+        if isinstance(other, Tensor):
+            if isinstance(input, Tensor):
+                result = with_tensor(input, other)
+            else:
+                input, other = operands(name, input, other)
+                result = left(other, input._a)
+        else:
+            input, other = operands(name, input, other)
+            result = single(input, other._a)
+        return result if out is None else _out(name, result, out, (input, other))
+
+    def inplace(self, other):
+        if isinstance(other, Tensor):
+            return write(with_tensor.op, (self, cast_operand(self, other)))
+        return write(single.op, (self,), (operands(name, self, other)[1]._a,))
+
+    function.__name__, function.__doc__ = name, f"``{name}``, elementwise; shapes broadcast, dtypes promote."
+    inplace.__name__, inplace.__doc__ = f"{name}_", f"In-place ``{name}``."
+    method(function)
+    only_method(inplace)
+    return function
+
+
+floor_divide = _by_number("floor_divide", _floor_divide, _floor_tensor, "NotImplemented", refuse("floor_divide"))
+remainder = _by_number("remainder", _remainder, _remainder_tensor, "RemainderBackward0", lambda F, g: g)
+fmod = _by_number("fmod", _fmod, _fmod_tensor, "FmodBackward0", lambda F, g: g)
+
+
+def _pow(input, exponent, *, out=None):
+    """``input ** exponent`` with tensors or numbers on either side."""
+    if not isinstance(exponent, Tensor):
+        _check_integer_power(input, exponent)
+        result = pow_scalar(_float_if_needed(input, exponent), exponent)
+    elif not isinstance(input, Tensor):
+        result = pow_base(TENSOR.cast(exponent, number_dtype(exponent, input).np), input)
+    else:
+        result = pow_tensor(input, exponent)
+    return result if out is None else _out("pow", result, out, (input, exponent))
+
+
+def _check_integer_power(input, exponent):
+    if dtypes.of(input._a).category == 1 and isinstance(exponent, int) and exponent < 0:
+        raise RuntimeError("Integers to negative integer powers are not allowed.")
+
+
+def _float_if_needed(x, value):
+    wanted = number_dtype(x, value).np
+    return x if x._a.dtype == wanted else TENSOR.cast(x, wanted)
+
+
+def _rtruediv(self, other):
+    return TENSOR.reciprocal(self) * other
+
+
+def _rsub(self, other):
+    if isinstance(other, Tensor):
+        return sub(other, self)
+    if self._a.dtype == bool:
+        raise RuntimeError(
+            "Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to invert a mask, use the `~` or "
+            "`logical_not()` operator instead."
+        )
+    return rsub_number(self, operands("rsub", self, other)[1]._a, 1)
+
+
+def _public_rsub(input, other, *, alpha=1):
+    """``other − alpha · input``."""
+    if isinstance(other, Tensor):
+        return scaled(rsub, "rsub", input, other, alpha)
+    return _rsub(input if alpha == 1 else input * alpha, other)
+
+
+for _name, _function in [("add", _add), ("sub", _sub), ("div", _div), ("pow", _pow)]:
+    _function.__name__ = _name
+    method(_function, _name)
+for _new, _old in [("subtract", "sub"), ("multiply", "mul"), ("divide", "div"), ("true_divide", "div"), ("negative", "neg")]:
+    alias(_new, _old)
+public("rsub", _public_rsub)
+
+
+# ---------------------------------------------------------------- in place
+def _inplace(op_function, name, scaled_function=None):
+    from ..engine.views import write
+    from .declare import cast_operand
+
+    def function(self, other, *, alpha=1):
+        self, other = operands(name, self, other)
+        if alpha != 1:
+            return write(scaled_function.op, (self, other), (alpha, common_dtype(self, other).np))
+        return write(op_function.op, (self, cast_operand(self, other)))
+
+    function.__name__ = name + "_"
+    function.__doc__ = f"In-place ``{name}``."
+    return function
+
+
+add_, sub_ = _inplace(add, "add", add_scaled), _inplace(sub, "sub", sub_scaled)
+div_ = _inplace(true_divide, "div")
+
+
+def pow_(self, exponent):
+    """In-place ``pow``."""
+    from ..engine.views import write
+
+    if isinstance(exponent, Tensor):
+        return write(pow_tensor.op, (self, exponent))
+    return write(pow_scalar.op, (self,), (exponent,))
+
+
+def _inplace_div(self, other, *, rounding_mode=None):
+    """In-place ``div``."""
+    if rounding_mode is None:
+        return div_(self, other)
+    from ..engine.views import write
+
+    self, other = operands("div", self, other)
+    return write((_div_floor if rounding_mode == "floor" else _div_trunc).op, (self, other))
+
+
+for _name, _function in [("add_", add_), ("sub_", sub_), ("div_", _inplace_div), ("pow_", pow_)]:
+    only_method(_function, _name)
+for _new, _old in [("subtract_", "sub_"), ("multiply_", "mul_"), ("divide_", "div_"), ("true_divide_", "div_"), ("negative_", "neg_")]:
+    alias(_new, _old)
+
+
+def operator_of(function):
+    """An operator that leaves foreign operands to Python."""
+
+    def operate(self, other):
+        try:
+            return function(self, other)
+        except TypeError:
+            if isinstance(other, (Tensor, int, float, complex, xp.generic)):
+                raise
+            return NotImplemented
+
+    return operate
+
+
+Tensor.__add__ = Tensor.__radd__ = dispatch.binary(add.op, operator=True)
+Tensor.__mul__ = Tensor.__rmul__ = dispatch.binary(mul.op, operator=True)
+Tensor.__sub__ = dispatch.binary(sub.op, operator=True)
+Tensor.__rsub__ = operator_of(_rsub)
+Tensor.__truediv__ = dispatch.binary(true_divide.op, operator=True)
+Tensor.__rtruediv__ = operator_of(_rtruediv)
+Tensor.__floordiv__ = operator_of(floor_divide)
+Tensor.__rfloordiv__ = operator_of(lambda self, other: floor_divide(other, self))
+Tensor.__mod__ = operator_of(remainder)
+Tensor.__rmod__ = operator_of(lambda self, other: remainder(other, self))
+Tensor.__pow__ = operator_of(_pow)
+Tensor.__rpow__ = operator_of(lambda self, other: _pow(other, self))
+Tensor.__neg__ = neg
+Tensor.__pos__ = lambda self: self
+Tensor.__iadd__, Tensor.__isub__, Tensor.__imul__ = add_, sub_, Tensor.mul_
+Tensor.__itruediv__, Tensor.__ipow__ = _inplace_div, pow_
+Tensor.__ifloordiv__ = Tensor.floor_divide_
+Tensor.__imod__ = Tensor.remainder_

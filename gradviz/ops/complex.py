@@ -1,0 +1,143 @@
+"""Complex tensors: parts, angle, polar form, and the views between complex and real."""
+
+from __future__ import annotations
+
+import math
+
+from ..backend import xp
+from ..engine.dispatch import RAW, TENSOR, Tensor
+from .declare import binary, declare, public, unary
+from .shape import select_op
+
+REAL = {xp.dtype(xp.complex64): xp.dtype(xp.float32), xp.dtype(xp.complex128): xp.dtype(xp.float64)}
+COMPLEX = {real: made for made, real in REAL.items()}
+
+
+def _as_real(x):
+    real = REAL[x.dtype]
+    strides = (*x.strides, real.itemsize)
+    return xp.lib.stride_tricks.as_strided(x.view() if x.ndim else x.reshape(1), (*x.shape, 1), strides).view(real) if x.size else xp.zeros(
+        (*x.shape, 2), real)  # fmt: skip
+
+
+def _as_complex(x):
+    made = COMPLEX[x.dtype]
+    if x.strides[-1] != x.itemsize or x.size == 0:
+        x = xp.ascontiguousarray(x)
+    return x.view(made)[..., 0] if x.ndim > 1 else x.view(made).reshape(())
+
+
+def _as_complex_copy(x):
+    return _as_complex(xp.ascontiguousarray(x))
+
+
+view_as_real_op = declare("view_as_real_op", _as_real, "self", node="ViewAsRealBackward0", view=True, formula="g as complex",
+                          self=lambda F, g: F.pack_complex(g))  # fmt: skip
+view_as_complex_op = declare("view_as_complex_op", _as_complex, "self", node="ViewAsComplexBackward0", view=True, formula="g as pairs",
+                             self=lambda F, g: F.unpack_complex(g))  # fmt: skip
+declare("pack_complex", _as_complex_copy, "self", node="ViewAsComplexBackward0", self=lambda F, g: F.unpack_complex(g))
+declare("unpack_complex", lambda x: _as_real(xp.ascontiguousarray(x)), "self", node="ViewAsRealBackward0", self=lambda F, g: F.pack_complex(g))
+
+
+def view_as_real(input):
+    """A real view of a complex tensor with a last dimension of 2."""
+    if input._a.dtype.kind != "c":
+        raise RuntimeError("view_as_real is only supported for complex tensors")
+    return view_as_real_op(input)
+
+
+def view_as_complex(input):
+    """A complex view of a real tensor whose last dimension is 2."""
+    if input._a.dtype not in COMPLEX:
+        raise RuntimeError(
+            f"view_as_complex is only supported for half, float and double tensors, but got a tensor of scalar type: {_scalar(input)}"
+        )
+    if input._a.ndim == 0:
+        raise RuntimeError("Input tensor must have one or more dimensions")
+    if input._a.shape[-1] != 2:
+        raise RuntimeError("Tensor must have a last dimension of size 2")
+    if input._a.strides[-1] != input._a.itemsize:
+        raise RuntimeError("Tensor must have a last dimension with stride 1")
+    return view_as_complex_op(input)
+
+
+def _scalar(x):
+    from ..engine import dtypes
+
+    return dtypes.scalar_name(x.dtype)
+
+
+def real(input):
+    """The real part, a view; the tensor itself when it is real."""
+    return select_op(view_as_real_op(input), input._a.ndim, 0) if input._a.dtype.kind == "c" else input
+
+
+def imag(input):
+    """The imaginary part, a view; RuntimeError for a real tensor."""
+    if input._a.dtype.kind != "c":
+        raise RuntimeError("imag is not implemented for tensors with non-complex dtypes.")
+    return select_op(view_as_real_op(input), input._a.ndim, 1)
+
+
+for _f in (view_as_real, view_as_complex, real, imag):
+    public(_f.__name__, _f)
+Tensor.real = property(real, lambda self, value: real(self).copy_(value))
+Tensor.imag = property(imag, lambda self, value: imag(self).copy_(value))
+RAW.real, TENSOR.real = (lambda x: x.real), real
+RAW.imag, TENSOR.imag = (lambda x: x.imag), imag
+
+
+def _join(real_, imag_):
+    out = xp.empty(xp.broadcast_shapes(real_.shape, imag_.shape), COMPLEX[real_.dtype])
+    out.real, out.imag = real_, imag_
+    return out
+
+
+complex_op = binary("complex", _join, "real imag", node="ComplexBackward0", formula="∂real: Re g    ∂imag: Im g", expose=False,
+                    real=lambda F, g, real, imag: F.real(g), imag=lambda F, g, real, imag: F.imag(g))  # fmt: skip
+
+
+def complex_(real, imag, *, out=None):
+    """The complex tensor with the given parts."""
+    if real._a.dtype not in COMPLEX or imag._a.dtype not in COMPLEX:
+        raise RuntimeError(f"Expected both inputs to be Half, Float or Double tensors but got {_scalar(real)} and {_scalar(imag)}")
+    if real._a.dtype != imag._a.dtype:
+        raise RuntimeError(f"Expected object of scalar type {_scalar(real)} but got scalar type {_scalar(imag)} for second argument")
+    return complex_op(real, imag)
+
+
+def _polar_abs(F, g, result):
+    return F.real(F.conj(g) * F.sgn(result))
+
+
+def _polar_angle(F, g, result):
+    return F.real(F.conj(g) * (result * 1j))
+
+
+polar_op = binary("polar_op", lambda r, a: _join(r * xp.cos(a), r * xp.sin(a)), "abs angle", node="PolarBackward0", expose=False,
+                  formula="∂abs: Re(ḡ · sgn result)    ∂angle: Re(ḡ · i · result)", abs=_polar_abs, angle=_polar_angle)  # fmt: skip
+public("complex", complex_)
+public("polar", lambda abs, angle, *, out=None: polar_op(abs, angle))
+
+
+def _angle(x):
+    if x.dtype.kind == "c":
+        return xp.angle(x)
+    out = xp.where(x < 0, math.pi, 0.0)
+    if x.dtype.kind == "f":
+        return xp.where(xp.isnan(x), x, out).astype(x.dtype)
+    return out.astype(xp.float32)
+
+
+def _angle_grad(F, g, self):
+    if (self if F is RAW else self._a).dtype.kind != "c":
+        return F.zeros_like(g)
+    a, b = F.real(self), F.imag(self)
+    square = a * a + b * b
+    none = square == 0
+    scale = F.masked_fill(g / F.masked_fill(square, none, 1), none, 0)
+    return F.join(-b * scale, a * scale)
+
+
+angle = unary("angle", _angle, inplace=False, formula="g · (−Im + i Re)/|self|²", self=_angle_grad)
+RAW.join, TENSOR.join = _join, complex_op

@@ -1,0 +1,332 @@
+"""Special functions. SciPy computes them and is loaded on first use; derivatives are ours."""
+
+from __future__ import annotations
+
+import math
+
+from ..backend import xp
+from ..engine import dtypes
+from ..engine.dispatch import RAW, TENSOR, Tensor, wrap
+from .arithmetic import _float_if_needed, refuse
+from .declare import FUNCTIONS, alias, binary, declare, method, only_method, public, unary
+
+SPECIAL = {}
+
+
+def _scipy(name):
+    """A SciPy special function of floating arrays that keeps the dtype."""
+
+    def forward(*arrays):
+        import scipy.special
+
+        arrays = [x if x.dtype.kind == "f" else x.astype(dtypes.default.float.np) for x in arrays]
+        wanted = xp.result_type(*arrays)
+        work = [x.astype(xp.float32) if x.dtype == xp.float16 else x for x in arrays]
+        with xp.errstate(all="ignore"):
+            return xp.asarray(getattr(scipy.special, name)(*work)).astype(wanted, copy=False)
+
+    return forward
+
+
+def _only_special(name, function):
+    SPECIAL[name] = function
+    return function
+
+
+# ---------------------------------------------------------------- of one tensor, in the main namespace
+digamma = unary("digamma", _scipy("digamma"), formula="g · ψ′(self)", self=lambda F, g, self: g * F.polygamma(self, 1))
+lgamma = unary("lgamma", _scipy("gammaln"), formula="g · ψ(self)", self=lambda F, g, self: g * F.digamma(self))
+erfinv = unary("erfinv", _scipy("erfinv"), formula="g · √π/2 · exp(erfinv(self)²)",
+               self=lambda F, g, self: g * (F.exp(F.erfinv(self) * F.erfinv(self)) * (0.5 * math.sqrt(math.pi))))  # fmt: skip
+i0 = unary("i0", _scipy("i0"), formula="g · I₁(self)", self=lambda F, g, self: g * F.i1(self))
+deg2rad = unary("deg2rad", lambda x: _float(x) * _float(x).dtype.type(math.pi / 180), node="Deg2RadBackward0", formula="g · π/180",
+                self=lambda F, g: g * (math.pi / 180))  # fmt: skip
+rad2deg = unary("rad2deg", lambda x: _float(x) * _float(x).dtype.type(180 / math.pi), node="Rad2DegBackward0", formula="g · 180/π",
+                self=lambda F, g: g * (180 / math.pi))  # fmt: skip
+
+
+def _float(x):
+    return x if x.dtype.kind in "fcV" else x.astype(dtypes.default.float.np)
+
+
+def _sinc_grad(F, g, self):
+    angle = self * math.pi
+    slope = (angle * F.cos(angle) - F.sin(angle)) / F.masked_fill(angle * self, self == 0, 1)
+    return g * F.masked_fill(slope, self == 0, 0)
+
+
+sinc = unary("sinc", lambda x: xp.sinc(_float(x)).astype(_float(x).dtype, copy=False), formula="g · (πx cos πx − sin πx)/(πx²)", self=_sinc_grad)
+
+
+def _poly_forward(x, n):
+    import scipy.special
+
+    return xp.asarray(scipy.special.polygamma(n, x)).astype(x.dtype, copy=False)
+
+
+polygamma_op = declare("polygamma", lambda x, n: _poly_forward(_float(x), n), "self", "n", formula="g · ψ⁽ⁿ⁺¹⁾(self)",
+                       self=lambda F, g, self, n: g * F.polygamma(self, n + 1))  # fmt: skip
+
+
+def polygamma(n, input):
+    """The ``n``-th derivative of the digamma function."""
+    if n < 0:
+        raise RuntimeError("polygamma(n, x) does not support negative n.")
+    return polygamma_op(input, n)
+
+
+public("polygamma", polygamma)
+only_method(lambda self, n: polygamma(n, self), "polygamma")
+
+
+def _mvlgamma_grad(F, g, self, p):
+    total = F.digamma(self)
+    for k in range(1, p):
+        total = total + F.digamma(self - k / 2)
+    return g * total
+
+
+def _mvlgamma(x, p):
+    if (x <= (p - 1) / 2).any():
+        raise RuntimeError("All elements must be greater than (p-1)/2")
+    log_gamma = _scipy("gammaln")
+    out = sum(log_gamma(_float(x) - xp.asarray(k / 2, _float(x).dtype)) for k in range(p))
+    return out + out.dtype.type(p * (p - 1) / 4 * math.log(math.pi))
+
+
+mvlgamma_op = declare("mvlgamma", _mvlgamma, "self", "p", formula="g · Σ ψ(self − k/2)", self=_mvlgamma_grad)
+method(lambda input, p: mvlgamma_op(input, p), "mvlgamma")
+
+
+def _logit_forward(x, eps):
+    x = _float(x)
+    if eps is not None:
+        x = xp.clip(x, x.dtype.type(eps), x.dtype.type(1 - eps))
+    with xp.errstate(all="ignore"):
+        return xp.log(x / (1 - x))
+
+
+def _logit_grad(F, g, self, eps):
+    if eps is None:
+        return F.where((self >= 0) & (self <= 1), g / (self * (1 - self)), F.constant_like(xp.nan, g))
+    inside = (self >= eps) & (self <= 1 - eps)
+    return F.where(inside, g / (self * (1 - self)), F.constant_like(0, g))
+
+
+logit_op = declare("logit", _logit_forward, "self", "eps", formula="g / (self (1 − self))", self=_logit_grad)
+method(lambda input, eps=None: logit_op(input, eps), "logit")
+
+
+def _nan_to_num(x, nan, posinf, neginf):
+    if x.dtype.kind not in "fc":
+        return x.copy()
+    return xp.nan_to_num(x, copy=True, nan=0.0 if nan is None else nan, posinf=posinf, neginf=neginf)
+
+
+nan_to_num_op = declare("nan_to_num", _nan_to_num, "self", "nan posinf neginf", formula="g where self is finite",
+                        self=lambda F, g, self: F.masked_fill(g, F.logical_not(F.isfinite(self)), 0))  # fmt: skip
+method(lambda input, nan=None, posinf=None, neginf=None: nan_to_num_op(input, nan, posinf, neginf), "nan_to_num")
+
+
+# ---------------------------------------------------------------- of two tensors
+def _xlogy(a, b):
+    a, b = _float(a), _float(b)
+    with xp.errstate(all="ignore"):
+        return xp.where(xp.isnan(b), b, xp.where(a == 0, a.dtype.type(0), a * xp.log(b)))
+
+
+def _xlog1py(a, b):
+    a, b = _float(a), _float(b)
+    with xp.errstate(all="ignore"):
+        return xp.where(xp.isnan(b), b, xp.where(a == 0, a.dtype.type(0), a * xp.log1p(b)))
+
+
+def _quiet_log(F, x, shift=0):
+    with xp.errstate(all="ignore"):
+        return F.log1p(x) if shift else F.log(x)
+
+
+def _xlogy_self(F, g, self, other):
+    return g * F.masked_fill(_quiet_log(F, other), (self == 0) & (other <= 0), 0)
+
+
+xlogy = binary("xlogy", _xlogy, formula="∂self: g · ln other    ∂other: g · self/other", self=_xlogy_self,
+               other=lambda F, g, self, other: g * self / other)  # fmt: skip
+xlog1py = binary("xlog1py", _xlog1py, node="SpecialXlog1PyBackward0", expose=False,
+                 self=lambda F, g, self, other: g * F.masked_fill(_quiet_log(F, other, 1), (self == 0) & (other <= -1), 0),
+                 other=lambda F, g, self, other: g * self / (other + 1))  # fmt: skip
+
+
+def _logaddexp_share(F, self, other):
+    """exp(self)/(exp(self) + exp(other)), safe where both are large."""
+    return F.sigmoid(self - other)
+
+
+logaddexp = binary("logaddexp", xp.logaddexp, inplace=False, formula="g · σ(self − other)",
+                   self=lambda F, g, self, other: g * _logaddexp_share(F, self, other),
+                   other=lambda F, g, self, other: g * _logaddexp_share(F, other, self))  # fmt: skip
+logaddexp2 = binary("logaddexp2", xp.logaddexp2, inplace=False,
+                    self=lambda F, g, self, other: g * F.sigmoid((self - other) * math.log(2)),
+                    other=lambda F, g, self, other: g * F.sigmoid((other - self) * math.log(2)))  # fmt: skip
+
+
+def _copysign_self(F, g, self, result):
+    ratio = result / F.masked_fill(self, self == 0, 1)
+    return F.masked_fill(g * ratio, self == 0, 0)
+
+
+copysign = binary("copysign", lambda a, b: xp.copysign(_float(a), _float(b)), formula="g · result/self", self=_copysign_self,
+                  other=lambda F, g: F.zeros_like(g))  # fmt: skip
+heaviside = binary("heaviside", lambda a, b: xp.heaviside(a, b).astype(a.dtype), node="NotImplemented", self=refuse("heaviside"),
+                   other=refuse("heaviside"))  # fmt: skip
+nextafter = binary("nextafter", xp.nextafter, formula="g", self=lambda F, g, self, other: g,
+                   other=lambda F, g, self, other: F.zeros_like(g))  # fmt: skip
+
+
+def _underivable(name):
+    def derivative(F, g, self, other):
+        raise NotImplementedError(f"the derivative for '{name}: input' is not implemented.")
+
+    return derivative
+
+
+igamma = binary("igamma", _scipy("gammainc"), self=_underivable("igamma"),
+                other=lambda F, g, self, other: g * F.exp((self - 1) * F.log(other) - other - F.lgamma(self)))  # fmt: skip
+igammac = binary("igammac", _scipy("gammaincc"), self=_underivable("igammac"),
+                 other=lambda F, g, self, other: -g * F.exp((self - 1) * F.log(other) - other - F.lgamma(self)))  # fmt: skip
+zeta = binary("zeta", _scipy("zeta"), node="SpecialZetaBackward0", expose=False, self=refuse("zeta"),
+              other=lambda F, g, self, other: g * -self * F.zeta(self + 1.0, other))  # fmt: skip
+ldexp_op = binary("ldexp", lambda a, b: _float(a) * xp.exp2(_float(b)).astype(_float(a).dtype), formula="∂self: g · 2^other",
+                  self=lambda F, g, other: g * F.exp2(other), other=lambda F, g, result: g * result * math.log(2))  # fmt: skip
+
+
+def float_power(input, exponent, *, out=None):
+    """``input ** exponent`` in double precision."""
+    wide = xp.dtype(xp.complex128 if any(isinstance(x, complex) or isinstance(x, Tensor) and x.is_complex() for x in (input, exponent))
+                    else xp.float64)  # fmt: skip
+    input, exponent = (TENSOR.cast(x, wide) if isinstance(x, Tensor) else x for x in (input, exponent))
+    return FUNCTIONS["pow"](input, exponent, out=out)
+
+
+def frexp(input):
+    """(mantissa, exponent) with ``input = mantissa · 2^exponent``."""
+    from .reduce import return_types
+
+    return return_types("frexp", ("mantissa", "exponent"))(*frexp_op(input))
+
+
+atan2 = binary("atan2", xp.arctan2, formula="∂self: g · other/(self²+other²)    ∂other: −g · self/(self²+other²)",
+               self=lambda F, g, self, other: g * (other / (self * self + other * other)),
+               other=lambda F, g, self, other: g * -(self / (self * self + other * other)))  # fmt: skip
+for _end in ("", "_"):
+    alias(f"arctan2{_end}", f"atan2{_end}")
+hypot = binary("hypot", xp.hypot, formula="∂self: g · self/result    ∂other: g · other/result",
+               self=lambda F, g, self, result: g * (self / result), other=lambda F, g, other, result: g * (other / result))  # fmt: skip
+frexp_op = declare("frexp", lambda x: _frexp(x), "self", outputs=(True, False), formula="g · 2^−exponent", hidden=("result",),
+                   also={"exponent": lambda node: TENSOR.result(node)[1]},
+                   joint=lambda F, g, result: (g[0] * F.exp2(-_exponent(F, result, g[0])),))  # fmt: skip
+
+
+def _exponent(F, result, g):
+    exponent = result[1]
+    return F.cast(exponent if F is RAW else exponent.detach(), (g if F is RAW else g._a).dtype)
+
+
+def _frexp(x):
+    mantissa, exponent = xp.frexp(x)
+    return mantissa, exponent.astype(xp.int32)
+
+
+method(float_power)
+method(frexp)
+only_method(lambda self, exponent: self.copy_(float_power(self, exponent)), "float_power_")
+
+
+# ---------------------------------------------------------------- integers
+def _integer(name, function):
+    def forward(a, b):
+        if a.dtype.kind not in "iu":
+            raise NotImplementedError(f'"{name}_cpu" not implemented for \'{dtypes.scalar_name(dtypes.of(a))}\'')
+        return function(a, b)
+
+    return binary(name, forward, self=None, other=None)
+
+
+gcd, lcm = _integer("gcd", xp.gcd), _integer("lcm", xp.lcm)
+bitwise_left_shift = _integer("bitwise_left_shift", xp.left_shift)
+bitwise_right_shift = _integer("bitwise_right_shift", xp.right_shift)
+Tensor.__lshift__, Tensor.__rshift__ = bitwise_left_shift, bitwise_right_shift
+Tensor.__rlshift__ = lambda self, other: bitwise_left_shift(other, self)
+Tensor.__rrshift__ = lambda self, other: bitwise_right_shift(other, self)
+Tensor.__ilshift__, Tensor.__irshift__ = Tensor.bitwise_left_shift_, Tensor.bitwise_right_shift_
+
+isposinf = unary("isposinf", lambda x: xp.isposinf(x) if x.dtype.kind == "f" else xp.zeros(x.shape, bool), inplace=False, self=None)
+isneginf = unary("isneginf", lambda x: xp.isneginf(x) if x.dtype.kind == "f" else xp.zeros(x.shape, bool), inplace=False, self=None)
+isreal = unary("isreal", lambda x: x.imag == 0 if x.dtype.kind == "c" else xp.ones(x.shape, bool), inplace=False, self=None)
+
+
+def positive(input):
+    """The tensor itself; RuntimeError for bool."""
+    if input._a.dtype == bool:
+        raise RuntimeError("The `+` operator, on a bool tensor is not supported.")
+    return input
+
+
+method(positive)
+Tensor.__pos__ = positive
+
+# ---------------------------------------------------------------- in the special namespace only
+erfcx = unary("erfcx", _scipy("erfcx"), node="SpecialErfcxBackward0", expose=False,
+              self=lambda F, g, self, result: (2 * self * result - 2 / math.sqrt(math.pi)) * g)  # fmt: skip
+i1 = unary("i1", _scipy("i1"), node="SpecialI1Backward0", expose=False, self=lambda F, g, self, result: _i1_grad(F, g, self, result))
+i0e = unary("i0e", _scipy("i0e"), node="SpecialI0EBackward0", expose=False,
+            self=lambda F, g, self, result: g * (F.i1e(self) - F.sgn(self) * result))  # fmt: skip
+i1e = unary("i1e", _scipy("i1e"), node="SpecialI1EBackward0", expose=False, self=lambda F, g, self, result: _i1e_grad(F, g, self, result))
+
+
+def _i1_grad(F, g, self, result):
+    zero = self == 0
+    safe = F.masked_fill(self, zero, 1)
+    return g * F.masked_fill(F.i0(self) - result / safe, zero, 0.5)
+
+
+def _i1e_grad(F, g, self, result):
+    zero = self == 0
+    safe = F.masked_fill(self, zero, 1)
+    return g * F.masked_fill(F.i0e(self) - result * (F.sgn(self) + 1 / safe), zero, 0.5)
+
+
+ndtri = unary("ndtri", _scipy("ndtri"), node="SpecialNdtriBackward0", expose=False,
+              self=lambda F, g, result: g * (F.exp(result * result / 2) * math.sqrt(2 * math.pi)))  # fmt: skip
+log_ndtr = unary("log_ndtr", _scipy("log_ndtr"), node="SpecialLogNdtrBackward0", expose=False,
+                 self=lambda F, g, self, result: g * F.exp(self * self / -2 - result) / math.sqrt(2 * math.pi))  # fmt: skip
+
+
+def _entr(x):
+    with xp.errstate(all="ignore"):
+        return xp.where(x > 0, -x * xp.log(x), xp.where(x == 0, x.dtype.type(0), x.dtype.type(-xp.inf)))
+
+
+entr = unary("entr", _entr, node="SpecialEntrBackward0", expose=False,
+             self=lambda F, g, self: F.where(self > 0, g * (-1 - F.log(F.masked_fill(self, self <= 0, 1))), F.where(
+                 self == 0, g * xp.inf, g * xp.nan)))  # fmt: skip
+
+
+def ndtr(input):
+    """The standard normal distribution function."""
+    return (TENSOR.erf(_float_if_needed(input, 1.0) * math.sqrt(0.5)) + 1) * 0.5
+
+
+for _n in ("erfcx", "i1", "i0e", "i1e", "ndtri", "log_ndtr", "entr", "ndtr"):
+    _only_special(_n, globals()[_n])
+_only_special("xlog1py", xlog1py)
+_only_special("zeta", zeta)
+_only_special("bessel_j0", lambda input: wrap(_scipy("j0")(input._a)))
+_only_special("bessel_j1", lambda input: wrap(_scipy("j1")(input._a)))
+for _new, _old in [("psi", "digamma"), ("gammaln", "lgamma"), ("expit", "sigmoid"), ("gammainc", "igamma"), ("gammaincc", "igammac"),
+                   ("multigammaln", "mvlgamma")]:  # fmt: skip
+    _only_special(_new, FUNCTIONS[_old])
+for _n in ("digamma", "erf", "erfc", "erfinv", "exp2", "expm1", "i0", "log1p", "log_softmax", "logit", "logsumexp", "polygamma", "round",
+           "sinc", "softmax", "xlogy"):  # fmt: skip
+    if _n in FUNCTIONS:
+        _only_special(_n, FUNCTIONS[_n])

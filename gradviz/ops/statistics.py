@@ -1,0 +1,379 @@
+"""Variance, norms, quantiles, differences and integrals, covariance."""
+
+from __future__ import annotations
+
+import math
+
+from ..backend import xp
+from ..engine.dispatch import RAW, TENSOR, Tensor, wrap
+from ..engine.tensor import wrap_dim
+from ..engine.views import write
+from .declare import declare, method, only_method, public
+from .reduce import _as, add_reduce, axes, count, keep_shape, mean_dims, restore
+
+# ---------------------------------------------------------------- variance and norms
+def _centred(x, dims):
+    return x - add_reduce(x, dims, None, None, True) / x.dtype.type(max(count(x.shape, dims), 1))
+
+
+def _var_forward(x, dims, correction, keepdim):
+    c = _centred(x, dims)
+    with xp.errstate(all="ignore"):
+        squares = (c * xp.conj(c)).real if x.dtype.kind == "c" else c * c
+        return add_reduce(squares, dims, None, None, keepdim) / squares.dtype.type(max(count(x.shape, dims) - correction, 0))
+
+
+def _var_grad(F, g, self, self_shape, dim, correction, keepdim):
+    n = count(self_shape, dim)
+    scale = 2.0 / (n - correction) if n != correction else math.nan
+    centred = self - F.expand_to(F.mean_dims(self, dim, True), self_shape)
+    return restore(F, g, self_shape, dim, keepdim) * scale * centred
+
+
+var_op = declare("var", _var_forward, "self", "dim correction keepdim", formula="2 g (self − mean) / (n − correction)",
+                 hidden=("self_sym_sizes",), self=_var_grad)  # fmt: skip
+std_op = declare("std", lambda x, dims, c, k: xp.sqrt(_var_forward(x, dims, c, k)), "self", "dim correction keepdim",
+                 formula="g (self − mean) / ((n − correction) · result)", hidden=("self_sym_sizes",),
+                 self=lambda F, g, self, result, self_shape, dim, correction, keepdim: _var_grad(
+                     F, _half_over(F, g, result), self, self_shape, dim, correction, keepdim))  # fmt: skip
+
+
+def _half_over(F, g, result):
+    """g / (2 · result), 0 where the deviation is 0."""
+    return F.masked_fill(g / F.masked_fill(result * 2, result == 0, 1), result == 0, 0)
+
+
+def _mean_joint(F, g, self_shape, dim, keepdim):
+    return restore(F, g / count(self_shape, dim), self_shape, dim, keepdim)
+
+
+def _var_mean_joint(F, g, self, result, self_shape, dim, correction, keepdim):
+    parts = []
+    if g[0] is not None:
+        parts.append(_var_grad(F, g[0], self, self_shape, dim, correction, keepdim))
+    if g[1] is not None:
+        parts.append(_mean_joint(F, g[1], self_shape, dim, keepdim))
+    return (parts[0] if len(parts) == 1 else parts[0] + parts[1],)
+
+
+def _std_mean_joint(F, g, self, result, self_shape, dim, correction, keepdim):
+    spread = None if g[0] is None else _half_over(F, g[0], result[0])
+    return _var_mean_joint(F, (spread, g[1]), self, result, self_shape, dim, correction, keepdim)
+
+
+def _spread_and_mean(name, spread, joint):
+    op = declare(name, lambda x, dims, c, k: (spread(x, dims, c, k), mean_dims.op.forward(x, dims, k)), "self", "dim correction keepdim",
+                 outputs=True, formula="the gradients of both, added", hidden=("self_sym_sizes", "result"), joint=joint)  # fmt: skip
+
+    def function(input, dim=None, unbiased=None, keepdim=False, *, correction=None):
+        if isinstance(dim, bool):
+            dim, unbiased = None, dim
+        return op(input, axes(dim, input._a.ndim), _correction(unbiased, correction), keepdim)
+
+    function.__name__ = name
+    function.__doc__ = f"({name.split('_')[0]}, mean) of all elements or along ``dim``."
+    public(name, function)
+
+
+def _correction(unbiased, correction):
+    if correction is not None:
+        return correction
+    return 1 if unbiased is None or unbiased else 0
+
+
+_spread_and_mean("var_mean", _var_forward, _var_mean_joint)
+_spread_and_mean("std_mean", lambda x, dims, c, k: xp.sqrt(_var_forward(x, dims, c, k)), _std_mean_joint)
+
+
+def _spread_measure(name, op):
+    def function(input, dim=None, unbiased=None, keepdim=False, *, correction=None, axis=None):
+        if isinstance(dim, bool):
+            dim, unbiased = None, dim
+        correction = _correction(unbiased, correction)
+        dim = axis if dim is None else dim
+        if input._a.dtype.kind in "biu":
+            raise RuntimeError(f"{name} only support floating point and complex dtypes")
+        return op(input, axes(dim, input._a.ndim), correction, keepdim)
+
+    function.__name__ = name
+    function.__doc__ = f"``{name}`` of all elements or along ``dim``; ``correction`` is subtracted from the count (1 = unbiased)."
+    method(function, name)
+    return function
+
+
+var, std = _spread_measure("var", var_op), _spread_measure("std", std_op)
+
+
+def _norm_forward(x, p, dims, keepdim):
+    a = xp.abs(x)
+    if p == 2:
+        return xp.sqrt(add_reduce(a * a, dims, None, None, keepdim))
+    if p == 1:
+        return add_reduce(a, dims, None, None, keepdim)
+    if p == math.inf:
+        return xp.maximum.reduce(a, dims, None, None, keepdim)
+    if p == -math.inf:
+        return xp.minimum.reduce(a, dims, None, None, keepdim)
+    if p == 0:
+        return add_reduce((a != 0).astype(a.dtype), dims, None, None, keepdim)
+    return add_reduce(a**p, dims, None, None, keepdim) ** a.dtype.type(1 / p)
+
+
+def _norm_grad(F, g, self, result, self_shape, p, dim, keepdim):
+    if p == 0:
+        return F.zeros_like(self)
+    if not keepdim:
+        g, result = (F.reshape(x, keep_shape(self_shape, dim)) for x in (g, result))
+    if p == 1:
+        return F.sgn(self) * g
+    if p == 2:
+        return self * F.masked_fill(g / F.masked_fill(result, result == 0, 1), result == 0, 0)
+    size = F.abs(self)
+    if p in (math.inf, -math.inf):
+        mask = F.cast(size == result, (g if F is RAW else g._a).dtype)
+        return F.sgn(self) * (mask / F.sum_dims(mask, dim, True) * g)
+    power = F.pow_scalar(F.masked_fill(size, size == 0, 1), p - 1)
+    power = F.masked_fill(power, size == 0, 0)
+    scale = g / F.pow_scalar(F.masked_fill(result, result == 0, 1), p - 1)
+    return F.sgn(self) * power * F.masked_fill(scale, result == 0, 0)
+
+
+norm_op = declare("norm_all", _norm_forward, "self", "p dim keepdim", node="NormBackward0", formula="g · self / result",
+                  hidden=("self_sym_sizes",), self=_norm_grad)  # fmt: skip
+vector_norm_op = declare("vector_norm", _norm_forward, "self", "ord dim keepdim", node="LinalgVectorNormBackward0",
+                         formula="g · self / result", hidden=("self_sym_sizes",),
+                         self=lambda F, g, self, result, self_shape, ord, dim, keepdim: _norm_grad(
+                             F, g, self, result, self_shape, ord, dim, keepdim))  # fmt: skip
+
+
+def norm(input, p="fro", dim=None, keepdim=False, dtype=None):
+    """The p-norm of all elements or along ``dim``; "fro" is p = 2."""
+    input = _as(input, dtype)
+    if p == "nuc" or isinstance(p, str) and p != "fro":
+        from .linalg import matrix_norm
+
+        return matrix_norm(input, p, dim if dim is not None else (-2, -1), keepdim)
+    power = 2.0 if p in ("fro", None) else float(p)
+    return vector_norm_op(input, power, axes(dim, input._a.ndim), keepdim)
+
+
+def vector_norm(x, ord=2, dim=None, keepdim=False, *, dtype=None):
+    """``linalg.vector_norm``: the ``ord``-norm of all elements or along ``dim``."""
+    x = _as(x, dtype)
+    return vector_norm_op(x, float(ord), axes(dim, x._a.ndim), keepdim)
+
+
+method(norm)
+
+
+def _dist_grad(F, g, self, other, result, p):
+    shape = (self if F is RAW else self._a).shape
+    return _norm_grad(F, g, self - other, result, shape, p, tuple(range(len(shape))), False)
+
+
+dist_op = declare("dist", lambda a, b, p: _norm_forward(a - b, p, tuple(range((a - b).ndim)), False), "self other", "p",
+                      formula="g · (self − other) / result", self=_dist_grad,
+                      other=lambda F, g, self, other, result, p: -_dist_grad(F, g, self, other, result, p))  # fmt: skip
+
+
+def dist(input, other, p=2):
+    """The p-norm of ``input − other``."""
+    shape = xp.broadcast_shapes(input._a.shape, other._a.shape)
+    spread = [x if x._a.shape == shape else x.expand(*shape) for x in (input, other)]
+    return dist_op(*spread, float(p))
+
+
+method(dist)
+
+
+# ---------------------------------------------------------------- quantiles
+def _quantile(input, q, dim, keepdim, interpolation, ignore_nan):
+    if input._a.dtype.kind != "f":
+        raise RuntimeError("quantile() input tensor must be either float or double dtype")
+    at = q._a if isinstance(q, Tensor) else xp.asarray(q, input._a.dtype)
+    if at.ndim > 1:
+        raise RuntimeError("quantile() q must be a scalar or 1D tensor")
+    if (at < 0).any() or (at > 1).any():
+        raise RuntimeError("quantile() q must be in the range [0, 1] but got " + str(float(at.ravel()[0])))
+    n = input._a.ndim
+    x = input.reshape(-1) if dim is None else input.transpose(wrap_dim(dim, n), -1) if n else input.reshape(1)
+    values = x.sort(-1)[0]
+    last = xp.asarray(values._a.shape[-1] - 1)
+    if ignore_nan:
+        last = xp.maximum((~xp.isnan(values._a)).sum(-1, keepdims=True) - 1, 0)
+    parts = [_at_rank(values, one * last, interpolation, ignore_nan) for one in at.ravel()]
+    parts = [_keep(p, x, input, dim, keepdim) for p in parts]
+    return parts[0] if at.ndim == 0 else TENSOR.stack_list(parts)
+
+
+def _at_rank(values, rank, interpolation, ignore_nan):
+    rank = xp.broadcast_to(xp.asarray(rank), (*values._a.shape[:-1], 1))
+    if interpolation == "nearest":
+        rank = xp.rint(rank)
+    below = xp.floor(rank if interpolation != "higher" else xp.ceil(rank)).astype(xp.int64)
+    above = xp.ceil(rank if interpolation != "lower" else xp.floor(rank)).astype(xp.int64)
+    weight = (rank - below).astype(values._a.dtype)
+    if interpolation == "midpoint":
+        weight = xp.full_like(weight, 0.5)
+    out = TENSOR.gather(values, wrap(below), values._a.ndim - 1)
+    if (weight != 0).any():
+        out = out.lerp(TENSOR.gather(values, wrap(above), values._a.ndim - 1), wrap(weight))
+    if not ignore_nan:
+        bad = xp.isnan(values._a).any(-1, keepdims=True)
+        if bad.any():
+            out = out.masked_fill(wrap(bad), math.nan)
+    return out
+
+
+def _keep(part, x, input, dim, keepdim):
+    if dim is None:
+        return part.reshape([1] * input._a.ndim) if keepdim else part.squeeze(-1)
+    part = part.transpose(wrap_dim(dim, input._a.ndim), -1) if input._a.ndim else part.squeeze(-1)
+    return part if keepdim or not input._a.ndim else part.squeeze(wrap_dim(dim, input._a.ndim))
+
+
+def quantile(input, q, dim=None, keepdim=False, *, interpolation="linear", out=None):
+    """The ``q``-quantiles of all elements or along ``dim``."""
+    return _quantile(input, q, dim, keepdim, interpolation, False)
+
+
+def nanquantile(input, q, dim=None, keepdim=False, *, interpolation="linear", out=None):
+    """``quantile`` of what is not NaN."""
+    return _quantile(input, q, dim, keepdim, interpolation, True)
+
+
+method(quantile)
+method(nanquantile)
+
+
+# ---------------------------------------------------------------- differences, integrals, covariance
+def diff(input, n=1, dim=-1, prepend=None, append=None):
+    """The ``n``-th differences along ``dim``."""
+    d = wrap_dim(dim, input._a.ndim)
+    parts = [x for x in (prepend, input, append) if x is not None]
+    out = TENSOR.cat(parts, d) if len(parts) > 1 else input
+    for _ in range(n):
+        size = out._a.shape[d]
+        if size == 0:
+            break
+        first, second = out.narrow(d, 1, size - 1), out.narrow(d, 0, size - 1)
+        out = first.logical_xor(second) if out._a.dtype == bool else first - second
+    return out
+
+
+def _steps(y, x, dx, dim):
+    """Half the widths of the intervals, shaped for ``y``."""
+    if x is None:
+        return dx / 2 if not isinstance(dx, Tensor) else dx / 2
+    if x._a.ndim == 1 and y._a.ndim > 1:
+        x = x.reshape([-1 if d == dim else 1 for d in range(y._a.ndim)])
+    return diff(x, 1, dim if x._a.ndim == y._a.ndim else -1) / 2
+
+
+def _pairs(y, dim):
+    n = y._a.shape[dim]
+    return y.narrow(dim, 1, n - 1) + y.narrow(dim, 0, n - 1)
+
+
+def trapezoid(y, x=None, *, dx=1, dim=-1):
+    """The integral along ``dim`` by the trapezoid rule, with points ``x`` or spacing ``dx``."""
+    d = wrap_dim(dim, y._a.ndim)
+    if x is None:
+        n = y._a.shape[d]
+        ends = y.select(d, 0) + y.select(d, n - 1)
+        return (y.sum(d) - ends * 0.5) * dx
+    return (_pairs(y, d) * _steps(y, x, dx, d)).sum(d)
+
+
+def cumulative_trapezoid(y, x=None, *, dx=1, dim=-1):
+    """The running integral along ``dim``."""
+    d = wrap_dim(dim, y._a.ndim)
+    return (_pairs(y, d) * _steps(y, x, dx, d)).cumsum(d)
+
+
+def cov(input, *, correction=1, fweights=None, aweights=None):
+    """The covariance matrix of variables in rows, observations in columns."""
+    if input._a.ndim > 2:
+        raise RuntimeError(f"cov(): expected input to have two or fewer dimensions but got an input with {input._a.ndim} dimensions")
+    x = input if input._a.ndim == 2 else input.reshape(1, -1)
+    weights = aweights if fweights is None else fweights if aweights is None else fweights * aweights
+    n = x._a.shape[1]
+    if weights is None:
+        centred = x - x.mean(1, keepdim=True)
+        factor = max(n - correction, 0)
+        out = (centred @ centred.conj().t()) / factor
+    else:
+        weights = weights.to(x.dtype)
+        total = weights.sum()
+        centred = x - (x * weights).sum(1, keepdim=True) / total
+        factor = total if correction == 0 else total - correction * (
+            1 if aweights is None else (weights * aweights).sum() / total)  # fmt: skip
+        out = (centred * weights) @ centred.conj().t() / factor
+    return out.squeeze()
+
+
+def corrcoef(input):
+    """Pearson's correlation of variables in rows."""
+    c = cov(input)
+    if c._a.ndim == 0:
+        return c / c
+    scale = c.diagonal().real.sqrt() if c.is_complex() else c.diagonal().sqrt()
+    return (c / scale.unsqueeze(1)) / scale.unsqueeze(0)
+
+
+method(diff)
+method(cov)
+method(corrcoef)
+for _f in (trapezoid, cumulative_trapezoid):
+    public(_f.__name__, _f)
+public("trapz", trapezoid)
+
+
+def _gradient_along(x, spacing, dim, edge_order):
+    n = x._a.shape[dim]
+    if n < edge_order + 1:
+        raise RuntimeError("torch.gradient expected each dimension size to be at least edge_order+1")
+    a = x.narrow(dim, 2, n - 2) - x.narrow(dim, 0, n - 2)
+    first, last = x.narrow(dim, 1, 1) - x.narrow(dim, 0, 1), x.narrow(dim, n - 1, 1) - x.narrow(dim, n - 2, 1)
+    if edge_order == 2:
+        first = first * 2 - (x.narrow(dim, 2, 1) - x.narrow(dim, 0, 1)) / 2
+        last = last * 2 - (x.narrow(dim, n - 1, 1) - x.narrow(dim, n - 3, 1)) / 2
+    return TENSOR.cat([first / spacing, a / (2 * spacing), last / spacing], dim)
+
+
+def gradient(input, *, spacing=1, dim=None, edge_order=1):
+    """Central differences along every given dimension, one tensor each; spacing is a number or one a dimension."""
+    n = input._a.ndim
+    dims = axes(dim, n)
+    gaps = list(spacing) if isinstance(spacing, (list, tuple)) else [spacing] * len(dims)
+    return [_gradient_along(input, gap, d, edge_order) for gap, d in zip(gaps, dims, strict=True)]
+
+
+public("gradient", gradient)
+
+
+# ---------------------------------------------------------------- renormalisation
+def _renorm_scale(F, self, p, dim, maxnorm):
+    shape = (self if F is RAW else self._a).shape
+    dims = tuple(d for d in range(len(shape)) if d != dim)
+    size = F.vector_norm(self, float(p), dims, True)
+    return F.where(size > maxnorm, maxnorm / (size + 1e-7), F.ones_like(size))
+
+
+def _renorm_grad(F, g, self, p, dim, maxnorm):
+    shape = (self if F is RAW else self._a).shape
+    dims = tuple(d for d in range(len(shape)) if d != dim)
+    size = F.vector_norm(self, float(p), dims, True)
+    inverse = F.where(size > maxnorm, 1 / (size + 1e-7), F.constant_like(0, size))
+    inner = F.sum_dims(g * F.conj(self), dims, True)
+    back = _norm_grad(F, inner, self, size, shape, float(p), dims, True)
+    scale = F.where(size > maxnorm, inverse * maxnorm, F.ones_like(size))
+    return g * scale - back * (inverse * inverse * maxnorm)
+
+
+renorm_op = declare("renorm", lambda x, p, dim, maxnorm: x * _renorm_scale(RAW, x, p, dim, maxnorm).astype(x.dtype), "self", "p dim maxnorm",
+                    formula="g scaled, less its part along self", self=_renorm_grad)  # fmt: skip
+RAW.ones_like = lambda x: xp.ones(x.shape, x.dtype)
+TENSOR.ones_like = lambda x: wrap(xp.ones(x._a.shape, x._a.dtype))
+method(lambda input, p, dim, maxnorm: renorm_op(input, p, wrap_dim(dim, input._a.ndim), maxnorm), "renorm")
+only_method(lambda self, p, dim, maxnorm: write(renorm_op.op, (self,), (p, wrap_dim(dim, self._a.ndim), maxnorm)), "renorm_")
