@@ -465,12 +465,15 @@ def structured(op):
 
 
 def viewing(op):
-    """A function ``(tensor, *attributes)`` for an operation that gives a view, saving nothing but sizes."""
+    """A function ``(tensor, *attributes)`` for an operation that gives a view, saving nothing but sizes.
+
+    Its ``attach(tensor, array, attributes)`` records a view whose array is at hand already.
+    """
     forward, node_class, shaped = op.forward, op.node, bool(op.shaped)
 
-    def function(input, *attrs):
+    def attach(input, o, attrs):
         t = new(Tensor)
-        t._a = o = forward(input._a, *attrs)
+        t._a = o
         cell = input._v
         if cell is None:
             cell = input._v = [0, None]
@@ -503,6 +506,10 @@ def viewing(op):
             door.observer.operation(t, (input,))
         return t
 
+    def function(input, *attrs):
+        return attach(input, forward(input._a, *attrs), attrs)
+
+    function.attach = attach
     return _named(function, op.name)
 
 
