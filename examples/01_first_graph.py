@@ -138,12 +138,11 @@ w.grad = x.grad = b.grad = None
 
 # %%
 from sklearn.datasets import load_diabetes
+from sklearn.preprocessing import scale
 
-data = load_diabetes(scaled=False)
-bmi = torch.tensor(data.data[:, 2], dtype=torch.float32)
-progression = torch.tensor(data.target, dtype=torch.float32)
-bmi = (bmi - bmi.mean()) / bmi.std()
-progression = (progression - progression.mean()) / progression.std()
+data = load_diabetes()
+bmi = torch.tensor(scale(data.data[:, 2]), dtype=torch.float32)
+progression = torch.tensor(scale(data.target), dtype=torch.float32)
 
 # %%
 slope = torch.zeros(1, requires_grad=True)
