@@ -121,7 +121,8 @@ def reshape(input, *shape):
     array = input._a
     if array.flags.c_contiguous:
         try:
-            return view_attach(input, array.reshape(*shape), shape)
+            made = array.reshape(*shape)
+            return view_attach(input, made, (made.shape,))
         except (ValueError, TypeError):
             return view_op(input, infer(sizes(shape), array.size))
     shape = infer(sizes(shape), array.size)
