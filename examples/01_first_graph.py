@@ -125,16 +125,15 @@ w.grad = x.grad = b.grad = None
 # %% [markdown] lang="en"
 # ## Linear regression
 #
-# The same in a loop, on real data: body mass index and disease progression of 442 people with diabetes,
-# both standardised. The update happens under `no_grad()`, so it is not recorded, and the gradients are
-# cleared after each step. `losses` keeps numbers, not tensors: a tensor would keep its graph alive.
+# The same on real data: body mass index and disease progression of 442 people with diabetes, both
+# standardised. This is the graph of the loss before any training. An input that nobody wants a gradient
+# for has a dashed outline.
 
 # %% [markdown] lang="zh"
 # ## 线性回归
 #
-# 把同样的事放进循环，用真实数据：442 位糖尿病患者的体重指数与病情进展，两者都已标准化。
-# 参数更新在 `no_grad()` 里进行，因此不会被记录；每一步之后清空梯度。
-# `losses` 里存的是数而不是张量：存张量会让它的计算图一直活着。
+# 用真实数据做同样的事：442 位糖尿病患者的体重指数与病情进展，两者都已标准化。
+# 下面是训练之前损失的计算图。不需要梯度的输入用虚线框画出。
 
 # %%
 from sklearn.datasets import load_diabetes
@@ -147,6 +146,19 @@ progression = torch.tensor(scale(data.target), dtype=torch.float32)
 # %%
 slope = torch.zeros(1, requires_grad=True)
 offset = torch.zeros(1, requires_grad=True)
+
+loss = ((slope * bmi + offset - progression) ** 2).mean()
+gradviz.show(loss)
+
+# %% [markdown] lang="en"
+# Now the same in a loop. The update happens under `no_grad()`, so it is not recorded, and the gradients are
+# cleared after each step. `losses` keeps numbers, not tensors: a tensor would keep its graph alive.
+
+# %% [markdown] lang="zh"
+# 现在放进循环。参数更新在 `no_grad()` 里进行，因此不会被记录；每一步之后清空梯度。
+# `losses` 里存的是数而不是张量：存张量会让它的计算图一直活着。
+
+# %%
 losses = []
 
 for step in range(50):
@@ -160,15 +172,10 @@ for step in range(50):
 
 print(f"loss {losses[0]:.4f} -> {losses[-1]:.4f}")
 
-# %%
-gradviz.show(loss)
-
 # %% [markdown] lang="en"
-# `bmi` and `progression` are drawn with a dashed outline: they take part, but nobody asked for their
-# gradient. The slope that gradient descent found is the one that least squares gives.
+# The slope that gradient descent found is the one that least squares gives.
 
 # %% [markdown] lang="zh"
-# `bmi` 和 `progression` 用虚线框画出：它们参与运算，但没有人要它们的梯度。
 # 梯度下降找到的斜率，与最小二乘法给出的相同。
 
 # %%
