@@ -29,9 +29,10 @@ def simple(rule: Rule, case: Case, *phrases: str, method: str = ""):
 
 def state(rule: Rule, case: Case, error: ErrorFacts, place: Place | None, method: str = "", **fields) -> Finding:
     """A finding about ``error``."""
-    name = subject(case, raised(error), method)
+    where = raised(error)
+    name = subject(case, where, method) or (where.code if where is not None else error.type)
     message = error.message.splitlines()[0] if error.message else ""
-    return rule.found(case, [name] if name else [], place, name=name, error=message, **fields)
+    return rule.found(case, [name], place, name=name, error=message, **fields)
 
 
 def subject(case: Case, place: Place | None, method: str = "") -> str:
