@@ -1,0 +1,78 @@
+"""Writes docs/findings.md and docs/findings.zh.md from the rules of the doctor and their texts.
+
+    python docs/build.py            write both
+    python docs/build.py --check    exit with 1 if one of them is out of date
+"""
+
+import argparse
+import re
+import sys
+from pathlib import Path
+
+from gradviz.doctor.examine import all_rules
+from gradviz.texts import LANGUAGES, catalogue
+
+FOLDER = Path(__file__).parent
+FIELD = re.compile(r"\{(\w+)[^}]*\}")
+FILES = {"en": "findings.md", "zh": "findings.zh.md"}
+WORDS = {
+    "en": {
+        "title": "What the doctor can find",
+        "other": "**English** · [中文](findings.zh.md)",
+        "about": "Made from the rules by `python docs/build.py`."
+        " A word in ‹brackets› stands for what was found.",
+        "when": "When",
+        "why": "Why it matters",
+        "fix": "Instead",
+    },
+    "zh": {
+        "title": "能发现的问题",
+        "other": "[English](findings.md) · **中文**",
+        "about": "由 `python docs/build.py` 根据规则生成。‹尖括号›里的词代表实际发现的内容。",
+        "when": "何时提示",
+        "why": "为何重要",
+        "fix": "应当怎样写",
+    },
+}
+
+
+def page(lang):
+    """The whole page in one language."""
+    words = WORDS[lang]
+    texts = catalogue("findings", lang)
+    parts = [f"# {words['title']}", words["other"], words["about"]]
+    parts += [entry(rule, texts, words) for rule in all_rules()]
+    return "\n\n".join(parts) + "\n"
+
+
+def entry(rule, texts, words):
+    """One rule: its title, identifier and kind, then when, why and what to write instead."""
+    said = {part: texts[f"{rule.identifier}.{part}"] for part in ("title", "when", "why", "fix")}
+    lines = [f"## {rule.identifier}: {said['title']}", f"`{rule.kind}` · {rule.severity}"]
+    lines += [f"**{words[part]}** {plain(said[part])}" for part in ("when", "why", "fix")]
+    return "\n\n".join(lines)
+
+
+def plain(template):
+    """A template as prose: fields named in brackets, nothing read as Markdown or HTML."""
+    return re.sub(r"([\\*_<>`|])", r"\\\1", FIELD.sub(r"‹\1›", template))
+
+
+def main(arguments=None):
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--check", action="store_true", help="compare, write nothing")
+    check = parser.parse_args(arguments).check
+    stale = 0
+    for lang in LANGUAGES:
+        file, text = FOLDER / FILES[lang], page(lang)
+        if file.is_file() and file.read_text(encoding="utf-8") == text:
+            continue
+        stale += 1
+        print(f"{'differs' if check else 'written'}: {file.name}")
+        if not check:
+            file.write_text(text, encoding="utf-8")
+    return int(check and stale > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
