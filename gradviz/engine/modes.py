@@ -22,6 +22,7 @@ state = _State()
 
 
 class _Thread(threading.local):
+    autocast = None
     grad = True
     inference = False
     anomaly = False

@@ -6,7 +6,9 @@ from ..backend import xp
 from ..engine import dtypes
 from ..engine.dispatch import RAW, TENSOR, Tensor, broadcast_error, not_a_tensor
 from ..engine.tensor import wrap_dim
+from ..engine.modes import local, state
 from .declare import declare, method, only_method, public
+from .lower import lowered
 from .shape import expand, permute, reshape, squeeze, unsqueeze
 
 
@@ -80,6 +82,8 @@ def _x(shape):
 
 def mm(input, mat2, *, out=None):
     """The product of two matrices."""
+    if state.special and local.autocast is not None:
+        input, mat2 = lowered(input, mat2)
     if input._a.ndim != 2 or mat2._a.ndim != 2:
         which = "self" if input._a.ndim != 2 else "mat2"
         raise RuntimeError(f"{which} must be a matrix")
@@ -91,6 +95,8 @@ def mm(input, mat2, *, out=None):
 
 def mv(input, vec):
     """The product of a matrix and a vector."""
+    if state.special and local.autocast is not None:
+        input, vec = lowered(input, vec)
     _check("mv", input, vec)
     if input._a.shape[1] != vec._a.shape[0]:
         raise RuntimeError(f"size mismatch, got input ({input._a.shape[0]}), mat ({_x(input._a.shape)}), vec ({vec._a.shape[0]})")
@@ -112,6 +118,8 @@ def dot(input, tensor):
 
 def bmm(input, mat2):
     """Products of matrices, batch by batch."""
+    if state.special and local.autocast is not None:
+        input, mat2 = lowered(input, mat2)
     if input._a.ndim != 3 or mat2._a.ndim != 3:
         raise RuntimeError(f"batch{1 if input._a.ndim != 3 else 2} must be a 3D tensor")
     _check("bmm", input, mat2)
@@ -126,6 +134,8 @@ def bmm(input, mat2):
 
 def matmul(input, other, *, out=None):
     """The product of vectors, matrices or batches of matrices; batch dimensions broadcast."""
+    if state.special and local.autocast is not None:
+        input, other = lowered(input, other)
     try:
         a, b = input._a, other._a
         if a.ndim == 2 and b.ndim == 2 and a.dtype is b.dtype:
@@ -185,6 +195,8 @@ def _count(shape):
 
 def addmm(input, mat1, mat2, *, beta=1, alpha=1):
     """``beta · input + alpha · mat1 @ mat2``."""
+    if state.special and local.autocast is not None:
+        input, mat1, mat2 = lowered(input, mat1, mat2)
     if mat1._a.dtype != mat2._a.dtype:
         names = dtypes.scalar_name(mat1.dtype), dtypes.scalar_name(mat2.dtype)
         raise RuntimeError("mat1 and mat2 must have the same dtype, but got {} and {}".format(*names))
@@ -209,6 +221,8 @@ RAW.matmul = xp.matmul
 
 def linear(input, weight, bias=None):
     """``input @ weightᵀ + bias``: input (…, in), weight (out, in), bias (out)."""
+    if state.special and local.autocast is not None:
+        input, weight, bias = lowered(input, weight, bias)
     if input._a.shape[-1:] != weight._a.shape[1:2] and weight._a.ndim == 2:
         rows = _count(input._a.shape[:-1])
         raise RuntimeError(

@@ -1,0 +1,53 @@
+"""Autocast: operands of products in a shorter floating dtype, inside ``gradviz.autocast`` blocks."""
+
+from __future__ import annotations
+
+import weakref
+
+from ..engine.dispatch import TENSOR, Tensor
+from ..engine.dtypes import float32, float64
+from ..engine.modes import local
+from ..engine.node import LEAF
+
+
+class Autocast:
+    """What holds inside a block: the dtype, and the weights cast so far (each once a block)."""
+
+    __slots__ = ("cache", "dtype")
+
+    def __init__(self, dtype, cached):
+        self.dtype = dtype
+        self.cache = {} if cached else None
+
+
+def _cast(x, settings):
+    if not isinstance(x, Tensor):
+        return x
+    own = x.dtype
+    if own.category != 2 or own is float64 or own is settings.dtype:
+        return x
+    keep = settings.cache is not None and x._g is LEAF
+    if keep:
+        found = settings.cache.get(id(x))
+        if found is not None and found[0]() is x:
+            return found[1]
+    made = TENSOR.cast(x, settings.dtype.np)
+    if keep:
+        settings.cache[id(x)] = (weakref.ref(x), made)
+    return made
+
+
+def lowered(*tensors):
+    """The tensors in the dtype of this thread's autocast block; others than floating ones as they are."""
+    settings = local.autocast
+    return tensors if settings is None else tuple(_cast(x, settings) for x in tensors)
+
+
+def raised(*tensors):
+    """The tensors in float32, for operations that autocast keeps precise."""
+    if local.autocast is None:
+        return tensors
+    return tuple(
+        TENSOR.cast(x, float32.np) if isinstance(x, Tensor) and x.dtype.category == 2 and x.dtype is not float64 else x
+        for x in tensors
+    )
