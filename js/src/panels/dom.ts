@@ -34,6 +34,20 @@ function append(element: Element, children: Child[]): void {
   for (const child of children) if (child) element.append(child);
 }
 
+/**
+ * Replaces what `place` holds by what `make` gives, only when `key` is another than last time: an element
+ * that is replaced while a person clicks on it does not hear the click.
+ */
+export function refill(place: HTMLElement, key: string, make: () => Child[]): void {
+  if (place.dataset.key === key) return;
+  place.dataset.key = key;
+  place.replaceChildren(
+    ...make()
+      .filter((child) => !!child)
+      .map((child) => child as Node | string),
+  );
+}
+
 /** Words between backticks are set in the code font. */
 export function prose(text: string): (Node | string)[] {
   return text.split("`").map((part, n) => (n % 2 === 1 ? h("code", {}, part) : part));

@@ -2,7 +2,7 @@
 import { bytes, count } from "../model/format";
 import type { Finding } from "../model/types";
 import { type Context, placeLink } from "./context";
-import { codeOf, copyText, h, prose } from "./dom";
+import { codeOf, copyText, h, prose, refill } from "./dom";
 import { isLeak } from "./header";
 import { icon } from "./icons";
 
@@ -19,21 +19,33 @@ export class Findings {
   constructor(private readonly context: Context) {}
 
   update(): void {
+    const { store, language, say } = this.context;
+    const known = store.findings.map((finding) =>
+      finding.node_ids.some((id) => store.nodes.has(id)),
+    );
+    const key = JSON.stringify([
+      language,
+      this.all,
+      store.findings,
+      known,
+      this.context.canReveal(),
+    ]);
+    this.element.setAttribute("aria-label", say("findings.name"));
+    this.element.hidden = store.findings.length === 0;
+    refill(this.element, key, () => this.rows());
+  }
+
+  private rows(): HTMLElement[] {
     const { findings } = this.context.store;
     const { say } = this.context;
-    this.element.setAttribute("aria-label", say("findings.name"));
-    this.element.hidden = findings.length === 0;
-    const shown = this.all ? findings : findings.slice(0, FIRST);
-    const rows: HTMLElement[] = shown.map((finding) => this.row(finding));
-    if (findings.length > FIRST) {
-      const words = this.all
-        ? say("findings.less")
-        : say("findings.more", { n: findings.length - FIRST });
-      rows.push(
-        h("button", { class: "link more", type: "button", onclick: () => this.toggle() }, words),
-      );
-    }
-    this.element.replaceChildren(...rows);
+    const rows = (this.all ? findings : findings.slice(0, FIRST)).map((finding) =>
+      this.row(finding),
+    );
+    if (findings.length <= FIRST) return rows;
+    const left = findings.length - FIRST;
+    const words = this.all ? say("findings.less") : say("findings.more", { n: left });
+    const more = { class: "link more", type: "button", onclick: () => this.toggle() };
+    return [...rows, h("button", more, words)];
   }
 
   private toggle(): void {

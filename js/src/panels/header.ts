@@ -3,7 +3,7 @@ import { bytes, count } from "../model/format";
 import type { Scene } from "../model/scene";
 import type { Finding, Status } from "../model/types";
 import type { Context } from "./context";
-import { h } from "./dom";
+import { h, refill } from "./dom";
 import { icon } from "./icons";
 
 export interface Tools {
@@ -21,7 +21,20 @@ export const isLeak = (finding: Finding): boolean =>
   finding.kind.startsWith("leak.") && finding.severity !== "info";
 
 export class Header {
-  readonly element = h("header", { class: "head" });
+  private readonly stateAt = h("span", { class: "slot" });
+  private readonly countAt = h("span", { class: "slot" });
+  private readonly leaksAt = h("span", { class: "slot" });
+  private readonly toolsAt = h("span", { class: "slot" });
+  readonly element = h(
+    "header",
+    { class: "head" },
+    h("b", { class: "brand" }, "gradviz"),
+    this.stateAt,
+    this.countAt,
+    h("span", { class: "space" }),
+    this.leaksAt,
+    this.toolsAt,
+  );
   private menuOpen = false;
 
   constructor(
@@ -30,14 +43,22 @@ export class Header {
   ) {}
 
   update(status: Status, scene: Scene, canFold: boolean): void {
-    this.element.replaceChildren(
-      h("b", { class: "brand" }, "gradviz"),
+    const { language } = this.context;
+    refill(this.stateAt, `${language}${JSON.stringify([status.state, status.cell])}`, () => [
       this.state(status),
+    ]);
+    this.hintOverhead(status);
+    const { shown, total, folded } = scene;
+    refill(this.countAt, [language, shown, total, folded, canFold].join(), () => [
       this.counter(scene, canFold),
-      h("span", { class: "space" }),
-      this.leaks() ?? "",
-      this.toolbar(),
-    );
+    ]);
+    const leaks = this.context.store.findings.filter(isLeak);
+    const size = leaks.reduce((sum, finding) => sum + finding.bytes, 0);
+    refill(this.leaksAt, [language, leaks.length, size].join(), () => [
+      this.leaks(leaks.length, size),
+    ]);
+    const docked = this.tools.undock() !== undefined;
+    refill(this.toolsAt, `${language}${docked}`, () => [this.toolbar()]);
   }
 
   closeMenu(): boolean {
@@ -54,9 +75,6 @@ export class Header {
     let words = say("state.idle");
     if (cell !== null) words = say(known ? `state.${status.state}` : "state.done", { cell });
     else if (status.state === "running") words = say("state.running_nowhere");
-    const cost = status.overhead;
-    const hint =
-      cost && say("state.overhead", { ms: count(Math.round(cost.ms)), bytes: bytes(cost.bytes) });
     const look = known ? status.state : "idle";
     return h(
       "span",
@@ -64,12 +82,17 @@ export class Header {
         class: `chip state ${look}`,
         "data-testid": "gv-state",
         "data-state": status.state,
-        title: hint || undefined,
         role: "status",
       },
       h("i", { class: "dot", "aria-hidden": "true" }),
       words,
     );
+  }
+
+  private hintOverhead(status: Status): void {
+    const cost = status.overhead;
+    const fields = cost && { ms: count(Math.round(cost.ms)), bytes: bytes(cost.bytes) };
+    this.stateAt.title = fields ? this.context.say("state.overhead", fields) : "";
   }
 
   private counter(scene: Scene, canFold: boolean): HTMLElement {
@@ -97,22 +120,20 @@ export class Header {
   }
 
   /** Silent at zero. */
-  private leaks(): HTMLElement | null {
-    const found = this.context.store.findings.filter(isLeak);
-    if (found.length === 0) return null;
-    const size = found.reduce((sum, finding) => sum + finding.bytes, 0);
-    const fields = { n: found.length, bytes: bytes(size) };
+  private leaks(found: number, size: number): HTMLElement | null {
+    if (found === 0) return null;
+    const fields = { n: found, bytes: bytes(size) };
     return h(
       "button",
       {
         class: "chip leak",
         type: "button",
         "data-testid": "gv-leaks",
-        "data-count": found.length,
+        "data-count": found,
         title: this.context.say("leaks.hint"),
         onclick: () => this.tools.goToFindings(),
       },
-      this.context.say(found.length === 1 ? "leaks.one" : "leaks.many", fields),
+      this.context.say(found === 1 ? "leaks.one" : "leaks.many", fields),
     );
   }
 

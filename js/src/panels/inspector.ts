@@ -12,7 +12,7 @@ import {
   type Saved,
 } from "../model/types";
 import { type Context, placeLink } from "./context";
-import { h } from "./dom";
+import { h, refill } from "./dom";
 import { adviceOf } from "./findings";
 import { tensorView } from "./tensor";
 
@@ -39,22 +39,44 @@ export class Inspector {
   update(selected: Selected | null, tokens: Tokens): void {
     this.selected = selected;
     this.tokens = tokens;
-    const { say } = this.context;
+    const { say, store } = this.context;
     this.element.setAttribute("aria-label", say("inspect.name"));
     this.element.classList.toggle("idle", selected === null);
     if (!selected) {
       this.element.removeAttribute("data-node-id");
-      this.element.replaceChildren(h("p", { class: "dim hint" }, say("inspect.hint")));
+      const hint = () => [h("p", { class: "dim hint" }, say("inspect.hint"))];
+      refill(this.element, this.context.language, hint);
       return;
     }
-    this.element.setAttribute("data-node-id", String(selected.row.id));
-    const detail = this.context.store.details.get(selected.row.id) ?? {};
-    this.element.replaceChildren(
-      this.head(selected.row, detail),
+    const { row } = selected;
+    this.element.setAttribute("data-node-id", String(row.id));
+    const detail = store.details.get(row.id) ?? {};
+    refill(this.element, this.key(selected, detail), () => [
+      this.head(row, detail),
       this.facts(selected),
-      this.tabs(selected.row, detail),
+      this.tabs(row, detail),
       this.body(selected, detail),
-    );
+    ]);
+  }
+
+  /** All that the panel shows, in one text. */
+  private key(selected: Selected, detail: Detail): string {
+    const { store, language } = this.context;
+    const { row, item, uses, late } = selected;
+    const findings = store.findingsOf(row.id);
+    const state = late ? store.status.state : "";
+    const folded = item?.members?.length;
+    return JSON.stringify([
+      language,
+      this.tab,
+      row,
+      folded,
+      uses,
+      state,
+      detail,
+      findings,
+      this.tokens,
+    ]);
   }
 
   focus(): void {

@@ -2,7 +2,7 @@
 import { bytes } from "../model/format";
 import type { CellMemory } from "../model/types";
 import type { Context } from "./context";
-import { h } from "./dom";
+import { h, refill } from "./dom";
 
 const PARTS = ["parameters", "gradients", "saved", "kept"] as const;
 const MOST_CELLS = 48;
@@ -14,14 +14,14 @@ export class Memory {
   constructor(private readonly context: Context) {}
 
   update(): void {
-    const { say, store } = this.context;
+    const { say, store, language } = this.context;
     const cells = store.status.cells.slice(-MOST_CELLS);
     const most = cells.reduce((top, cell) => Math.max(top, total(cell)), 0);
     this.element.hidden = most === 0;
     if (most === 0) return;
     this.element.setAttribute("aria-label", say("memory.name"));
     const present = PARTS.filter((part) => cells.some((cell) => (cell.bytes[part] ?? 0) > 0));
-    this.element.replaceChildren(
+    refill(this.element, JSON.stringify([language, cells]), () => [
       h("div", { class: "bars" }, ...cells.map((cell) => this.bar(cell, most))),
       h(
         "div",
@@ -33,7 +33,7 @@ export class Memory {
         h("span", { class: "space" }),
         h("span", {}, say("memory.most", { bytes: bytes(most) })),
       ),
-    );
+    ]);
   }
 
   private bar(cell: CellMemory, most: number): HTMLElement {

@@ -10,6 +10,7 @@ const MOST = 300;
 
 export class NodeList {
   readonly element = h("ul", { class: "unseen" });
+  private readonly rows = new Map<number, HTMLElement>();
 
   constructor(
     private readonly context: Context,
@@ -21,15 +22,40 @@ export class NodeList {
     const { scene } = picture;
     const items = scene.items.length <= MOST ? scene.items.keys() : inView().slice(0, MOST);
     const seen = new Set<number>();
-    const rows: HTMLElement[] = [];
+    const chosen: Item[] = [];
     for (const n of items) {
       const item = scene.items[n];
       if (seen.has(item.row.id)) continue;
       seen.add(item.row.id);
-      rows.push(h("li", {}, this.button(item, scene)));
+      chosen.push(item);
     }
     this.element.setAttribute("aria-label", this.context.say("graph.list"));
-    this.element.replaceChildren(...rows);
+    const rows = chosen.map((item) => this.entry(item, scene));
+    const kept = new Set(rows);
+    for (const [id, row] of this.rows) {
+      if (kept.has(row)) continue;
+      row.remove();
+      if (!seen.has(id)) this.rows.delete(id);
+    }
+    rows.forEach((row, n) => {
+      if (this.element.children[n] !== row)
+        this.element.insertBefore(row, this.element.children[n]);
+    });
+  }
+
+  clear(): void {
+    this.rows.clear();
+    this.element.replaceChildren();
+  }
+
+  private entry(item: Item, scene: Scene): HTMLElement {
+    const button = this.button(item, scene);
+    const known = this.rows.get(item.row.id);
+    if (known?.firstElementChild?.isEqualNode(button)) return known;
+    const row = h("li", {}, button);
+    this.rows.set(item.row.id, row);
+    known?.remove();
+    return row;
   }
 
   private button(item: Item, scene: Scene): HTMLElement {

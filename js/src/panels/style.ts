@@ -34,6 +34,7 @@ button.chip:hover{color:var(--gv-text)}
 .chip.failed{color:var(--gv-error)}.chip.interrupted{color:var(--gv-error)}
 .chip.leak{background:none;border:1px solid var(--gv-leak);color:var(--gv-leak);font-weight:600;padding:1px 10px}
 button.chip.leak:hover{color:var(--gv-leak);background:var(--gv-chip)}
+.slot{display:inline-flex}.slot:empty{display:none}
 .tools{display:flex;gap:4px}
 .tool{display:inline-flex;align-items:center;justify-content:center;gap:5px;border:1px solid var(--gv-line);border-radius:5px;min-width:28px;height:26px;padding:0 7px;color:var(--gv-dim);font-size:12px;white-space:nowrap}
 .tool:hover{color:var(--gv-text);border-color:var(--gv-op-line)}

@@ -433,7 +433,7 @@ export class App implements Context {
     this.listTimer = window.setTimeout(() => {
       this.listTimer = 0;
       if (this.picture) this.list.update(this.picture, () => this.graph.inView());
-      else this.list.element.replaceChildren();
+      else this.list.clear();
     }, 60);
   }
 
