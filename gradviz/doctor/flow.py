@@ -12,9 +12,10 @@ def tainted_backward(case: Case, start: Statement, names: set[str], shaped_by=No
     """Whether a value of ``names`` (bound by ``start``) flows on into something that ``backward()`` is called on.
 
     Only statements of the same function (or the cells' top level) after ``start`` count. With ``shaped_by`` the
-    value must pass through a call of one of these names, or a power, on the way.
+    value must, before it meets anything that has a graph, pass through a call of one of these names or a power.
     """
     carrying, shaped = set(names), set()
+    tracked = {h.path for h in case.held if h.facts.attached or h.facts.leaf} - names
     for statement in _after(case, start):
         for call in calls(statement.node, "backward"):
             owner = receiver(call)
@@ -25,9 +26,10 @@ def tainted_backward(case: Case, start: Statement, names: set[str], shaped_by=No
             continue
         bound = {target.id for target in targets(statement.node) if isinstance(target, ast.Name)}
         used = names_in(value)
+        update = shaped_by is not None and used & (tracked | bound) - shaped
         if used & shaped or (shaped_by is not None and used & carrying and _shapes(statement, carrying, shaped_by)):
             shaped |= bound
-        if used & carrying:
+        if used & carrying and not update:
             carrying |= bound
         elif isinstance(statement.node, ast.Assign):
             carrying -= bound

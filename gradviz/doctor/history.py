@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import ast
+
 from gradviz.watch.case import Case, Held
 from gradviz.watch.names import rank
+from gradviz.watch.program import calls, names_in, targets
 
 READ = ("item", "numpy", "tolist", "integer")
 
@@ -41,10 +44,32 @@ def read_only(case: Case, group: list[Held]) -> list[Held]:
     read = set().union(*(cut.sources for cut in case.cuts if cut.how in READ), ())
     for line in same_line(distinct(group)):
         waiting = [held for held in line if not case.graph.swept(held.facts.id)]
-        seen = [held for held in waiting if held.facts.id in read]
+        seen = waiting if waiting and read_by_name(case, waiting[0]) else []
+        seen = seen or [held for held in waiting if held.facts.id in read]
         if len(seen) >= 2 and len(seen) >= len(waiting) - 1 and not consumed(case, seen):
             out += waiting
     return out
+
+
+def read_by_name(case: Case, held: Held) -> bool:
+    """A statement beside the one that made the tensor reads a number from the name it was given."""
+    place = held.facts.place
+    made = case.cells.at(place.cell, place.line) if place is not None else None
+    names = {part.id for part in targets(made.node) if isinstance(part, ast.Name)} if made is not None else set()
+    for statement in case.cells.statements if names else ():
+        if statement.cell == made.cell and statement.function is made.function and statement is not made:
+            for call in calls(statement.node, "item", "tolist", "numpy", "float", "int"):
+                if names & names_in(call, plain=True):
+                    return True
+    return False
+
+
+def passed_over(case: Case, group: list[Held]) -> bool:
+    """A later cell has run, or a later backward, without using the tensors."""
+    newest = max(held.facts.id for held in group)
+    place = group[-1].facts.place
+    later = place is not None and place.cell is not None and case.cell is not None and case.cell > place.cell
+    return later or any(sweep.serial > newest and not sweep.error for sweep in case.ledger.sweeps)
 
 
 def consumed(case: Case, group: list[Held]) -> bool:

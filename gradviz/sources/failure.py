@@ -5,7 +5,7 @@ from __future__ import annotations
 from gradviz.engine import events
 from gradviz.watch.case import ErrorFacts
 
-from .graph import is_freed, reach
+from .graph import is_freed, owner_of, reach
 
 FREED = "backward through the graph a second time"
 CHANGED = "modified by an inplace operation"
@@ -64,15 +64,9 @@ def _changed(source, facts, nodes):
     for node in below.values():
         for _, array, saved_at, now, freed in events.saved(node):
             if array is not None and not freed and now != saved_at:
-                arrays.add(_memory(array))
+                arrays.add(id(owner_of(array)))
     for event in reversed(source.ledger.events):
-        tensor = event.data() if event.kind == "bump" and event.data is not None else None
-        if tensor is not None and _memory(tensor._a) in arrays:
+        if event.kind == "bump" and event.memory in arrays:
             facts.bump = source.places.place(*event.note[:2]) if event.note else None
             return
 
-
-def _memory(array):
-    while array.base is not None and hasattr(array.base, "nbytes"):
-        array = array.base
-    return id(array)

@@ -20,6 +20,7 @@ from .strays import HookCycle, hook_cycle
 
 RING = 65_536
 ERRORS_KEPT = 50
+LOOKED_THROUGH = 100_000
 CYCLIC = ("tensor", "pre", "post")
 
 _frame = sys._getframe
@@ -167,9 +168,10 @@ class Watcher(events.Observer):
         note, entry = user_chain(_frame(2), self.files)
         id, ledger = events.leaf_id(tensor), self.ledger
         owner = self._grads.get(id)
-        event = ledger.add("bump", id, note, entry, serial=serial(), data=_ref(tensor))
+        memory = events.storage_id(tensor)
+        event = ledger.add("bump", id, note, entry, serial(), _ref(tensor), memory)
         if owner is not None:
-            ledger.grad_changed(owner, event)
+            ledger.grad_changed(owner, event, _is_zero(tensor._a))
         elif _is_leaf(tensor):
             ledger.changed(event)
 
@@ -290,6 +292,11 @@ def node_id(edge) -> int:
     """The serial of the node or leaf that ``edge`` leads to."""
     edge = _owner(edge)
     return edge.seq if edge._kind == 0 else events.leaf_id(edge)
+
+
+def _is_zero(array):
+    """A small array of zeros; large ones are not looked through."""
+    return array.size <= LOOKED_THROUGH and not array.any()
 
 
 def _is_leaf(tensor):

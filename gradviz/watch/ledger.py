@@ -16,17 +16,18 @@ KEPT = 20_000
 @dataclass(slots=True)
 class Event:
     """Something that happened: ``kind`` (bump, cut, hook, retain, clip …), on what (``subject``: a serial), where
-    (``note``: a chain of code and instruction), called how (``entry``: the function of ours that was called)."""
+    (``note``: a chain of code and instruction), called how (``entry``: the function of ours that was called).
+    ``memory``: an identity of the tensor's storage; ``data``: a weak reference to the tensor."""
 
     order: int
     kind: str
     subject: int
     note: tuple
     entry: str = ""
-    what: str = ""
     serial: int = 0
     sweep: int = -1
     data: object = None
+    memory: int = 0
 
 
 @dataclass(slots=True)
@@ -86,10 +87,10 @@ class Ledger:
         self.order += 1
         return self.order
 
-    def add(self, kind, subject, note, entry="", what="", serial=0, data=None) -> Event:
+    def add(self, kind, subject, note, entry="", serial=0, data=None, memory=0) -> Event:
         """Write an event down."""
         sweep = self.current.number if self.current is not None else -1
-        event = Event(self.tick(), kind, subject, note, entry, what, serial, sweep, data)
+        event = Event(self.tick(), kind, subject, note, entry, serial, sweep, data, memory)
         self.events.append(event)
         return event
 
@@ -150,11 +151,11 @@ class Ledger:
         leaf.changed = event
         leaf.changes += 1
 
-    def grad_changed(self, id: int, event: Event):
-        """The gradient of leaf ``id`` was changed in place: cleared, clipped, scaled."""
+    def grad_changed(self, id: int, event: Event, zeroed: bool = False):
+        """The gradient of leaf ``id`` was changed in place: cleared (``zeroed``), clipped, scaled."""
         leaf = self.leaf(id)
         leaf.grad_changed = event
-        if event.entry in ("zero_", "zero_grad", "fill_", "_foreach_zero_"):
+        if zeroed or event.entry in ("zero_", "zero_grad"):
             leaf.zeroed = True
         if event.entry.startswith("clip_grad") and leaf.changed is not None and leaf.run:
             if leaf.changed.order > leaf.run[-1][1]:

@@ -10,7 +10,8 @@ from bisect import bisect_right
 from .model import Place
 
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-FOREIGN = ("<frozen", "<__array", "<gradviz", "<attrs", "<dataclass")
+FOREIGN = ("<frozen", "<__array", "<gradviz", "<derivative", "<attrs", "<dataclass")
+WRAPPERS = frozenset(("wrapped", "wrapper", "inner", "call", "__call__", "_call_impl", "<lambda>"))
 CHAIN = 8
 
 
@@ -93,7 +94,9 @@ def user_chain(frame, files: Files):
         code = frame.f_code
         if files.is_mine(code.co_filename):
             return (code, frame.f_lasti, () if code.co_name == "<module>" else outer_chain(frame.f_back, files)), entry
-        entry, frame = code.co_name, frame.f_back
+        if code.co_name not in WRAPPERS:
+            entry = code.co_name
+        frame = frame.f_back
     return (), entry
 
 

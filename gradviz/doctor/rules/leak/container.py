@@ -1,7 +1,7 @@
 """GV101: a list, dict or other container collects tensors with their graphs."""
 
 from gradviz.doctor.finding import Rule, ids, paths
-from gradviz.doctor.history import finished, read_only, spans
+from gradviz.doctor.history import finished, passed_over, read_only, spans
 from gradviz.doctor.where import put
 
 
@@ -10,13 +10,17 @@ def look(case):
     for group in case.units("container").values():
         if any(held.facts.retains for held in group) or len(spans(case, group[-1])[0]) > 2:
             continue
-        history = finished(case, group) or read_only(case, group)
+        history, severity = finished(case, group), "warning"
+        if not history:
+            history = read_only(case, group)
+            severity = "warning" if history and passed_over(case, history) else "info"
         if len(history) < 2:
             continue
         history.sort(key=lambda held: group.index(held))
         weight = case.graph.weigh(ids(history))
         place = put(case, history)
-        yield RULE.found(case, paths(history), place, weight, ids(history), count=len(history), name=history[0].holder)
+        fields = {"count": len(history), "name": history[0].holder}
+        yield RULE.found(case, paths(history), place, weight, ids(history), severity, **fields)
 
 
 RULE = Rule("GV101", "leak.container", "warning", look)

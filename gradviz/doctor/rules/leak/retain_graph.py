@@ -1,6 +1,7 @@
 """GV116: backward(retain_graph=True) kept saved tensors that no later backward used."""
 
 from gradviz.doctor.finding import Rule
+from gradviz.doctor.history import spans
 
 
 def look(case):
@@ -12,7 +13,8 @@ def look(case):
         if not weight.bytes or weight.freed or weight.nodes & told or _used_later(case, sweep, weight):
             continue
         told |= weight.nodes
-        holders = [h.path for h in case.held if h.facts.id in weight.nodes and h.category in ("name", "container")]
+        carried = [h for h in case.held if h.facts.id in weight.nodes and spans(case, h)[1] >= 2]
+        holders = [] if carried else [h.path for h in case.held if h.facts.id in weight.nodes and h.category in ("name", "container")]
         if holders:
             yield RULE.found(case, holders, case.place(sweep.note), weight, sweep.roots)
 
