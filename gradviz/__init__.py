@@ -29,10 +29,30 @@ globals().update(_ops.FUNCTIONS)
 
 __version__ = "0.1.0"
 
-_SUBMODULES = frozenset((
-    "amp", "autograd", "backends", "cuda", "distributed", "distributions", "export", "fft", "func", "linalg", "nn", "optim",
-    "profiler", "random", "special", "teach", "utils", "widgets", "watch", "doctor",
-))  # fmt: skip
+_SUBMODULES = frozenset(
+    (
+        "amp",
+        "autograd",
+        "backends",
+        "cuda",
+        "distributed",
+        "distributions",
+        "export",
+        "fft",
+        "func",
+        "linalg",
+        "nn",
+        "optim",
+        "profiler",
+        "random",
+        "special",
+        "teach",
+        "utils",
+        "widgets",
+        "watch",
+        "doctor",
+    )
+)
 _NOTEBOOK = {
     "load_ipython_extension": "gradviz.notebook.extension",
     "unload_ipython_extension": "gradviz.notebook.extension",
@@ -87,6 +107,8 @@ def can_cast(from_, to):
 
 def typename(obj):
     """The type of a tensor or object as text."""
-    return f"torch.{obj.dtype.type_name}" if isinstance(obj, Tensor) else f"{type(obj).__module__}.{type(obj).__qualname__}"
-
-
+    return (
+        f"torch.{obj.dtype.type_name}"
+        if isinstance(obj, Tensor)
+        else f"{type(obj).__module__}.{type(obj).__qualname__}"
+    )

@@ -1,8 +1,10 @@
-"""The sweep: every node once, newest first, with the sum of what arrived; leaves as soon as they are complete.
+"""The sweep: every node once, newest first, with the sum of what arrived; leaves as soon as they
+are complete.
 
-A ``Sweep`` first counts how often each node and leaf will be reached (``_prepare``), then runs (``run``). Between two
-nodes it can pause: ``run(1)`` runs one node. What arrives at a node reached once goes straight on; only sums are buffered.
-In first order the gradients are raw arrays, with ``create_graph`` they are tensors: the same loop, another ``F``.
+A ``Sweep`` first counts how often each node and leaf will be reached (``_prepare``), then runs
+(``run``). Between two nodes it can pause: ``run(1)`` runs one node. What arrives at a node reached
+once goes straight on; only sums are buffered. In first order the gradients are raw arrays, with
+``create_graph`` they are tensors: the same loop, another ``F``.
 """
 
 from __future__ import annotations
@@ -27,12 +29,24 @@ ndarray = xp.ndarray
 
 
 class Sweep:
-    """One backward pass. ``roots``: (edge, gradient) pairs; ``captures``: edges whose gradient is wanted, or None for leaves."""
+    """One backward pass. ``roots``: (edge, gradient) pairs; ``captures``: edges whose gradient is
+    wanted, or None for leaves.
+    """
 
     __slots__ = (
-        "_anomaly", "_buffers", "_heap", "_leaf_counts", "_many", "_needed", "_observer", "accumulates", "captured",
-        "create_graph", "keep_graph", "roots",
-    )  # fmt: skip
+        "_anomaly",
+        "_buffers",
+        "_heap",
+        "_leaf_counts",
+        "_many",
+        "_needed",
+        "_observer",
+        "accumulates",
+        "captured",
+        "create_graph",
+        "keep_graph",
+        "roots",
+    )
 
     def __init__(self, roots, keep_graph, create_graph, captures=None, accumulates=True):
         self.roots = [edge for edge, _ in roots]
@@ -140,14 +154,18 @@ class Sweep:
                         heappush(heap, (-x.seq, x, gx))
                 else:
                     gx = _fit_edge(F, gx, x, node)
-                    fresh = not create and gx is not g and gx.__class__ is ndarray and gx.base is None
+                    fresh = (
+                        not create and gx is not g and gx.__class__ is ndarray and gx.base is None
+                    )
                     self._deliver(x, gx, fresh and node.op is not None and not _twice(grads, gx))
         if following is not None:
             heappush(heap, (-following.seq, following, following_g))
         return not heap
 
     def _run_watched(self, node, g, F):
-        """A node with hooks, captures, an observer or anomaly mode around it; None when nothing beyond it is wanted."""
+        """A node with hooks, captures, an observer or anomaly mode around it; None when nothing
+        beyond it is wanted.
+        """
         hooks, observer = node.hooks, self._observer
         if hooks is not None or self.captured is not None:
             g = self._arrive(node, g, hooks)
@@ -217,7 +235,9 @@ class Sweep:
             for nr, got in enumerate(grads):
                 if (node, nr) in self.captured:
                     self.captured[node, nr] = got
-        return (tuple(grads) if any(x is not None for x in grads) else None) if several else grads[0]
+        return (
+            (tuple(grads) if any(x is not None for x in grads) else None) if several else grads[0]
+        )
 
     def _run_arrival_hooks(self, node, grads, hooks):
         if hooks.tensor:
@@ -366,13 +386,16 @@ def _fit_edge(F, g, edge, node):
 
 
 def fit(F, g, shape, dtype, node, edge):
-    """Sum a gradient down to the input's shape and give it the input's dtype (PyTorch's validation of outputs)."""
+    """Sum a gradient down to the input's shape and give it the input's dtype (PyTorch's validation
+    of outputs).
+    """
     have = tuple(g.shape)
     if have != shape:
         if not _expands(shape, have):
             index = next(i for i, x in enumerate(node.e) if x is edge)
             raise RuntimeError(
-                f"Function {node.name()} returned an invalid gradient at index {index} - got {list(have)} but expected "
+                f"Function {node.name()} returned an invalid gradient at index {index} - got "
+                f"{list(have)} but expected "
                 f"shape compatible with {list(shape)}"
             )
         g = F.sum_to(g, shape)
@@ -425,7 +448,8 @@ def check_hook_result(before, told, hook):
         raise RuntimeError(f"hook '{name}' has changed the size of value")
     if told._a.dtype != before._a.dtype:
         raise RuntimeError(
-            f"hook '{name}' has changed the type of value (was torch.{dtypes.of(before._a).type_name} got "
+            f"hook '{name}' has changed the type of value (was "
+            f"torch.{dtypes.of(before._a).type_name} got "
             f"torch.{dtypes.of(told._a).type_name})"
         )
 
@@ -442,7 +466,10 @@ def _post_hooks(table, grads, g):
         if told is not None:
             told = told if isinstance(told, tuple) else (told,)
             if len(told) != len(grads):
-                raise RuntimeError(f"hook has returned an incorrect number of values (got {len(told)}, but expected {len(grads)})")
+                raise RuntimeError(
+                    f"hook has returned an incorrect number of values (got {len(told)}, but "
+                    f"expected {len(grads)})"
+                )
             grads = tuple(None if x is None else x._a if raw else x for x in told)
     return grads
 
@@ -456,7 +483,8 @@ def _check_nan(node, grads):
             trace = node.metadata.get("traceback_")
             if trace:
                 warnings.warn(
-                    f"Error detected in {node.name()}. Traceback of forward call that caused the error:\n{''.join(trace)}",
+                    f"Error detected in {node.name()}. Traceback of forward call that caused the "
+                    f"error:\n{''.join(trace)}",
                     UserWarning,
                     stacklevel=4,
                 )
@@ -465,17 +493,21 @@ def _check_nan(node, grads):
 
 # ---------------------------------------------------------------- the public calls
 _CYCLE_WARNING = (
-    "Using backward() with create_graph=True will create a reference cycle between the parameter and its gradient which can "
-    "cause a memory leak. We recommend using autograd.grad when creating the graph to avoid this. If you have to use this "
-    "function, make sure to reset the .grad fields of your parameters to None after use to break the cycle and avoid the leak."
+    "Using backward() with create_graph=True will create a reference cycle between the parameter "
+    "and its gradient which can "
+    "cause a memory leak. We recommend using autograd.grad when creating the graph to avoid this. "
+    "If you have to use this "
+    "function, make sure to reset the .grad fields of your parameters to None after use to break "
+    "the cycle and avoid the leak."
 )
 
 
 def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, inputs=None):
     """Sum the gradients of ``tensors`` into the ``.grad`` of the leaves they were computed from.
 
-    ``grad_tensors``: one a tensor, same shape; may be None for a one-element tensor. ``inputs``: accumulate only into these.
-    Raises RuntimeError for an untracked root, a missing gradient of a non-scalar, or a graph whose saved tensors were freed.
+    ``grad_tensors``: one a tensor, same shape; may be None for a one-element tensor. ``inputs``:
+    accumulate only into these. Raises RuntimeError for an untracked root, a missing gradient of a
+    non-scalar, or a graph whose saved tensors were freed.
     """
     tensors = _as_tuple(tensors)
     if inputs is not None:
@@ -486,7 +518,9 @@ def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, 
     if create_graph:
         warnings.warn(_CYCLE_WARNING, UserWarning, stacklevel=3)
     captures = None if inputs is None else [_capture_key(t) for t in inputs]
-    sweep = Sweep(roots, create_graph if retain_graph is None else retain_graph, create_graph, captures)
+    sweep = Sweep(
+        roots, create_graph if retain_graph is None else retain_graph, create_graph, captures
+    )
     sweep.run()
     if inputs is not None:
         for t, key in zip(inputs, captures, strict=True):
@@ -495,11 +529,20 @@ def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, 
                 sweep._keep(t, got)
 
 
-def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=False, allow_unused=None,
-         is_grads_batched=False, materialize_grads=False):  # fmt: skip
+def grad(
+    outputs,
+    inputs,
+    grad_outputs=None,
+    retain_graph=None,
+    create_graph=False,
+    allow_unused=None,
+    is_grads_batched=False,
+    materialize_grads=False,
+):
     """The gradients of ``outputs`` with respect to ``inputs``, as a tuple; ``.grad`` is left alone.
 
-    ``allow_unused``: None instead of an error for an input outside the graph; ``materialize_grads``: zeros instead.
+    ``allow_unused``: None instead of an error for an input outside the graph;
+    ``materialize_grads``: zeros instead.
     """
     outputs, inputs = _as_tuple(outputs), _as_tuple(inputs)
     if not inputs:
@@ -507,19 +550,39 @@ def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=Fal
     if materialize_grads:
         if allow_unused is False:
             raise ValueError(
-                "Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False."
+                "Expected allow_unused to be True or not passed when materialize_grads=True, but "
+                "got: allow_unused=False."
             )
         allow_unused = True
     if is_grads_batched:
-        return _batched(outputs, inputs, grad_outputs, retain_graph, create_graph, allow_unused, materialize_grads)
+        return _batched(
+            outputs,
+            inputs,
+            grad_outputs,
+            retain_graph,
+            create_graph,
+            allow_unused,
+            materialize_grads,
+        )
     captures = [_capture_key(t) for t in inputs]
     roots = _roots(outputs, grad_outputs, create_graph)
-    sweep = Sweep(roots, create_graph if retain_graph is None else retain_graph, create_graph, captures, accumulates=False)
+    sweep = Sweep(
+        roots,
+        create_graph if retain_graph is None else retain_graph,
+        create_graph,
+        captures,
+        accumulates=False,
+    )
     sweep.run()
-    return tuple(_result(sweep, key, t, allow_unused, materialize_grads) for key, t in zip(captures, inputs, strict=True))
+    return tuple(
+        _result(sweep, key, t, allow_unused, materialize_grads)
+        for key, t in zip(captures, inputs, strict=True)
+    )
 
 
-def _batched(outputs, inputs, grad_outputs, retain_graph, create_graph, allow_unused, materialize_grads):
+def _batched(
+    outputs, inputs, grad_outputs, retain_graph, create_graph, allow_unused, materialize_grads
+):
     """One sweep a row of ``grad_outputs``; results stacked."""
     from .dispatch import TENSOR
 
@@ -527,11 +590,22 @@ def _batched(outputs, inputs, grad_outputs, retain_graph, create_graph, allow_un
     keep = create_graph if retain_graph is None else retain_graph
     count = seeds[0]._a.shape[0]
     rows = [
-        grad(outputs, inputs, tuple(s[k] for s in seeds), keep or k + 1 < count, create_graph, allow_unused, False,
-             materialize_grads)
+        grad(
+            outputs,
+            inputs,
+            tuple(s[k] for s in seeds),
+            keep or k + 1 < count,
+            create_graph,
+            allow_unused,
+            False,
+            materialize_grads,
+        )
         for k in range(count)
-    ]  # fmt: skip
-    return tuple(None if column[0] is None else TENSOR.stack_list(column) for column in zip(*rows, strict=True))
+    ]
+    return tuple(
+        None if column[0] is None else TENSOR.stack_list(column)
+        for column in zip(*rows, strict=True)
+    )
 
 
 def _result(sweep, key, tensor, allow_unused, materialize):
@@ -541,10 +615,15 @@ def _result(sweep, key, tensor, allow_unused, materialize):
             return wrap(xp.zeros(tensor._a.shape, tensor._a.dtype))
         if not allow_unused:
             error = RuntimeError(
-                "One of the differentiated Tensors appears to not have been used in the graph. Set allow_unused=True if this "
+                "One of the differentiated Tensors appears to not have been used in the graph. Set "
+                "allow_unused=True if this "
                 "is the desired behavior."
             )
-            raise advised(error, "unused_input", shape=tensor._a.shape) if isinstance(tensor, Tensor) else error
+            raise (
+                advised(error, "unused_input", shape=tensor._a.shape)
+                if isinstance(tensor, Tensor)
+                else error
+            )
         return None
     return as_tensor(got)
 
@@ -552,7 +631,13 @@ def _result(sweep, key, tensor, allow_unused, materialize):
 def _as_tuple(x):
     if isinstance(x, Tensor):
         return (x,)
-    return x if isinstance(x, tuple) and not hasattr(x, "_fields") else (x,) if hasattr(x, "_fields") else tuple(x)
+    return (
+        x
+        if isinstance(x, tuple) and not hasattr(x, "_fields")
+        else (x,)
+        if hasattr(x, "_fields")
+        else tuple(x)
+    )
 
 
 def _edge(x):
@@ -589,7 +674,9 @@ def _roots(tensors, seeds, create_graph):
         made = _seed(t, seed, k)
         edge = _edge(t)
         if edge is None:
-            error = RuntimeError(f"element {k} of tensors does not require grad and does not have a grad_fn")
+            error = RuntimeError(
+                f"element {k} of tensors does not require grad and does not have a grad_fn"
+            )
             raise advised(error, "no_graph", shape=t._a.shape)
         roots.append((edge, made if create_graph else made._a))
     return roots
@@ -603,13 +690,16 @@ def _seed(t, seed, k):
     if isinstance(t, Tensor):
         if seed._a.shape != t._a.shape:
             raise RuntimeError(
-                f"Mismatch in shape: grad_output[{k}] has a shape of {Size(seed._a.shape)} and output[{k}] has a shape of "
+                f"Mismatch in shape: grad_output[{k}] has a shape of {Size(seed._a.shape)} and "
+                f"output[{k}] has a shape of "
                 f"{Size(t._a.shape)}."
             )
         if seed._a.dtype.kind == "c" and t._a.dtype.kind != "c":
             raise RuntimeError(
-                f"For complex Tensors, both grad_output and output are required to have the same dtype. Mismatch in dtype: "
-                f"grad_output[{k}] has a dtype of {seed.dtype} and output[{k}] has a dtype of {t.dtype}."
+                "For complex Tensors, both grad_output and output are required to have the same "
+                "dtype. Mismatch in dtype: "
+                f"grad_output[{k}] has a dtype of {seed.dtype} and output[{k}] has a dtype of "
+                f"{t.dtype}."
             )
     return seed
 
@@ -622,7 +712,7 @@ def _implicit_seed(t):
             error = RuntimeError("grad can be implicitly created only for scalar outputs")
             raise advised(error, "not_scalar", shape=t._a.shape)
         if t._a.dtype.kind == "c":
-            raise RuntimeError(f"grad can be implicitly created only for real scalar outputs but got {t.dtype}")
+            raise RuntimeError(
+                f"grad can be implicitly created only for real scalar outputs but got {t.dtype}"
+            )
     return wrap(xp.ones(t._a.shape, t._a.dtype))
-
-

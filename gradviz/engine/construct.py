@@ -60,7 +60,9 @@ def _unwrap(data):
 def _natural(found, plain):
     """Python floats take the default dtype, NumPy numbers keep theirs."""
     kept = dtypes.from_np(found.dtype)
-    if kept.category == 2 and (found.size == 0 or not isinstance(_leaf(plain), (xp.generic, xp.ndarray))):
+    if kept.category == 2 and (
+        found.size == 0 or not isinstance(_leaf(plain), (xp.generic, xp.ndarray))
+    ):
         return dtypes.default.float
     if kept.category == 3 and not isinstance(_leaf(plain), (xp.generic, xp.ndarray)):
         return dtypes.default.complex
@@ -98,13 +100,17 @@ def _ragged(x):
 
 
 def legacy_tensor(cls, *args, **kwargs):
-    """``Tensor(2, 3)`` (sizes, uninitialised), ``Tensor([1, 2])`` (data, default float), ``Tensor()`` (empty)."""
+    """``Tensor(2, 3)`` (sizes, uninitialised), ``Tensor([1, 2])`` (data, default float),
+    ``Tensor()`` (empty).
+    """
     if cls is not Tensor and len(args) >= 1 and isinstance(args[0], Tensor):
         t = new(cls)
         t._a, t._g, t._v = args[0]._a, None, args[0]._v
         return t
     if len(args) == 1 and not isinstance(args[0], int):
-        array = array_of(args[0], None if isinstance(args[0], (Tensor, xp.ndarray)) else dtypes.default.float)
+        array = array_of(
+            args[0], None if isinstance(args[0], (Tensor, xp.ndarray)) else dtypes.default.float
+        )
         if array.dtype.kind in "biu":
             array = array.astype(dtypes.default.float.np)
     else:
@@ -113,5 +119,3 @@ def legacy_tensor(cls, *args, **kwargs):
     t._a, t._g = array, None
     t._v = INFERENCE if state.special and local.inference else None
     return t
-
-

@@ -1,8 +1,9 @@
 """The one hot path: an operation's declaration becomes a function that computes and records.
 
-Every operation is an ``Op``: a forward on raw arrays, one derivative an input, and what these name is what is
-saved. ``RAW`` and ``TENSOR`` hold every operation under its name, on arrays and on tensors: a derivative written
-as ``lambda F, g, self: g * F.cos(self)`` serves first order with F = RAW and any order with F = TENSOR.
+Every operation is an ``Op``: a forward on raw arrays, one derivative an input, and what these name
+is what is saved. ``RAW`` and ``TENSOR`` hold every operation under its name, on arrays and on
+tensors: a derivative written as ``lambda F, g, self: g * F.cos(self)`` serves first order with F =
+RAW and any order with F = TENSOR.
 """
 
 from __future__ import annotations
@@ -40,18 +41,39 @@ RAW.result, TENSOR.result = saved.result_array, saved.result_tensor
 class Op:
     """One declared operation.
 
-    ``derivatives``: one function an input or None; ``joint``: one function for all inputs at once. Their parameters after
-    ``F, g`` name what they need: an input, ``result``, an attribute, ``<input>_shape``, or ``needs`` (which inputs want one).
-    Inputs that have no derivative come last: they get no edge, ``edges`` counts those that do. ``also`` (name to function of
-    the node) and ``hidden`` adapt the ``_saved_`` names to PyTorch's.
+    ``derivatives``: one function an input or None; ``joint``: one function for all inputs at once.
+    Their parameters after ``F, g`` name what they need: an input, ``result``, an attribute,
+    ``<input>_shape``, or ``needs`` (which inputs want one). Inputs that have no derivative come
+    last: they get no edge, ``edges`` counts those that do. ``also`` (name to function of the node)
+    and ``hidden`` adapt the ``_saved_`` names to PyTorch's.
     """
 
     __slots__ = (
-        "also", "attr_names", "derivatives", "edges", "formula", "forward", "hidden", "input_names", "joint", "name", "node",
-        "outputs", "saved_attrs", "saved_by", "saved_inputs", "saved_names", "saves_result", "shaped", "view", "words",
-    )  # fmt: skip
+        "also",
+        "attr_names",
+        "derivatives",
+        "edges",
+        "formula",
+        "forward",
+        "hidden",
+        "input_names",
+        "joint",
+        "name",
+        "node",
+        "outputs",
+        "saved_attrs",
+        "saved_by",
+        "saved_inputs",
+        "saved_names",
+        "saves_result",
+        "shaped",
+        "view",
+        "words",
+    )
 
-    def __init__(self, name, forward, inputs, attrs, derivatives, joint, node, formula, view, outputs):
+    def __init__(
+        self, name, forward, inputs, attrs, derivatives, joint, node, formula, view, outputs
+    ):
         self.name, self.forward = name, forward
         self.input_names, self.attr_names = inputs, attrs
         self.joint, self.formula, self.view, self.outputs = joint, formula, view, outputs
@@ -60,17 +82,27 @@ class Op:
         self.edges = len(inputs) if joint is not None else max(known, default=-1) + 1
         self.derivatives = self.derivatives[: self.edges]
         self.also, self.hidden = {}, ()
-        self.node = type(node, (MultiNode if outputs else Node,), {"__slots__": (), "op": self, "__module__": "gradviz"})
+        self.node = type(
+            node,
+            (MultiNode if outputs else Node,),
+            {"__slots__": (), "op": self, "__module__": "gradviz"},
+        )
         self._plan()
 
     def _plan(self):
-        wants = [parameters(d) for d in self.derivatives] if self.joint is None else [parameters(self.joint)]
+        wants = (
+            [parameters(d) for d in self.derivatives]
+            if self.joint is None
+            else [parameters(self.joint)]
+        )
         named = [n for names in wants for n in names]
         self.saves_result = "result" in named
         self.saved_inputs = [i for i, n in enumerate(self.input_names) if n in named]
         self.saved_names = [self.input_names[i] for i in self.saved_inputs]
         self.saved_by = [
-            sum(1 << k for k, names in enumerate(wants) if self.input_names[i] in names) if self.joint is None else -1
+            sum(1 << k for k, names in enumerate(wants) if self.input_names[i] in names)
+            if self.joint is None
+            else -1
             for i in self.saved_inputs
         ]
         self.shaped = [i for i, n in enumerate(self.input_names) if f"{n}_shape" in named]
@@ -91,7 +123,9 @@ class Op:
             return f"at[{self.attr_names.index(name)}]"
         if name.endswith("_shape"):
             return f"at[{len(self.attr_names) + self.shaped.index(self.input_names.index(name.removesuffix('_shape')))}]"
-        raise TypeError(f"derivative of {self.name} names {name!r}, which the operation does not have")
+        raise TypeError(
+            f"derivative of {self.name} names {name!r}, which the operation does not have"
+        )
 
 
 def parameters(function):
@@ -163,8 +197,10 @@ def fill(op, node, ins, attrs):
 
 def _refuse_inference():
     raise RuntimeError(
-        "Inference tensors cannot be saved for backward. Please do not use Tensors created in inference mode in computation "
-        "tracked by autograd. To work around this, you can make a clone to get a normal tensor and use it in autograd, or "
+        "Inference tensors cannot be saved for backward. Please do not use Tensors created in "
+        "inference mode in computation "
+        "tracked by autograd. To work around this, you can make a clone to get a normal tensor and "
+        "use it in autograd, or "
         "use `torch.no_grad()` instead of `torch.inference_mode()`."
     )
 
@@ -184,7 +220,9 @@ def _pack_all(op, node, t):
 
 
 def finish(op, t, ins, attrs):
-    """Record ``t`` if an input is tracked and recording is on; the path for everything but the fastest cases."""
+    """Record ``t`` if an input is tracked and recording is on; the path for everything but the
+    fastest cases.
+    """
     tracked = False
     for x in ins if op.edges == len(ins) else ins[: op.edges]:
         if x is not None and x._g is not None:
@@ -297,7 +335,13 @@ def _finish_many(op, arrays, ins, attrs):
     if op.saves_result:
         node.r = tuple((o._a, _cell(o), o._v[0]) for o in outs)
     for k, t in enumerate(outs):
-        flag = differentiable if differentiable is True else differentiable[k] if k < len(differentiable) else differentiable[-1]
+        flag = (
+            differentiable
+            if differentiable is True
+            else differentiable[k]
+            if k < len(differentiable)
+            else differentiable[-1]
+        )
         if flag and dtypes.of(t._a).category >= 2:
             t._g = Output(node, k)
     if state.special and local.saved_hooks:
@@ -332,10 +376,12 @@ def _join_views(t, source, name, nr):
 
 # ---------------------------------------------------------------- running a node backwards
 def runner(op):
-    """``run(node, g, F)``: the gradients for the inputs of a node, from ``g`` (a tuple where there are several outputs).
+    """``run(node, g, F)``: the gradients for the inputs of a node, from ``g`` (a tuple where there
+    are several outputs).
 
-    Written out once an operation, so that nothing is looked up while the sweep goes: for ``mul`` it reads
-    ``(self(F, g, F.read(s[2], s[3])) if e0 is not None else None, other(F, g, F.read(s[0], s[1])) if e1 …)``.
+    Written out once an operation, so that nothing is looked up while the sweep goes: for ``mul`` it
+    reads ``(self(F, g, F.read(s[2], s[3])) if e0 is not None else None, other(F, g, F.read(s[0],
+    s[1])) if e1 …)``.
     """
     lines = ["def run(node, g, F):"]
     if op.saved_inputs:
@@ -423,7 +469,9 @@ def unary(op):
 
 
 def structured(op):
-    """A function ``(tensor, *attributes)`` for an operation of one tensor whose result has storage of its own."""
+    """A function ``(tensor, *attributes)`` for an operation of one tensor whose result has storage
+    of its own.
+    """
     forward, node_class = op.forward, op.node
     keeps_self, keeps_result, shaped = bool(op.saved_inputs), op.saves_result, bool(op.shaped)
 
@@ -465,7 +513,8 @@ def structured(op):
 
 
 def viewing(op):
-    """A function ``(tensor, *attributes)`` for an operation that gives a view, saving nothing but sizes.
+    """A function ``(tensor, *attributes)`` for an operation that gives a view, saving nothing but
+    sizes.
 
     Its ``attach(tensor, array, attributes)`` records a view whose array is at hand already.
     """
@@ -514,7 +563,9 @@ def viewing(op):
 
 
 def paired(op):
-    """A function ``(tensor, tensor, *attributes)`` for an operation of two tensors that neither broadcasts nor promotes."""
+    """A function ``(tensor, tensor, *attributes)`` for an operation of two tensors that neither
+    broadcasts nor promotes.
+    """
     forward, node_class = op.forward, op.node
     by = dict(zip(op.saved_inputs, op.saved_by, strict=True))
     for_first, for_second = by.get(0, 0), by.get(1, 0)
@@ -539,7 +590,9 @@ def paired(op):
         node.dtype = o.dtype
         node.hooks = node.mark = node.r = None
         node.e = (input if ga is LEAF else ga, other if gb is LEAF else gb)
-        node.s = _kept_pair(input, other, (ga is not None) | (gb is not None) << 1, for_first, for_second)
+        node.s = _kept_pair(
+            input, other, (ga is not None) | (gb is not None) << 1, for_first, for_second
+        )
         node.at = attrs
         if door.observer is not None:
             door.observer.operation(t, (input, other))
@@ -691,7 +744,13 @@ def number_dtype(tensor, value):
         return own
     if isinstance(value, int):
         return own if own.category >= 1 else dtypes.int64
-    return own if own.category == 3 else own.to_complex() if own.category == 2 else dtypes.default.complex
+    return (
+        own
+        if own.category == 3
+        else own.to_complex()
+        if own.category == 2
+        else dtypes.default.complex
+    )
 
 
 def promoted(a, b):
@@ -706,7 +765,9 @@ def promoted(a, b):
 
 def common_dtype(*tensors):
     """The promoted dtype of tensors; numbers wrapped by ``number`` count as 0-d of their own dtype."""
-    return dtypes.result_type([(dtypes.of(t._a), 0 if t._a.ndim else 1 if not is_wrapped(t) else 2) for t in tensors])
+    return dtypes.result_type(
+        [(dtypes.of(t._a), 0 if t._a.ndim else 1 if not is_wrapped(t) else 2) for t in tensors]
+    )
 
 
 def is_wrapped(t):
@@ -716,7 +777,10 @@ def is_wrapped(t):
 
 def not_a_tensor(name, argument, position, value):
     """PyTorch's TypeError for an argument that should be a tensor."""
-    return TypeError(f"{name}(): argument '{argument}' (position {position}) must be Tensor, not {type(value).__name__}")
+    return TypeError(
+        f"{name}(): argument '{argument}' (position {position}) must be Tensor, not "
+        f"{type(value).__name__}"
+    )
 
 
 def broadcast_error(a, b):
@@ -726,7 +790,8 @@ def broadcast_error(a, b):
     for i in reversed(range(n)):
         if pa[i] != pb[i] and 1 not in (pa[i], pb[i]):
             return RuntimeError(
-                f"The size of tensor a ({pa[i]}) must match the size of tensor b ({pb[i]}) at non-singleton dimension {i}"
+                f"The size of tensor a ({pa[i]}) must match the size of tensor b ({pb[i]}) at "
+                f"non-singleton dimension {i}"
             )
     return RuntimeError(f"shapes {list(a)} and {list(b)} cannot be broadcast")
 
@@ -740,6 +805,7 @@ def check_same_device(*tensors):
             continue
         if found is not None and d != found:
             raise RuntimeError(
-                f"Expected all tensors to be on the same device, but found at least two devices, {found} and {d}!"
+                "Expected all tensors to be on the same device, but found at least two devices, "
+                f"{found} and {d}!"
             )
         found = d

@@ -10,7 +10,16 @@ from ..backend import xp
 class dtype:
     """A PyTorch dtype, such as ``gradviz.float32``. ``np`` is the array dtype that stores it."""
 
-    __slots__ = ("_np", "category", "is_complex", "is_floating_point", "itemsize", "name", "rank", "type_name")
+    __slots__ = (
+        "_np",
+        "category",
+        "is_complex",
+        "is_floating_point",
+        "itemsize",
+        "name",
+        "rank",
+        "type_name",
+    )
 
     def __init__(self, name, itemsize, category, rank, type_name, np=None):
         self.name = name
@@ -75,21 +84,33 @@ _ROWS = [
     ("complex128", 16, 3, 9, "ComplexDoubleTensor", xp.complex128),
 ]
 _BY_NAME = {
-    name: dtype(name, size, cat, rank, tn, None if np is None else xp.dtype(np)) for name, size, cat, rank, tn, np in _ROWS
+    name: dtype(name, size, cat, rank, tn, None if np is None else xp.dtype(np))
+    for name, size, cat, rank, tn, np in _ROWS
 }
 _BY_NP = {d._np: d for d in _BY_NAME.values() if d._np is not None}
 
 bool_ = _BY_NAME["bool"]
-uint8, int8, int16, int32, int64 = (_BY_NAME[n] for n in ("uint8", "int8", "int16", "int32", "int64"))
+uint8, int8, int16, int32, int64 = (
+    _BY_NAME[n] for n in ("uint8", "int8", "int16", "int32", "int64")
+)
 uint16, uint32, uint64 = (_BY_NAME[n] for n in ("uint16", "uint32", "uint64"))
-float16, bfloat16, float32, float64 = (_BY_NAME[n] for n in ("float16", "bfloat16", "float32", "float64"))
+float16, bfloat16, float32, float64 = (
+    _BY_NAME[n] for n in ("float16", "bfloat16", "float32", "float64")
+)
 complex64, complex128 = _BY_NAME["complex64"], _BY_NAME["complex128"]
 
 ALIASES = {
-    "half": float16, "float": float32, "double": float64, "short": int16, "int": int32, "long": int64,
-    "cfloat": complex64, "cdouble": complex128, "bool": bool_,
-}  # fmt: skip
-PUBLIC = {**{k: v for k, v in _BY_NAME.items()}, **ALIASES}
+    "half": float16,
+    "float": float32,
+    "double": float64,
+    "short": int16,
+    "int": int32,
+    "long": int64,
+    "cfloat": complex64,
+    "cdouble": complex128,
+    "bool": bool_,
+}
+PUBLIC = {**_BY_NAME, **ALIASES}
 
 
 def of(array):
@@ -106,8 +127,10 @@ def from_np(np_dtype):
         found = _BY_NP.get(xp.dtype(np_dtype).newbyteorder("="))
     if found is None:
         raise TypeError(
-            f"can't convert np.ndarray of type {np_dtype.type.__module__}.{np_dtype.type.__name__}. The only supported "
-            "types are: float64, float32, float16, complex64, complex128, int64, int32, int16, int8, uint64, uint32, "
+            "can't convert np.ndarray of type "
+            f"{np_dtype.type.__module__}.{np_dtype.type.__name__}. The only supported "
+            "types are: float64, float32, float16, complex64, complex128, int64, int32, int16, "
+            "int8, uint64, uint32, "
             "uint16, uint8, and bool."
         )
     return found
@@ -127,9 +150,7 @@ default = _Default()
 def set_default_dtype(d):
     """Set the dtype of Python floats; TypeError for a dtype that is not floating."""
     if not isinstance(d, dtype) or not d.is_floating_point:
-        raise TypeError(
-            f"only floating-point types are supported as the default type, but got {d}"
-        )
+        raise TypeError(f"only floating-point types are supported as the default type, but got {d}")
     default.float = d
     default.complex = d.to_complex()
 
@@ -161,17 +182,30 @@ def _promote_integers(a, b):
         return a if a.rank >= b.rank else b
     unsigned, signed = (b, a) if a.is_signed else (a, b)
     if unsigned.name in ("uint16", "uint32", "uint64"):
-        raise RuntimeError("Promotion for uint16, uint32, uint64 types is not supported, attempted to promote "
-                           f"{_scalar_name(a)} and {_scalar_name(b)}")  # fmt: skip
+        raise RuntimeError(
+            "Promotion for uint16, uint32, uint64 types is not supported, attempted to promote "
+            f"{_scalar_name(a)} and {_scalar_name(b)}"
+        )
     return signed if signed.rank > unsigned.rank else _BY_NAME[{1: "int16"}[unsigned.rank]]
 
 
 _SCALAR_NAMES = {
-    "bool": "Bool", "uint8": "Byte", "int8": "Char", "int16": "Short", "int32": "Int", "int64": "Long",
-    "uint16": "UInt16", "uint32": "UInt32", "uint64": "UInt64",
-    "float16": "Half", "bfloat16": "BFloat16", "float32": "Float", "float64": "Double",
-    "complex64": "ComplexFloat", "complex128": "ComplexDouble",
-}  # fmt: skip
+    "bool": "Bool",
+    "uint8": "Byte",
+    "int8": "Char",
+    "int16": "Short",
+    "int32": "Int",
+    "int64": "Long",
+    "uint16": "UInt16",
+    "uint32": "UInt32",
+    "uint64": "UInt64",
+    "float16": "Half",
+    "bfloat16": "BFloat16",
+    "float32": "Float",
+    "float64": "Double",
+    "complex64": "ComplexFloat",
+    "complex128": "ComplexDouble",
+}
 
 
 def _scalar_name(d):
@@ -199,9 +233,12 @@ def can_cast(source, target):
     return source.category <= target.category and not (source.category > 0 and target.category == 0)
 
 
-# Three priorities: tensors with dimensions, then 0-d tensors, then Python numbers (PyTorch's tensor attributes page).
+# Three priorities: tensors with dimensions, then 0-d tensors, then Python numbers (PyTorch's tensor
+# attributes page).
 def result_type(entries):
-    """The promoted dtype of ``entries``: pairs (dtype, priority) with priority 0 dimensioned, 1 zero-dim, 2 number."""
+    """The promoted dtype of ``entries``: pairs (dtype, priority) with priority 0 dimensioned, 1
+    zero-dim, 2 number.
+    """
     best = [None, None, None]
     for d, priority in entries:
         best[priority] = d if best[priority] is None else promote_types(best[priority], d)

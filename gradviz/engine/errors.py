@@ -1,4 +1,6 @@
-"""Errors with PyTorch's type and words, and below them a note in ours: which tensor, why, what to write instead."""
+"""Errors with PyTorch's type and words, and below them a note in ours: which tensor, why, what to
+write instead.
+"""
 
 from __future__ import annotations
 

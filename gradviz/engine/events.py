@@ -11,19 +11,27 @@ class Observer:
     """Every event an engine emits. Subclass and override what you need."""
 
     def operation(self, output, inputs):
-        """``output`` (tensor, or tuple of tensors) was computed from ``inputs`` (tensors) and a node was recorded."""
+        """``output`` (tensor, or tuple of tensors) was computed from ``inputs`` (tensors) and a
+        node was recorded.
+        """
 
     def cut(self, source, result, how):
-        """The path from ``source`` ends here: ``how`` is detach, no_grad, inference_mode, item, numpy, data or integer."""
+        """The path from ``source`` ends here: ``how`` is detach, no_grad, inference_mode, item,
+        numpy, data or integer.
+        """
 
     def saved_released(self, node):
         """``node`` dropped its saved tensors."""
 
     def backward_started(self, sweep):
-        """A sweep begins; ``sweep.roots`` (nodes or leaf tensors), ``sweep.keep_graph``, ``sweep.create_graph``."""
+        """A sweep begins; ``sweep.roots`` (nodes or leaf tensors), ``sweep.keep_graph``,
+        ``sweep.create_graph``.
+        """
 
     def node_entered(self, sweep, node, grads):
-        """``node`` is about to run with ``grads`` (arrays or tensors, one an output, None where undefined)."""
+        """``node`` is about to run with ``grads`` (arrays or tensors, one an output, None where
+        undefined).
+        """
 
     def node_left(self, sweep, node, grads):
         """``node`` produced ``grads``, one an input edge."""
@@ -73,9 +81,12 @@ def detach(observer):
         door.observer = None
 
 
-# ---------------------------------------------------------------- reading the engine without side effects
+# ---------------------------------------------------------------- reading the engine without side
+# effects
 def edge(tensor):
-    """The edge slot of a tensor: None, LEAF, a node or an Output; None too for a view whose node is not made yet."""
+    """The edge slot of a tensor: None, LEAF, a node or an Output; None too for a view whose node is
+    not made yet.
+    """
     from .tensor import _read_g
 
     try:
@@ -126,7 +137,9 @@ def output_meta(node):
 
 
 def saved(node):
-    """(name, array or None, version saved, version now, freed) of each saved tensor, without unpacking."""
+    """(name, array or None, version saved, version now, freed) of each saved tensor, without
+    unpacking.
+    """
     from .node import FREED
 
     op = node.op

@@ -1,4 +1,6 @@
-"""Hooks: on tensors (as their gradient arrives), on nodes (before and after they run), on leaves (after accumulation)."""
+"""Hooks: on tensors (as their gradient arrives), on nodes (before and after they run), on leaves
+(after accumulation).
+"""
 
 from __future__ import annotations
 
@@ -46,7 +48,9 @@ class Table(dict):
 
 
 class Hooks:
-    """All hooks of one node or one leaf. ``tensor`` and ``retain`` are by output number (0 for a leaf)."""
+    """All hooks of one node or one leaf. ``tensor`` and ``retain`` are by output number (0 for a
+    leaf).
+    """
 
     __slots__ = ("post", "post_accumulate", "pre", "retain", "tensor")
 
@@ -113,7 +117,9 @@ def add_post_accumulate_hook(tensor, hook):
         raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
     if tensor._g is not LEAF:
         raise RuntimeError("post accumulate grad hooks cannot be registered on non-leaf tensors")
-    return _register(tensor, _hooks_of(tensor, "_hooks").table("post_accumulate"), "post_accumulate", hook)
+    return _register(
+        tensor, _hooks_of(tensor, "_hooks").table("post_accumulate"), "post_accumulate", hook
+    )
 
 
 def set_retain(tensor):

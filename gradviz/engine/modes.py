@@ -1,7 +1,8 @@
 """Grad mode, inference mode and the other switches that change how an operation is recorded.
 
-``state.special`` counts the open blocks of all threads. It is 0 in ordinary code, so an operation reads
-one attribute and goes on; only inside such a block does it ask its own thread what holds there.
+``state.special`` counts the open blocks of all threads. It is 0 in ordinary code, so an operation
+reads one attribute and goes on; only inside such a block does it ask its own thread what holds
+there.
 """
 
 from __future__ import annotations
@@ -49,7 +50,9 @@ class _Block:
 
     def __call__(self, function):
         if inspect.isclass(function):
-            raise RuntimeError("decorating a class with a grad mode is not supported; decorate its methods")
+            raise RuntimeError(
+                "decorating a class with a grad mode is not supported; decorate its methods"
+            )
         if inspect.isgeneratorfunction(function):
             return self._wrap_generator(function)
 
@@ -117,7 +120,9 @@ class enable_grad(_GradBlock):
 
 
 class set_grad_enabled(_Block):
-    """Switch recording on or off: at once when called, until the end of the block when used with ``with``."""
+    """Switch recording on or off: at once when called, until the end of the block when used with
+    ``with``.
+    """
 
     def __init__(self, mode):
         self.mode = bool(mode)
@@ -150,7 +155,9 @@ class set_grad_enabled(_Block):
 
 
 class inference_mode(_Block):
-    """Like ``no_grad``, and the tensors made inside have no version counter and can never be recorded."""
+    """Like ``no_grad``, and the tensors made inside have no version counter and can never be
+    recorded.
+    """
 
     def __new__(cls, mode=True):
         if callable(mode):

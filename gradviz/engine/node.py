@@ -1,9 +1,9 @@
 """Nodes of the graph, as PyTorch shows them: ``grad_fn`` objects, edges, AccumulateGrad.
 
-An edge is what a node keeps of an input: None (untracked), the leaf tensor itself, the node that made
-it, or an ``Output`` (node and output number) when that node has several outputs. AccumulateGrad objects
-are made when somebody asks, so a leaf and its accumulator are never in a cycle: the accumulator holds
-the leaf, the leaf holds it weakly.
+An edge is what a node keeps of an input: None (untracked), the leaf tensor itself, the node that
+made it, or an ``Output`` (node and output number) when that node has several outputs.
+AccumulateGrad objects are made when somebody asks, so a leaf and its accumulator are never in a
+cycle: the accumulator holds the leaf, the leaf holds it weakly.
 """
 
 from __future__ import annotations
@@ -34,9 +34,12 @@ FREED = _Sentinel("FREED")
 INFERENCE = [0, None]
 
 FREED_MESSAGE = (
-    "Trying to backward through the graph a second time (or directly access saved tensors after they have already "
-    "been freed). Saved intermediate values of the graph are freed when you call .backward() or autograd.grad(). "
-    "Specify retain_graph=True if you need to backward through the graph a second time or if you need to access "
+    "Trying to backward through the graph a second time (or directly access saved tensors after "
+    "they have already "
+    "been freed). Saved intermediate values of the graph are freed when you call .backward() or "
+    "autograd.grad(). "
+    "Specify retain_graph=True if you need to backward through the graph a second time or if you "
+    "need to access "
     "saved tensors after calling backward."
 )
 
@@ -44,12 +47,25 @@ FREED_MESSAGE = (
 class Node:
     """One recorded operation. ``name()``, ``next_functions``, hooks and saved values as in PyTorch.
 
-    ``seq``: serial number; ``e``: edges; ``s``: saved inputs as (tensor, version, …) or FREED; ``r``: saved
-    result as (array, version cell, version) or FREED; ``at``: the other arguments; ``shape``/``dtype``: of the output; ``hooks``: None or Hooks;
-    ``note``: left by an observer.
+    ``seq``: serial number; ``e``: edges; ``s``: saved inputs as (tensor, version, …) or FREED;
+    ``r``: saved result as (array, version cell, version) or FREED; ``at``: the other arguments;
+    ``shape``/``dtype``: of the output; ``hooks``: None or Hooks; ``note``: left by an observer.
     """
 
-    __slots__ = ("__weakref__", "_meta", "at", "dtype", "e", "hooks", "mark", "note", "r", "s", "seq", "shape")
+    __slots__ = (
+        "__weakref__",
+        "_meta",
+        "at",
+        "dtype",
+        "e",
+        "hooks",
+        "mark",
+        "note",
+        "r",
+        "s",
+        "seq",
+        "shape",
+    )
 
     op = None
     _kind = 0
@@ -81,7 +97,9 @@ class Node:
         return ((self.shape, self.dtype),)
 
     def register_hook(self, hook):
-        """Call ``hook(grad_inputs, grad_outputs)`` after this node ran; a returned tuple replaces grad_inputs."""
+        """Call ``hook(grad_inputs, grad_outputs)`` after this node ran; a returned tuple replaces
+        grad_inputs.
+        """
         from .hooks import add_node_hook
 
         return add_node_hook(self, "post", hook)

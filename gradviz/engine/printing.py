@@ -29,12 +29,21 @@ _PROFILES = {
 }
 
 
-def set_printoptions(precision=None, threshold=None, edgeitems=None, linewidth=None, profile=None, sci_mode=None):
-    """Set how tensors print: digits, summarising threshold, edge items, line width, scientific notation."""
+def set_printoptions(
+    precision=None, threshold=None, edgeitems=None, linewidth=None, profile=None, sci_mode=None
+):
+    """Set how tensors print: digits, summarising threshold, edge items, line width, scientific
+    notation.
+    """
     if profile is not None:
         for key, value in _PROFILES[profile].items():
             setattr(options, key, value)
-    given = {"precision": precision, "threshold": threshold, "edgeitems": edgeitems, "linewidth": linewidth}
+    given = {
+        "precision": precision,
+        "threshold": threshold,
+        "edgeitems": edgeitems,
+        "linewidth": linewidth,
+    }
     for key, value in given.items():
         if value is not None:
             setattr(options, key, value)
@@ -87,7 +96,9 @@ class _Formatter:
 class _ComplexFormatter:
     def __init__(self, values):
         self.real = _Formatter([v.real for v in values], "float")
-        self.imag = _Formatter([abs(v.imag) if math.isnan(v.imag) else v.imag for v in values], "float")
+        self.imag = _Formatter(
+            [abs(v.imag) if math.isnan(v.imag) else v.imag for v in values], "float"
+        )
         self.width = self.real.width + self.imag.width + 1
 
     def format(self, v):
@@ -120,7 +131,11 @@ def _line(values, formatter, indent, summarize):
     n = len(values)
     edge = options.edgeitems
     if summarize and n > 2 * edge:
-        shown = [formatter.format(v) for v in values[:edge]] + [" ..."] + [formatter.format(v) for v in values[-edge:]]
+        shown = (
+            [formatter.format(v) for v in values[:edge]]
+            + [" ..."]
+            + [formatter.format(v) for v in values[-edge:]]
+        )
     else:
         shown = [formatter.format(v) for v in values]
     lines = [shown[i : i + per_line] for i in range(0, len(shown), per_line)]

@@ -1,8 +1,8 @@
 """Saved tensors: how a node keeps what its derivative needs, and how that is read back.
 
-A saved input is the tensor itself and its version at that time. A saved result is (array, version cell,
-version), never a tensor, so that a node and its output are in no cycle. Behind ``saved_tensors_hooks``
-either is a ``Packed``. A node that dropped them holds FREED.
+A saved input is the tensor itself and its version at that time. A saved result is (array, version
+cell, version), never a tensor, so that a node and its output are in no cycle. Behind
+``saved_tensors_hooks`` either is a ``Packed``. A node that dropped them holds FREED.
 """
 
 from __future__ import annotations
@@ -41,7 +41,8 @@ def unpack(packed):
         found = packed.unpack(packed.packed)
     if not isinstance(found, Tensor):
         raise TypeError(
-            f"Output of saved tensor unpack_hook expected to be a Tensor but got result of type {type(found).__name__}"
+            "Output of saved tensor unpack_hook expected to be a Tensor but got result of type "
+            f"{type(found).__name__}"
         )
     joined = new(Tensor)
     joined._a = found._a
@@ -101,7 +102,10 @@ def result_tensor(node):
         return unpack(kept)
     array = result_array(node)
     if array.__class__ is tuple:
-        return tuple(_result(x, one[1], Output(node, k)) for k, (x, one) in enumerate(zip(array, kept, strict=True)))
+        return tuple(
+            _result(x, one[1], Output(node, k))
+            for k, (x, one) in enumerate(zip(array, kept, strict=True))
+        )
     return _result(array, kept[1], node)
 
 
@@ -122,10 +126,13 @@ def _complain(array, g, now, saved):
         text = f", which is output {nr} of {node.name()},"
     shape = "[" + ", ".join(map(str, array.shape)) + "]"
     error = RuntimeError(
-        "one of the variables needed for gradient computation has been modified by an inplace operation: "
-        f"[torch.{dtypes.of(array).type_name} {shape}]{text} is at version {now}; expected version {saved} instead. "
+        "one of the variables needed for gradient computation has been modified by an inplace "
+        "operation: "
+        f"[torch.{dtypes.of(array).type_name} {shape}]{text} is at version {now}; expected version "
+        f"{saved} instead. "
         + (
-            "Hint: the backtrace further above shows the operation that failed to compute its gradient. The variable in "
+            "Hint: the backtrace further above shows the operation that failed to compute its "
+            "gradient. The variable in "
             "question was changed in there or anywhere later. Good luck!"
             if local.anomaly
             else "Hint: enable anomaly detection to find the operation that failed to compute its gradient, with "
@@ -150,25 +157,37 @@ def saved_attribute_names(node):
         return []
     tensors = op.saved_names + (["result"] if op.saves_result else [])
     sizes = [f"{op.input_names[i]}_sym_sizes" for i in op.shaped]
-    names = [n for n in (*tensors, *op.saved_attrs, *sizes, *op.also) if n not in op.hidden]
+    names = [
+        n
+        for n in dict.fromkeys((*tensors, *op.saved_attrs, *sizes, *op.also))
+        if n not in op.hidden
+    ]
     return [f"_saved_{n}" for n in names] + [f"_raw_saved_{n}" for n in tensors]
 
 
 def read_saved(node, attribute):
-    """``node._saved_self``, ``node._raw_saved_result`` …; AttributeError when the node saves no such thing."""
+    """``node._saved_self``, ``node._raw_saved_result`` …; AttributeError when the node saves no
+    such thing.
+    """
     op = node.op
     raw = attribute.startswith("_raw")
     name = attribute.removeprefix("_raw_saved_" if raw else "_saved_")
     if op is not None:
         if name == "result" and op.saves_result:
-            return SavedTensor(node, name) if raw else (None if node.r is None else result_tensor(node))
+            return (
+                SavedTensor(node, name)
+                if raw
+                else (None if node.r is None else result_tensor(node))
+            )
         if name in op.saved_names:
-            return SavedTensor(node, name) if raw else _saved_input(node, op.saved_names.index(name))
+            return (
+                SavedTensor(node, name) if raw else _saved_input(node, op.saved_names.index(name))
+            )
         if not raw and name not in op.hidden:
-            if name in op.saved_attrs:
-                return node.at[op.saved_attrs[name]]
             if name in op.also:
                 return op.also[name](node)
+            if name in op.saved_attrs:
+                return node.at[op.saved_attrs[name]]
             for k, i in enumerate(op.shaped):
                 if name == f"{op.input_names[i]}_sym_sizes":
                     return node.at[len(op.attr_names) + k]
@@ -199,7 +218,9 @@ class SavedTensor:
             freed()
         if self._name == "result":
             if node.r.__class__ is Packed:
-                raise RuntimeError("Setting hooks on a saved tensor that already has hooks is not allowed")
+                raise RuntimeError(
+                    "Setting hooks on a saved tensor that already has hooks is not allowed"
+                )
             node.r = pack(result_tensor(node).detach(), node, (pack_hook, unpack_hook))
             return
         index = 2 * node.op.saved_names.index(self._name)
@@ -207,7 +228,9 @@ class SavedTensor:
         if tensor is None:
             raise RuntimeError("hooks can't be set on a None saved tensor")
         if tensor.__class__ is Packed:
-            raise RuntimeError("Setting hooks on a saved tensor that already has hooks is not allowed")
+            raise RuntimeError(
+                "Setting hooks on a saved tensor that already has hooks is not allowed"
+            )
         edge = tensor if tensor._g is LEAF else tensor._g
         kept = list(node.s)
         kept[index] = pack(tensor, edge, (pack_hook, unpack_hook))

@@ -1,8 +1,9 @@
-"""The tensor: an array, an edge into the graph, a version, and PyTorch's properties. No mathematics here.
+"""The tensor: an array, an edge into the graph, a version, and PyTorch's properties. No mathematics
+here.
 
-Slots: ``_a`` array; ``_g`` edge: None, LEAF, a node or an Output, *unset* on a view whose base was modified (reading it
-then makes the view's new node, see views.py); ``_v`` version cell [count, weak views] or None until needed. The other
-slots stay unset until somebody needs them and read as None.
+Slots: ``_a`` array; ``_g`` edge: None, LEAF, a node or an Output, *unset* on a view whose base was
+modified (reading it then makes the view's new node, see views.py); ``_v`` version cell [count, weak
+views] or None until needed. The other slots stay unset until somebody needs them and read as None.
 """
 
 from __future__ import annotations
@@ -41,11 +42,22 @@ class Size(tuple):
         return Size(tuple.__add__(self, tuple(other)))
 
 
-
 class Tensor:
     """A multi-dimensional array of one dtype that can be part of a computational graph."""
 
-    __slots__ = ("__dict__", "__weakref__", "_a", "_acc", "_g", "_grad", "_hooks", "_id", "_name", "_v", "_view")
+    __slots__ = (
+        "__dict__",
+        "__weakref__",
+        "_a",
+        "_acc",
+        "_g",
+        "_grad",
+        "_hooks",
+        "_id",
+        "_name",
+        "_v",
+        "_view",
+    )
 
     _kind = 2
     __hash__ = object.__hash__
@@ -82,19 +94,23 @@ class Tensor:
         self.requires_grad_(value)
 
     def requires_grad_(self, requires_grad=True):
-        """Set whether this leaf is tracked; returns self. RuntimeError for a result, or a dtype that has no gradient."""
+        """Set whether this leaf is tracked; returns self. RuntimeError for a result, or a dtype
+        that has no gradient.
+        """
         g = self._g
         if g is not None and g is not LEAF:
             if requires_grad:
                 return self
             raise RuntimeError(
-                "you can only change requires_grad flags of leaf variables. If you want to use a computed variable in a "
+                "you can only change requires_grad flags of leaf variables. If you want to use a "
+                "computed variable in a "
                 "subgraph that doesn't require differentiation use var_no_grad = var.detach()."
             )
         if requires_grad:
             if self._v is INFERENCE and not (state.special and local.inference):
                 raise RuntimeError(
-                    "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed."
+                    "Setting requires_grad=True on inference tensor outside InferenceMode is not "
+                    "allowed."
                 )
             if dtypes.of(self._a).category < 2:
                 raise RuntimeError("only Tensors of floating point dtype can require gradients")
@@ -150,7 +166,9 @@ class Tensor:
         return hooks.is_retained(self)
 
     def retain_grad(self):
-        """Keep the gradient of this result in ``.grad``. RuntimeError for an untracked tensor; nothing for a leaf."""
+        """Keep the gradient of this result in ``.grad``. RuntimeError for an untracked tensor;
+        nothing for a leaf.
+        """
         g = self._g
         if g is None:
             raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
@@ -161,7 +179,9 @@ class Tensor:
             door.observer.retain_grad(self)
 
     def register_hook(self, hook):
-        """Call ``hook(grad)`` when the gradient of this tensor is computed; what it returns replaces it."""
+        """Call ``hook(grad)`` when the gradient of this tensor is computed; what it returns
+        replaces it.
+        """
         return hooks.add_tensor_hook(self, hook)
 
     def register_post_accumulate_grad_hook(self, hook):
@@ -169,10 +189,14 @@ class Tensor:
         return hooks.add_post_accumulate_hook(self, hook)
 
     def backward(self, gradient=None, retain_graph=None, create_graph=False, inputs=None):
-        """Compute the gradients of this tensor with respect to the leaves; see ``autograd.backward``."""
+        """Compute the gradients of this tensor with respect to the leaves; see
+        ``autograd.backward``.
+        """
         from .backward import backward
 
-        backward((self,), None if gradient is None else (gradient,), retain_graph, create_graph, inputs)
+        backward(
+            (self,), None if gradient is None else (gradient,), retain_graph, create_graph, inputs
+        )
 
     def detach(self):
         """The same storage and version, outside the graph."""
@@ -190,11 +214,15 @@ class Tensor:
     def detach_(self):
         """Leave the graph in place; RuntimeError for a view."""
         if self._view is not None:
-            raise RuntimeError("Can't detach views in-place. Use detach() instead. If you are using "
-                               "DistributedDataParallel (DDP) for training, and gradient_as_bucket_view is set as True, "
-                               "gradients are views of DDP buckets, and hence detach_() cannot be called on these "
-                               "gradients. To fix this error, please refer to the Optimizer.zero_grad() function in "
-                               "torch/optim/optimizer.py as a solution.")  # fmt: skip
+            raise RuntimeError(
+                "Can't detach views in-place. Use detach() instead. If you are using "
+                "DistributedDataParallel (DDP) for training, and gradient_as_bucket_view is set as "
+                "True, "
+                "gradients are views of DDP buckets, and hence detach_() cannot be called on these "
+                "gradients. To fix this error, please refer to the Optimizer.zero_grad() function "
+                "in "
+                "torch/optim/optimizer.py as a solution."
+            )
         self._g = None
         return self
 
@@ -214,7 +242,10 @@ class Tensor:
         if not isinstance(value, Tensor):
             raise TypeError(f"Variable data has to be a tensor, but got {type(value).__name__}")
         if self._g is LEAF and dtypes.of(value._a).category < 2:
-            raise RuntimeError("data set to a tensor that requires gradients must be floating point or complex dtype")
+            raise RuntimeError(
+                "data set to a tensor that requires gradients must be floating point or complex "
+                "dtype"
+            )
         self._a = value._a
 
     @property
@@ -274,7 +305,11 @@ class Tensor:
     @property
     def device(self):
         """Where the array lies."""
-        return CPU if not hasattr(self._a, "device") or isinstance(self._a.device, str) else Device.of(self._a)
+        return (
+            CPU
+            if not hasattr(self._a, "device") or isinstance(self._a.device, str)
+            else Device.of(self._a)
+        )
 
     @property
     def ndim(self):
@@ -333,7 +368,9 @@ class Tensor:
 
     is_cpu = property(lambda self: self.device.type == "cpu")
     is_cuda = property(lambda self: self.device.type == "cuda")
-    is_meta = is_mps = is_xpu = is_xla = is_ipu = is_maia = is_mtia = is_vulkan = is_mkldnn = property(lambda self: False)
+    is_meta = is_mps = is_xpu = is_xla = is_ipu = is_maia = is_mtia = is_vulkan = is_mkldnn = (
+        property(lambda self: False)
+    )
     is_sparse = is_sparse_csr = is_quantized = is_nested = property(lambda self: False)
 
     @property
@@ -357,9 +394,12 @@ class Tensor:
 
 
 _NONLEAF_GRAD = (
-    "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute won't be populated "
-    "during autograd.backward(). If you indeed want the .grad field to be populated for a non-leaf Tensor, use "
-    ".retain_grad() on the non-leaf Tensor. If you access the non-leaf Tensor by mistake, make sure you access the leaf "
+    "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad "
+    "attribute won't be populated "
+    "during autograd.backward(). If you indeed want the .grad field to be populated for a non-leaf "
+    "Tensor, use "
+    ".retain_grad() on the non-leaf Tensor. If you access the non-leaf Tensor by mistake, make "
+    "sure you access the leaf "
     "Tensor instead. See github.com/pytorch/pytorch/pull/30531 for more informations."
 )
 
@@ -377,7 +417,9 @@ def wrap_dim(dim, ndim):
     span = ndim or 1
     if -span <= dim < span:
         return dim + span if dim < 0 else dim
-    raise IndexError(f"Dimension out of range (expected to be in range of [{-span}, {span - 1}], but got {dim})")
+    raise IndexError(
+        f"Dimension out of range (expected to be in range of [{-span}, {span - 1}], but got {dim})"
+    )
 
 
 def element_strides(array):
@@ -400,23 +442,31 @@ def _canonical_strides(array, size):
 
 def _check_grad(tensor, value):
     if not isinstance(value, Tensor):
-        raise TypeError(f"assigned grad expected to be a Tensor or None but got grad of type {type(value).__name__}")
+        raise TypeError(
+            "assigned grad expected to be a Tensor or None but got grad of type "
+            f"{type(value).__name__}"
+        )
     if value is tensor:
         raise RuntimeError("can't assign Variable as its own grad")
     if value.dtype is not tensor.dtype:
         raise RuntimeError(
-            f"attempting to assign a gradient with dtype '{_c_name(value)}' to a tensor with dtype '{_c_name(tensor)}'. "
+            f"attempting to assign a gradient with dtype '{_c_name(value)}' to a tensor with dtype "
+            f"'{_c_name(tensor)}'. "
             "The gradient must match the tensor's dtype (data.dtype)."
         )
     if value.device != tensor.device:
         raise RuntimeError(
-            f"attempting to assign a gradient located on device with index {value.device.index} of type "
-            f"'{value.device.type}' to a tensor located on device with index {tensor.device.index} of type "
-            f"'{tensor.device.type}'. Please ensure that the gradient and the tensor are on the same device"
+            f"attempting to assign a gradient located on device with index {value.device.index} of "
+            "type "
+            f"'{value.device.type}' to a tensor located on device with index {tensor.device.index} "
+            "of type "
+            f"'{tensor.device.type}'. Please ensure that the gradient and the tensor are on the "
+            "same device"
         )
     if value._a.shape != tensor._a.shape:
         raise RuntimeError(
-            f"attempting to assign a gradient of size '{list(value.shape)}' to a tensor of size '{list(tensor.shape)}'. "
+            f"attempting to assign a gradient of size '{list(value.shape)}' to a tensor of size "
+            f"'{list(tensor.shape)}'. "
             "Please ensure that the gradient and the tensor are the same size"
         )
 

@@ -1,8 +1,9 @@
 """Views and in-place operations: storage geometry, rebased history, the rules that forbid.
 
-All tensors on one storage share a version cell ``[count, weak references to views]``. An in-place operation counts it
-up and unsets the edge of every view; reading such an edge calls ``regenerate``, which makes the view's new node from its
-base, as PyTorch does lazily. An in-place operation on a view puts a ``CopySlices`` node on the base.
+All tensors on one storage share a version cell ``[count, weak references to views]``. An in-place
+operation counts it up and unsets the edge of every view; reading such an edge calls ``regenerate``,
+which makes the view's new node from its base, as PyTorch does lazily. An in-place operation on a
+view puts a ``CopySlices`` node on the base.
 """
 
 from __future__ import annotations
@@ -50,25 +51,39 @@ def geometry(array):
 
 def strided(flat, sizes, strides, offset):
     """A window on a flat array; RuntimeError when it would leave the storage."""
-    last = offset + sum((n - 1) * s for n, s in zip(sizes, strides, strict=True)) if 0 not in sizes else offset - 1
+    last = (
+        offset + sum((n - 1) * s for n, s in zip(sizes, strides, strict=True))
+        if 0 not in sizes
+        else offset - 1
+    )
     if last >= flat.size or offset < 0:
         size = flat.itemsize
         raise RuntimeError(
-            f"setStorage: sizes {list(sizes)}, strides {list(strides)}, storage offset {offset}, and itemsize {size} "
-            f"requiring a storage size of {(last + 1) * size} are out of bounds for storage of size {flat.size * size}"
+            f"setStorage: sizes {list(sizes)}, strides {list(strides)}, storage offset {offset}, "
+            f"and itemsize {size} "
+            f"requiring a storage size of {(last + 1) * size} are out of bounds for storage of "
+            f"size {flat.size * size}"
         )
-    return xp.lib.stride_tricks.as_strided(flat[offset:], sizes, tuple(s * flat.itemsize for s in strides))
+    return xp.lib.stride_tricks.as_strided(
+        flat[offset:], sizes, tuple(s * flat.itemsize for s in strides)
+    )
 
 
 def _extent(*geometries):
     return max(
-        (off + sum((n - 1) * s for n, s in zip(sizes, strides, strict=True)) + 1 if 0 not in sizes else 0)
+        (
+            off + sum((n - 1) * s for n, s in zip(sizes, strides, strict=True)) + 1
+            if 0 not in sizes
+            else 0
+        )
         for sizes, strides, off in geometries
     )
 
 
 def scatter(g, inner, outer):
-    """Put ``g`` (laid out as ``inner``) into zeros laid out as ``outer``; overlapping elements add up."""
+    """Put ``g`` (laid out as ``inner``) into zeros laid out as ``outer``; overlapping elements add
+    up.
+    """
     flat = xp.zeros(_extent(inner, outer), g.dtype)
     window = strided(flat, *inner)
     if _overlaps(inner):
@@ -88,7 +103,9 @@ def gather(x, inner, outer):
 
 def _overlaps(geometry_):
     sizes, strides, _ = geometry_
-    return any(s == 0 and n > 1 for n, s in zip(sizes, strides, strict=True)) or _interleaves(sizes, strides)
+    return any(s == 0 and n > 1 for n, s in zip(sizes, strides, strict=True)) or _interleaves(
+        sizes, strides
+    )
 
 
 def _interleaves(sizes, strides):
@@ -169,15 +186,19 @@ def _unset_views(cell):
 
 # ---------------------------------------------------------------- in place
 _LEAF_ERROR = "a leaf Variable that requires grad is being used in an in-place operation."
-_VIEW_OF_LEAF_ERROR = "a view of a leaf Variable that requires grad is being used in an in-place operation."
+_VIEW_OF_LEAF_ERROR = (
+    "a view of a leaf Variable that requires grad is being used in an in-place operation."
+)
 
 
 def check_inplace(tensor, tracked):
     """Raise where PyTorch forbids modifying ``tensor``."""
     if tensor._v is INFERENCE and not (state.special and local.inference):
         raise RuntimeError(
-            "Inplace update to inference tensor outside InferenceMode is not allowed.You can make a clone to get a normal "
-            "tensor before doing inplace update.See https://github.com/pytorch/rfcs/pull/17 for more details."
+            "Inplace update to inference tensor outside InferenceMode is not allowed.You can make "
+            "a clone to get a normal "
+            "tensor before doing inplace update.See https://github.com/pytorch/rfcs/pull/17 for "
+            "more details."
         )
     if not tracked:
         return
@@ -186,7 +207,9 @@ def check_inplace(tensor, tracked):
         if view[1] != "default":
             _refuse_view(tensor, view[1], indirect=False)
         if view[0]._g is LEAF:
-            raise advised(RuntimeError(_VIEW_OF_LEAF_ERROR), "view_of_leaf_inplace", shape=tensor._a.shape)
+            raise advised(
+                RuntimeError(_VIEW_OF_LEAF_ERROR), "view_of_leaf_inplace", shape=tensor._a.shape
+            )
     elif tensor._g is LEAF:
         raise advised(RuntimeError(_LEAF_ERROR), "leaf_inplace", shape=tensor._a.shape)
 
@@ -195,7 +218,8 @@ def check_expanded(array):
     """Several elements of an expanded tensor are one memory location: writing there is refused."""
     if any(s == 0 and n > 1 for s, n in zip(array.strides, array.shape, strict=True)):
         error = RuntimeError(
-            "unsupported operation: more than one element of the written-to tensor refers to a single memory location. "
+            "unsupported operation: more than one element of the written-to tensor refers to a "
+            "single memory location. "
             "Please clone() the tensor before performing the operation."
         )
         raise advised(error, "expanded", shape=array.shape)
@@ -203,7 +227,11 @@ def check_expanded(array):
 
 def _refuse_view(tensor, made_in, indirect):
     view = tensor._view
-    which = f"Output {view[3]} of {view[2] if not indirect else view[2].removesuffix('Backward0')}" if made_in == "multi" else ""
+    which = (
+        f"Output {view[3]} of {view[2] if not indirect else view[2].removesuffix('Backward0')}"
+        if made_in == "multi"
+        else ""
+    )
     start = (
         f"{which} is a view and its base or another view of its base has been modified inplace."
         if indirect
@@ -211,32 +239,41 @@ def _refuse_view(tensor, made_in, indirect):
     )
     if made_in == "multi":
         raise RuntimeError(
-            f"{start} This view is the output of a function that returns multiple views. Such functions do not allow the "
-            "output views to be modified inplace. You should replace the inplace operation by an out-of-place one."
+            f"{start} This view is the output of a function that returns multiple views. Such "
+            "functions do not allow the "
+            "output views to be modified inplace. You should replace the inplace operation by an "
+            "out-of-place one."
         )
     where = "no_grad" if made_in == "no_grad" else "inference"
     if not indirect:
         start = f"A view was created in {where} mode and is being modified inplace with grad mode enabled."
     else:
         start = (
-            f"A view was created in {where} mode and its base or another view of its base has been modified inplace with "
+            f"A view was created in {where} mode and its base or another view of its base has been "
+            "modified inplace with "
             "grad mode enabled."
         )
     if made_in == "no_grad":
         raise RuntimeError(
-            f"{start} Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by "
-            "moving both the view and the inplace either both inside the no_grad block (if you don't want the inplace to "
+            f"{start} Given that this use case is ambiguous and error-prone, it is forbidden. You "
+            "can clarify your code by "
+            "moving both the view and the inplace either both inside the no_grad block (if you "
+            "don't want the inplace to "
             "be tracked) or both outside (if you want the inplace to be tracked)."
         )
     raise RuntimeError(
-        f"{start} Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by moving "
-        "both the view and the inplace either both inside the inference_mode block (if you don't want the inplace to be "
+        f"{start} Given that this use case is ambiguous and error-prone, it is forbidden. You can "
+        "clarify your code by moving "
+        "both the view and the inplace either both inside the inference_mode block (if you don't "
+        "want the inplace to be "
         "tracked) or both outside (if you want the inplace to be tracked)."
     )
 
 
 def write(op, ins, attrs=()):
-    """The in-place twin of ``op``: compute, write into ``ins[0]``, count its version, rebase its history."""
+    """The in-place twin of ``op``: compute, write into ``ins[0]``, count its version, rebase its
+    history.
+    """
     self = ins[0]
     tracked = is_grad_enabled() and any(x is not None and x._g is not None for x in ins[: op.edges])
     check_inplace(self, tracked)
@@ -245,7 +282,8 @@ def write(op, ins, attrs=()):
     out = op.forward(*[None if x is None else x._a for x in ins], *attrs)
     if out.shape != array.shape:
         raise RuntimeError(
-            f"output with shape {list(array.shape)} doesn't match the broadcast shape {list(out.shape)}"
+            f"output with shape {list(array.shape)} doesn't match the broadcast shape "
+            f"{list(out.shape)}"
         )
     check_cast(out.dtype, array.dtype)
     before = _as_input(self, op, ins) if tracked else None
@@ -266,7 +304,9 @@ def write(op, ins, attrs=()):
 
 
 def _as_input(self, op, ins):
-    """``self`` as it was before: its edge, and a copy of its values where the derivative needs them."""
+    """``self`` as it was before: its edge, and a copy of its values where the derivative needs
+    them.
+    """
     alias = new(Tensor)
     mask = sum(1 << k for k, x in enumerate(ins[: op.edges]) if x is not None and x._g is not None)
     needed = 0 in op.saved_inputs and op.saved_by[op.saved_inputs.index(0)] & mask
@@ -281,7 +321,8 @@ def check_cast(source, target):
     a, b = dtypes.from_np(source), dtypes.from_np(target)
     if not dtypes.can_cast(a, b):
         raise RuntimeError(
-            f"result type {dtypes.scalar_name(a)} can't be cast to the desired output type {dtypes.scalar_name(b)}"
+            f"result type {dtypes.scalar_name(a)} can't be cast to the desired output type "
+            f"{dtypes.scalar_name(b)}"
         )
 
 
@@ -312,7 +353,9 @@ def rebase(tensor, node):
 
 
 class CopySlices(Node):
-    """History of a base of which a view was modified in place; ``s`` holds the node that the view's operation made."""
+    """History of a base of which a view was modified in place; ``s`` holds the node that the view's
+    operation made.
+    """
 
     __slots__ = ()
 
@@ -339,10 +382,10 @@ class CopySlices(Node):
         return (xp.ascontiguousarray(strided(whole, *outer)), *back[1:])
 
 
-
-
 def note_write(tensor, edge, node):
-    """``tensor`` was modified by ``node``, a user's Function: count the version and rebase its history."""
+    """``tensor`` was modified by ``node``, a user's Function: count the version and rebase its
+    history.
+    """
     bump(tensor)
     if tensor._view is None:
         tensor._g = edge

@@ -126,7 +126,10 @@ def compare(label, make, repeats=15):
                 times[who].append(spent)
     ours, theirs = (statistics.median(times[w]) for w in ("gradviz", "torch"))
     pairs = sorted(a / b for a, b in zip(times["gradviz"], times["torch"], strict=True))
-    print(f"{label:34s} {ours * 1e6:10.2f} µs {theirs * 1e6:10.2f} µs  {ours / theirs:6.2f}  [{pairs[1]:.2f} … {pairs[-2]:.2f}]", flush=True)
+    print(
+        f"{label:34s} {ours * 1e6:10.2f} µs {theirs * 1e6:10.2f} µs  {ours / theirs:6.2f}  [{pairs[1]:.2f} … {pairs[-2]:.2f}]",
+        flush=True,
+    )
 
 
 CHAIN = """
@@ -150,9 +153,16 @@ print(t1 - t0, t2 - t1, t3 - t2, (resource.getrusage(resource.RUSAGE_SELF).ru_ma
 def chain():
     """A chain of a million operations: build, backward, free, memory; each engine in a process of its own."""
     for module in ("gradviz", "torch"):
-        out = subprocess.run([sys.executable, "-c", CHAIN.format(module=module)], capture_output=True, text=True, check=True)
+        out = subprocess.run(
+            [sys.executable, "-c", CHAIN.format(module=module)],
+            capture_output=True,
+            text=True,
+            check=True,
+        )
         build, back, free, memory = map(float, out.stdout.split())
-        print(f"chain of 1,000,000  {module:8s} build {build:.2f} s  backward {back:.2f} s  free {free:.2f} s  memory {memory:.0f} MiB")
+        print(
+            f"chain of 1,000,000  {module:8s} build {build:.2f} s  backward {back:.2f} s  free {free:.2f} s  memory {memory:.0f} MiB"
+        )
 
 
 def main():
@@ -168,14 +178,18 @@ def main():
              ("add", "mul", "relu", "exp", "matmul", "reshape", "sum")]  # fmt: skip
     rows += [("tiny net, SGD step", net_step)]
     rows += [("MLP 784-256-256-10, SGD step", lambda t: net_step(t, (784, 256, 256, 10), 64))]
-    rows += [("MLP 784-256-256-10, Adam step", lambda t: net_step(t, (784, 256, 256, 10), 64, "Adam"))]
+    rows += [
+        ("MLP 784-256-256-10, Adam step", lambda t: net_step(t, (784, 256, 256, 10), 64, "Adam"))
+    ]
     print(f"{'':34s} {'gradviz':>13s} {'torch':>13s}   ratio  [low … high]")
     for label, make in rows:
         if chosen.only in label:
             compare(label, make)
     if chosen.only in "chain":
         chain()
-    print(f"peak memory of this process {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MiB")
+    print(
+        f"peak memory of this process {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MiB"
+    )
 
 
 if __name__ == "__main__":

@@ -64,7 +64,11 @@ def scope():
     """Variables of the programs."""
     torch.manual_seed(0)
     model = torch.nn.Sequential(
-        torch.nn.Linear(784, 256), torch.nn.ReLU(), torch.nn.Linear(256, 256), torch.nn.ReLU(), torch.nn.Linear(256, 10)
+        torch.nn.Linear(784, 256),
+        torch.nn.ReLU(),
+        torch.nn.Linear(256, 256),
+        torch.nn.ReLU(),
+        torch.nn.Linear(256, 10),
     )
     return {
         "x": torch.ones(4, requires_grad=True), "y": torch.ones(4, requires_grad=True), "model": model,

@@ -66,10 +66,26 @@ def test_retain_graph_keeps_and_the_last_call_frees():
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
-        (lambda: leaf(1.0, 2.0).backward(), RuntimeError, "grad can be implicitly created only for scalar outputs"),
-        (lambda: torch.ones(1).backward(), RuntimeError, "element 0 of tensors does not require grad and does not have a grad_fn"),
-        (lambda: (leaf(1.0) * 2).backward(torch.ones(3)), RuntimeError, r"Mismatch in shape: grad_output\[0\] has a shape of"),
-        (lambda: torch.autograd.grad(leaf(1.0).sum(), leaf(1.0)), RuntimeError, "appears to not have been used in the graph"),
+        (
+            lambda: leaf(1.0, 2.0).backward(),
+            RuntimeError,
+            "grad can be implicitly created only for scalar outputs",
+        ),
+        (
+            lambda: torch.ones(1).backward(),
+            RuntimeError,
+            "element 0 of tensors does not require grad and does not have a grad_fn",
+        ),
+        (
+            lambda: (leaf(1.0) * 2).backward(torch.ones(3)),
+            RuntimeError,
+            r"Mismatch in shape: grad_output\[0\] has a shape of",
+        ),
+        (
+            lambda: torch.autograd.grad(leaf(1.0).sum(), leaf(1.0)),
+            RuntimeError,
+            "appears to not have been used in the graph",
+        ),
         (lambda: (leaf(1.0) * 2).sum().backward(inputs=[]), RuntimeError, "cannot be empty"),
     ],
 )
@@ -191,5 +207,7 @@ def test_anomaly_mode_names_the_node():
     with warnings.catch_warnings(), torch.autograd.detect_anomaly():
         warnings.simplefilter("ignore")
         y = (torch.sqrt(x) * 0).sum()
-        with pytest.raises(RuntimeError, match="Function 'SqrtBackward0' returned nan values in its 0th output."):
+        with pytest.raises(
+            RuntimeError, match="Function 'SqrtBackward0' returned nan values in its 0th output."
+        ):
             y.backward()

@@ -53,7 +53,9 @@ def test_inference_tensors_refuse_what_they_cannot_do():
     assert y.is_inference() and not y.requires_grad
     with pytest.raises(RuntimeError, match="Inference tensors cannot be saved for backward"):
         _ = y * w
-    with pytest.raises(RuntimeError, match="Inplace update to inference tensor outside InferenceMode"):
+    with pytest.raises(
+        RuntimeError, match="Inplace update to inference tensor outside InferenceMode"
+    ):
         y.add_(1)
     with pytest.raises(RuntimeError, match="Setting requires_grad=True on inference tensor"):
         y.requires_grad_()

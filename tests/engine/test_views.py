@@ -32,12 +32,27 @@ def test_detach_shares_the_version_and_data_does_not():
 @pytest.mark.parametrize(
     ("act", "message"),
     [
-        (lambda x: x.add_(1), "a leaf Variable that requires grad is being used in an in-place operation."),
-        (lambda x: x[0].mul_(2), "a view of a leaf Variable that requires grad is being used in an in-place operation."),
-        (lambda x: x.__setitem__(0, 5.0), "a view of a leaf Variable that requires grad is being used in an in-place operation."),
-        (lambda x: (x * 1).unbind()[0].mul_(2), "is the output of a function that returns multiple views"),
+        (
+            lambda x: x.add_(1),
+            "a leaf Variable that requires grad is being used in an in-place operation.",
+        ),
+        (
+            lambda x: x[0].mul_(2),
+            "a view of a leaf Variable that requires grad is being used in an in-place operation.",
+        ),
+        (
+            lambda x: x.__setitem__(0, 5.0),
+            "a view of a leaf Variable that requires grad is being used in an in-place operation.",
+        ),
+        (
+            lambda x: (x * 1).unbind()[0].mul_(2),
+            "is the output of a function that returns multiple views",
+        ),
         (lambda x: (x * 1).expand(2, 2).add_(1), "more than one element of the written-to tensor"),
-        (lambda x: torch.zeros(2, dtype=torch.int64).add_(1.5), "result type Float can't be cast to the desired output type Long"),
+        (
+            lambda x: torch.zeros(2, dtype=torch.int64).add_(1.5),
+            "result type Float can't be cast to the desired output type Long",
+        ),
     ],
 )
 def test_what_is_forbidden(act, message):
@@ -50,7 +65,9 @@ def test_a_view_from_no_grad_may_not_be_modified_with_recording_on():
     with torch.no_grad():
         v = h[:1]
     assert v.requires_grad and v.is_leaf and v.grad_fn is None
-    with pytest.raises(RuntimeError, match="A view was created in no_grad mode and is being modified inplace"):
+    with pytest.raises(
+        RuntimeError, match="A view was created in no_grad mode and is being modified inplace"
+    ):
         v.mul_(2)
 
 
@@ -67,7 +84,10 @@ def test_modifying_an_input_that_was_saved_is_noticed():
     x, w = torch.ones(2), leaf(1.0, 2.0)
     y = (x * w).sum()
     x.zero_()
-    with pytest.raises(RuntimeError, match=r"\[torch.FloatTensor \[2\]\] is at version 1; expected version 0 instead"):
+    with pytest.raises(
+        RuntimeError,
+        match=r"\[torch.FloatTensor \[2\]\] is at version 1; expected version 0 instead",
+    ):
         y.backward()
 
 
@@ -143,5 +163,7 @@ def test_copying_and_setting_items_broadcast_and_convert():
 
 
 def test_in_place_functions_of_a_shape_that_does_not_fit():
-    with pytest.raises(RuntimeError, match=r"output with shape \[2\] doesn't match the broadcast shape \[3, 2\]"):
+    with pytest.raises(
+        RuntimeError, match=r"output with shape \[2\] doesn't match the broadcast shape \[3, 2\]"
+    ):
         torch.zeros(2).add_(torch.zeros(3, 2))
