@@ -20,13 +20,29 @@ export function whenAttached(element: HTMLElement, found: () => void): () => voi
   return () => clearTimeout(timer);
 }
 
-/** A column at the right of the notebook that `origin` is in; null where there is no such notebook. */
-export function dock(origin: HTMLElement, host: HTMLElement, hint: string): (() => void) | null {
+/** Who stands beside each notebook: there is room for one. */
+const places = new WeakMap<HTMLElement, { column: Column; leave: () => void }>();
+
+/**
+ * A column at the right of the notebook that `origin` is in; null where there is no such notebook.
+ * Who stood there before is told to leave, as `leave` will be.
+ */
+export function dock(
+  origin: HTMLElement,
+  host: HTMLElement,
+  hint: string,
+  leave: () => void,
+): (() => void) | null {
   const panel = origin.closest<HTMLElement>(PANEL);
   const notebook = panel?.querySelector<HTMLElement>(NOTEBOOK);
   if (!panel || !notebook) return null;
+  places.get(panel)?.leave();
   const column = new Column(panel, notebook, host, hint);
-  return () => column.close();
+  places.set(panel, { column, leave });
+  return () => {
+    column.close();
+    if (places.get(panel)?.column === column) places.delete(panel);
+  };
 }
 
 class Column {

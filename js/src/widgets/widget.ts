@@ -57,7 +57,7 @@ class Stand {
   private goBeside(): void {
     const language = chooseLanguage(this.settings.language, navigator.language || "en");
     const word = (key: string) => say(language, `dock.${key}`);
-    this.undock = dock(this.el, this.host, word("resize"));
+    this.undock = dock(this.el, this.host, word("resize"), () => this.stay());
     if (!this.undock) return;
     const back = h("button", { type: "button", onclick: () => this.stay() }, word("here"));
     this.el.replaceChildren(h("div", { class: "gradviz-docked" }, `${word("beside")} `, back));
