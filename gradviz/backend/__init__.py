@@ -4,6 +4,11 @@
 ``__array_function__``, so an operation written with ``xp`` runs on both.
 """
 
+import warnings
+
 import numpy as xp
+
+# PyTorch says nothing about overflow or division by zero; the person's own NumPy code keeps its warnings
+warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"gradviz\.")
 
 __all__ = ["xp"]

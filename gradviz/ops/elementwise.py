@@ -9,7 +9,7 @@ from ..engine import dispatch, dtypes
 from ..engine.dispatch import RAW, Tensor, operands
 from ..engine.views import write
 from .arithmetic import _floating, _sign
-from .declare import alias, binary, cast_operand, only_method, unary
+from .declare import alias, binary, cast_operand, declare, only_method, unary
 
 ndarray = xp.ndarray
 
@@ -48,7 +48,33 @@ def _exp(x):
 
 
 exp = unary("exp", _exp, formula="g · result", self=lambda F, g, result: g * F.conj(result))
-relu = unary("relu", _relu, formula="g · [result > 0]", self=lambda F, g, result: F.where(result <= 0, F.constant_like(0, g), g))
+
+
+def _pass_positive(g, result):
+    """``g`` where ``result`` is not ≤ 0: exactly 0 elsewhere, also for an infinite ``g``."""
+    closed = result <= _zeros[result.dtype]
+    if g.size < 4096:
+        out = g.copy()
+        xp.copyto(out, _zeros[g.dtype], where=closed)
+        return out
+    out = g * ~closed
+    flat = out.reshape(-1)
+    return out if flat.dot(flat) == flat.dot(flat) else xp.where(closed, _zeros[g.dtype], g)
+
+
+threshold_backward = declare(
+    "threshold_backward",
+    _pass_positive,
+    "self result",
+    node="ThresholdBackwardBackward0",
+    self=lambda F, g, result: F.threshold_backward(g, result),
+)
+relu = unary(
+    "relu",
+    _relu,
+    formula="g · [result > 0]",
+    self=lambda F, g, result: F.threshold_backward(g, result),
+)
 tanh = unary("tanh", _floating(xp.tanh), formula="g · (1 − result²)",
              self=lambda F, g, result: g * F.conj(1 - result * result))  # fmt: skip
 
