@@ -143,6 +143,9 @@ def meshgrid(*tensors, indexing=None):
     """Coordinate grids of one-dimensional tensors."""
     if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)):
         tensors = tuple(tensors[0])
+    for x in tensors:
+        if x._a.ndim > 1:
+            raise RuntimeError(f"torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: {x}")
     swap = indexing == "xy" and len(tensors) > 1
     if swap:
         tensors = (tensors[1], tensors[0], *tensors[2:])
@@ -152,7 +155,6 @@ def meshgrid(*tensors, indexing=None):
         view = x.reshape(*[-1 if i == k else 1 for i in range(len(shape))])
         grids.append(view.expand(*shape))
     if swap:
-        grids = [grid.transpose(0, 1) for grid in grids]
         grids[0], grids[1] = grids[1], grids[0]
     return tuple(grids)
 

@@ -17,9 +17,11 @@ OPERATIONS = {}
 
 
 def declare(name, forward, inputs="self", attrs="", *, node=None, formula="", view=False, outputs=None, joint=None,
-            also=None, hidden=(), **derivatives):  # fmt: skip
+            also=None, hidden=(), edges=None, **derivatives):  # fmt: skip
     """Declare an operation with attributes; returns ``function(*tensors, *attributes)`` with no checks of its own."""
     op = _op(name, forward, inputs, attrs, node, formula, view, outputs, joint, derivatives, also, hidden)
+    if edges is not None:
+        op.edges = edges  # of a joint derivative, when the last inputs have none
     function = _caller(op)
     function.op = op
     setattr(RAW, name, op.forward)

@@ -1,23 +1,31 @@
-"""Indexing in all its forms, gather and scatter, embedding."""
+"""Indexing with square brackets: views for integers, slices, None and ``...``; copies for index tensors, lists and masks."""
 
 from __future__ import annotations
 
 from ..backend import xp
-from ..engine import views
-from ..engine.dispatch import RAW, TENSOR, Tensor, wrap
-from ..engine.tensor import wrap_dim
-from .declare import declare, method, only_method, public
+from ..engine import dtypes, views
+from ..engine.dispatch import TENSOR, Tensor, wrap
+from .declare import declare, method, public
 from .shape import alias_op, copy_, reshape, select_op, slice_op, unsqueeze_op
 
 
+# ---------------------------------------------------------------- the two operations
 def _put_index(g, index, shape):
     out = xp.zeros(shape, g.dtype)
-    xp.add.at(out, index, g)
+    if all(i.__class__ is slice or i.dtype == bool for i in index):
+        out[index] = g
+    else:
+        xp.add.at(out, index, g)
     return out
 
 
+def shown(index):
+    """An index as ``_saved_indices`` shows it: tensors, None where a dimension is taken whole."""
+    return tuple(None if i.__class__ is slice else wrap(xp.asarray(i)) for i in index)
+
+
 index_op = declare("index", lambda x, indices: xp.ascontiguousarray(x[indices]), "self", "indices",
-                   formula="g added at the indices",
+                   formula="g added at the indices", also={"indices": lambda node: shown(node.at[0])},
                    self=lambda F, g, self_shape, indices: F.put_index(g, indices, self_shape))  # fmt: skip
 declare("put_index", _put_index, "self", "index shape", node="IndexPutBackward0", self=lambda F, g, index: F.index(g, index))
 
@@ -33,6 +41,7 @@ def _index_put_forward(x, values, indices, accumulate):
 
 index_put_op = declare("index_put", _index_put_forward, "self values", "indices accumulate", node="IndexPutBackward0",
                        formula="∂self: g, zero at the indices    ∂values: g at the indices",
+                       also={"indices": lambda node: shown(node.at[0])},
                        self=lambda F, g, indices, accumulate: g if accumulate else F.zero_at(g, indices),
                        values=lambda F, g, indices: F.index(g, indices))  # fmt: skip
 
@@ -47,56 +56,150 @@ declare("zero_at", _zero_at, "self", "indices", node="IndexPutBackward0", self=l
 
 
 # ---------------------------------------------------------------- reading an index
-def _is_advanced(i):
-    return isinstance(i, (Tensor, list, xp.ndarray, range)) or isinstance(i, tuple)
+class _Reader:
+    """Walks an index from left to right: views are taken at once, index tensors are collected with their dimensions."""
 
+    def __init__(self, tensor):
+        self.out = self.original = tensor
+        self.dim = self.real = 0
+        self.pending = []
 
-def _as_index(i):
-    """One index as NumPy takes it; IndexError for what PyTorch refuses."""
-    if isinstance(i, Tensor):
-        if i._a.dtype.kind not in "biu":
+    def take(self, i):
+        if i is None:
+            self.out = unsqueeze_op(self.out, self.dim)
+            self.dim += 1
+        elif isinstance(i, slice):
+            self.out = _slice(self.out, self.dim, i)
+            self._step()
+        elif isinstance(i, bool):
+            self._truth(i)
+        elif isinstance(i, Tensor):
+            self._tensor(i)
+        elif isinstance(i, (list, tuple, range, xp.ndarray)):
+            self._collect(_array(i))
+        elif hasattr(i, "__index__"):
+            self._integer(i.__index__())
+        else:
+            _refuse(i)
+
+    def _step(self, n=1):
+        self.dim += n
+        self.real += n
+
+    def _integer(self, i):
+        self.out = _select(self.out, self.dim, i, self.real)
+        self.real += 1
+
+    def _truth(self, value):
+        self.out = unsqueeze_op(self.out, self.dim)
+        self.pending.append((self.dim, xp.zeros(1 if value else 0, xp.int64)))
+        self.dim += 1
+
+    def _tensor(self, i):
+        a = i._a
+        if a.ndim == 0 and a.dtype.kind in "iu" and a.dtype != xp.uint8:
+            self._integer(int(a))
+        elif a.ndim == 0 and a.dtype in (bool, xp.uint8):
+            self._truth(bool(a))
+        else:
+            self._collect(a)
+
+    def _collect(self, a):
+        if a.dtype == bool or a.dtype == xp.uint8:
+            a = a.astype(bool)
+            _check_mask(a, self.out._a.shape, self.dim, self.real)
+            self.pending.append((self.dim, a))
+            self._step(a.ndim)
+            return
+        if a.dtype.kind not in "iu":
             raise IndexError("tensors used as indices must be long, int, byte or bool tensors")
-        return i._a.astype(bool) if i._a.dtype == xp.uint8 else i._a
-    if isinstance(i, (list, tuple, range)):
-        made = xp.asarray([x._a if isinstance(x, Tensor) else x for x in i])
-        return made.astype(xp.int64) if made.size == 0 else made
-    return i
+        _check_bounds(a, self.out._a.shape[self.dim], self.dim)
+        self.pending.append((self.dim, a))
+        self._step()
+
+    def numpy_index(self):
+        """The collected index tensors in NumPy's form."""
+        out, at = [], 0
+        for dim, a in self.pending:
+            out += [slice(None)] * (dim - at)
+            out.append(a)
+            at = dim + (a.ndim if a.dtype == bool else 1)
+        return tuple(out)
 
 
-def _expand_ellipsis(index, ndim):
-    """The index as a tuple with ``...`` written out; IndexError with too many entries."""
-    used = sum(1 if not isinstance(i, Tensor) or i._a.dtype not in (bool, xp.uint8) else i._a.ndim
-               for i in index if i is not None and i is not Ellipsis and not isinstance(i, bool))  # fmt: skip
+def _array(i):
+    made = xp.asarray([x._a if isinstance(x, Tensor) else x for x in i])
+    if made.dtype.kind in "USO":
+        _refuse(i)
+    return made.astype(xp.int64) if made.size == 0 else made
+
+
+def _refuse(i):
+    if isinstance(i, str):
+        raise TypeError("new(): invalid data type 'str'")
+    raise IndexError(
+        f"only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices (got {type(i).__name__})"
+    )
+
+
+def _check_mask(mask, shape, dim, real):
+    for k, n in enumerate(mask.shape):
+        if dim + k >= len(shape) or shape[dim + k] != n:
+            raise IndexError(
+                f"The shape of the mask {list(mask.shape)} at index {k} does not match the shape of the indexed tensor {list(shape)} "
+                f"at index {dim + k}"
+            )
+
+
+def _check_bounds(a, n, dim):
+    if a.size and (a.min() < -n or a.max() >= n):
+        wrong = a.max() if a.max() >= n else a.min()
+        raise IndexError(f"index {int(wrong)} is out of bounds for dimension {dim} with size {n}")
+
+
+def _used(i):
+    """How many dimensions an entry of an index takes."""
+    if i is None or i is Ellipsis or isinstance(i, bool):
+        return 0
+    if isinstance(i, Tensor) and i._a.dtype in (bool, xp.uint8):
+        return i._a.ndim
+    if isinstance(i, xp.ndarray) and i.dtype == bool:
+        return i.ndim
+    return 1
+
+
+def _expanded(index, ndim):
+    """The index with ``...`` written out; IndexError with too many entries."""
+    used = sum(map(_used, index))
     if used > ndim:
+        if ndim == 0:
+            raise IndexError(_ZERO_DIM)
         raise IndexError(f"too many indices for tensor of dimension {ndim}")
-    if any(i is Ellipsis for i in index):
-        at = next(k for k, i in enumerate(index) if i is Ellipsis)
-        return (*index[:at], *[slice(None)] * (ndim - used), *index[at + 1 :])
+    for at, i in enumerate(index):
+        if i is Ellipsis:
+            return (*index[:at], *[slice(None)] * (ndim - used), *[j for j in index[at + 1 :] if j is not Ellipsis])
     return index
 
 
-def _basic(self, index):
-    """Integers, slices, None and ``...``: a chain of views, as PyTorch makes it."""
-    out, dim = self, 0
-    for i in _expand_ellipsis(index, self._a.ndim):
-        if i is None:
-            out = unsqueeze_op(out, dim)
-            dim += 1
-        elif isinstance(i, slice):
-            out = _slice(out, dim, i)
-            dim += 1
-        else:
-            out = _select(out, dim, i, self)
-    return alias_op(out) if out is self else out
+_ZERO_DIM = (
+    "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to convert a 0-dim tensor to a number"
+)
 
 
-def _slice(x, dim, i):
+def _read(self, index):
+    reader = _Reader(self)
+    for i in _expanded(index, self._a.ndim):
+        reader.take(i)
+    return reader
+
+
+def _slice(x, dim, i, always=False):
     n = x._a.shape[dim]
     start, stop, step = (v if v is None else _integer(v) for v in (i.start, i.stop, i.step))
     if step is not None and step <= 0:
         raise ValueError("step must be greater than zero")
     start, stop, step = slice(start, stop, step).indices(n)
-    if start == 0 and stop >= n and step == 1:
+    if start == 0 and stop >= n and step == 1 and not always:
         return x
     return slice_op(x, dim, start, max(stop, start), step)
 
@@ -105,14 +208,12 @@ def _integer(v):
     return v._a.item() if isinstance(v, Tensor) else v.__index__()
 
 
-def _select(x, dim, i, original):
+def _select(x, dim, i, real):
     if x._a.ndim == 0:
-        raise IndexError("invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to convert a "
-                         "0-dim tensor to a number")  # fmt: skip
+        raise IndexError(_ZERO_DIM)
     n = x._a.shape[dim]
-    i = _integer(i)
     if not -n <= i < n:
-        raise IndexError(f"index {i} is out of bounds for dimension {dim} with size {n}")
+        raise IndexError(f"index {i} is out of bounds for dimension {real} with size {n}")
     return select_op(x, dim, i % n)
 
 
@@ -126,319 +227,107 @@ def getitem(self, index):
         try:
             part = self._a[index, ...]
         except IndexError:
-            return _basic(self, (index,))
+            return _read(self, (index,)).out
         return select_attach(self, part, (0, index if index >= 0 else index + len(self._a)))
-    if kind is not tuple:
-        index = (index,)
-    if any(_is_advanced(i) and not _is_scalar(i) for i in index) or any(isinstance(i, bool) for i in index):
-        return index_op(self, _advanced(index, self._a))
-    _check_kinds(index)
-    return _basic(self, index)
+    if kind is slice and self._a.ndim:
+        return _slice(self, 0, index, always=True)
+    reader = _read(self, index if kind is tuple else (index,))
+    out = reader.out
+    if reader.pending:
+        return _gather(out, reader.numpy_index())
+    return alias_op(out) if out is self else out
 
 
-def _is_scalar(i):
-    return isinstance(i, Tensor) and i._a.ndim == 0 and i._a.dtype.kind in "iu" and i._a.dtype != xp.uint8
-
-
-def _check_kinds(index):
-    for i in index:
-        if i is None or i is Ellipsis or isinstance(i, (int, slice, Tensor, xp.integer)) or hasattr(i, "__index__"):
-            continue
-        raise IndexError(
-            f"only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices (got "
-            f"{type(i).__name__})"
-        )
-
-
-def _advanced(index, array):
-    found = tuple(_as_index(i) for i in _expand_ellipsis(index, array.ndim))
-    _check_masks(found, array)
-    _check_bounds(found, array)
-    return found
-
-
-def _check_masks(index, array):
-    dim = 0
-    for i in index:
-        if i is None or isinstance(i, bool):
-            continue
-        if isinstance(i, xp.ndarray) and i.dtype == bool:
-            if i.shape != array.shape[dim : dim + i.ndim]:
-                raise IndexError(
-                    f"The shape of the mask {list(i.shape)} at index 0 does not match the shape of the indexed tensor "
-                    f"{list(array.shape)} at index {dim}"
-                )
-            dim += i.ndim
-        else:
-            dim += 1
-
-
-def _check_bounds(index, array):
-    dim = 0
-    for i in index:
-        if i is None or isinstance(i, bool):
-            continue
-        if isinstance(i, xp.ndarray):
-            if i.dtype == bool:
-                dim += i.ndim
-                continue
-            n = array.shape[dim]
-            if i.size and (i.min() < -n or i.max() >= n):
-                wrong = i.max() if i.max() >= n else i.min()
-                raise IndexError(f"index {int(wrong)} is out of bounds for dimension {dim} with size {n}")
-        dim += 1
+def _gather(x, index):
+    try:
+        return index_op(x, index)
+    except IndexError:
+        shapes = ", ".join(str(list(i.shape)) for i in index if i.__class__ is not slice)
+        raise IndexError(f"shape mismatch: indexing tensors could not be broadcast together with shapes {shapes}") from None
 
 
 def setitem(self, index, value):
     """``self[index] = value``: written in place and recorded."""
-    if index.__class__ is not tuple:
-        index = (index,)
     if not isinstance(value, Tensor):
-        value = wrap(xp.asarray(value, self._a.dtype) if not isinstance(value, (list, tuple)) else xp.asarray(value).astype(self._a.dtype))
-    if any(_is_advanced(i) and not _is_scalar(i) for i in index) or any(isinstance(i, bool) for i in index):
-        _put(self, _advanced(index, self._a), value, False)
+        if not isinstance(value, (bool, int, float, complex, xp.generic)):
+            raise TypeError(f"can't assign a {type(value).__name__} to a torch.{self.dtype.type_name}")
+        value = wrap(xp.asarray(value).astype(self._a.dtype))
+    reader = _read(self, index if index.__class__ is tuple else (index,))
+    target = reader.out
+    if reader.pending:
+        _put(target, reader.numpy_index(), value, False)
         return
-    _check_kinds(index)
-    target = _basic(self, index)
     while value._a.ndim > target._a.ndim and value._a.shape[0] == 1:
         value = reshape(value, value._a.shape[1:])
     copy_(target, value)
 
 
 def _put(self, index, value, accumulate):
-    value = value if value._a.dtype == self._a.dtype else TENSOR.cast(value, self._a.dtype)
+    if value._a.dtype != self._a.dtype:
+        raise RuntimeError(
+            f"Index put requires the source and destination dtypes match, got {dtypes.scalar_name(self.dtype)} for the destination and "
+            f"{dtypes.scalar_name(value.dtype)} for the source."
+        )
+    part = self._a[index]
     try:
-        return views.write(index_put_op.op, (self, value), (index, accumulate))
+        xp.broadcast_to(value._a, part.shape)
     except ValueError:
         raise RuntimeError(
             f"shape mismatch: value tensor of shape {list(value._a.shape)} cannot be broadcast to indexing result of shape "
-            f"{list(self._a[index].shape)}"
+            f"{list(part.shape)}"
         ) from None
+    return views.write(index_put_op.op, (self, value), (index, accumulate))
+
+
+def _no_delete(self, index):
+    raise TypeError("Tensor does not support deleting items")
 
 
 Tensor.__getitem__ = getitem
 Tensor.__setitem__ = setitem
+Tensor.__delitem__ = _no_delete
+
+
+def _given(self, indices):
+    """The index of ``index_put``: tensors, with None for a whole dimension."""
+    reader = _Reader(self)
+    for i in indices:
+        reader._collect(i._a) if i is not None else reader._step()
+    return reader.numpy_index()
 
 
 def index_put_(self, indices, values, accumulate=False):
     """In-place ``self[indices] = values`` (added with ``accumulate``)."""
-    return _put(self, _advanced(tuple(indices), self._a), values, accumulate)
+    return _put(self, _given(self, indices), values, accumulate)
 
 
 def index_put(input, indices, values, accumulate=False):
     """A copy with ``values`` at ``indices``."""
-    return index_put_op(input, values, _advanced(tuple(indices), input._a), accumulate)
+    return index_put_op(input, values, _given(input, indices), accumulate)
 
 
-only_method(index_put_)
+method(index_put_)
 method(index_put)
 
 
 def nonzero(input, *, as_tuple=False):
     """The indices of nonzero elements: a matrix, or one vector a dimension."""
-    found = xp.nonzero(input._a) if input._a.ndim else xp.nonzero(input._a.reshape(1))
     if as_tuple:
-        return tuple(wrap(i.astype(xp.int64)) for i in found)
-    return wrap(xp.stack(found, -1).astype(xp.int64)[:, : max(input._a.ndim, 0)])
+        found = nonzero(input if input._a.ndim else reshape(input, (1,)))
+        return TENSOR.unbind(found, 1)
+    if input._a.ndim == 0:
+        return wrap(xp.zeros((int(bool(input._a)), 0), xp.int64))
+    return wrap(xp.stack(xp.nonzero(input._a), 0).astype(xp.int64).T)
 
 
 method(nonzero)
-public("argwhere", lambda input: nonzero(input))
-
-# ---------------------------------------------------------------- gather, scatter
-gather_op = declare("gather", lambda x, index, dim: _gather(x, index, dim), "self index", "dim", formula="g added at the indices",
-                    self=lambda F, g, index, self_shape, dim: F.scatter_back(g, index, self_shape, dim))  # fmt: skip
+method(lambda input: nonzero(input), "argwhere")
 
 
-def _full_index(index, dim):
-    grid = list(xp.indices(index.shape, sparse=True))
-    grid[dim] = index
-    return tuple(grid)
+def unravel_index(indices, shape):
+    """Coordinates of flat indices, one tensor a dimension."""
+    shape = (shape,) if isinstance(shape, int) else tuple(shape)
+    return tuple(wrap(xp.asarray(k, dtype=xp.int64)) for k in xp.unravel_index(indices._a, shape))
 
 
-def _gather(x, index, dim):
-    return x[_full_index(index, dim)] if x.ndim else x.reshape(1)[index].reshape(index.shape)
-
-
-def _scatter_back(g, index, shape, dim):
-    out = xp.zeros(shape, g.dtype)
-    xp.add.at(out, _full_index(index, dim), g)
-    return out
-
-
-declare("scatter_back", _scatter_back, "self index", "shape dim", node="ScatterAddBackward0", self=lambda F, g, index, dim: F.gather(g, index, dim))
-
-
-def gather(input, dim, index):
-    """Elements picked along ``dim``: ``out[i][j] = input[index[i][j]][j]`` for dim 0."""
-    if index._a.dtype != xp.int64 and index._a.dtype != xp.int32:
-        raise RuntimeError("gather(): Expected dtype int32/int64 for index")
-    d = wrap_dim(dim, input._a.ndim)
-    if index._a.ndim != input._a.ndim and input._a.ndim:
-        raise RuntimeError("Index tensor must have the same number of dimensions as input tensor")
-    n = input._a.shape[d] if input._a.ndim else 1
-    if index._a.size and (index._a.min() < 0 or index._a.max() >= n):
-        raise RuntimeError(f"index {int(index._a.max())} is out of bounds for dimension {d} with size {n}")
-    return gather_op(input, index, d)
-
-
-method(gather)
-method(lambda input, indices, dim=None: gather(input, dim, indices) if dim is not None else gather(reshape(input, (-1,)), 0, reshape(
-    indices, (-1,))), "take_along_dim")  # fmt: skip
-
-
-def _scatter_forward(x, index, src, dim, add):
-    out = x.copy()
-    where = _full_index(index, dim)
-    part = src[tuple(slice(0, n) for n in index.shape)] if src.ndim else src
-    if add:
-        xp.add.at(out, where, part)
-    else:
-        out[where] = part
-    return out
-
-
-def _scatter_src(F, g, index, src_shape, dim):
-    got = F.gather(g, index, dim)
-    if tuple(src_shape) == tuple((got if F is RAW else got._a).shape) or not src_shape:
-        return got
-    return F.put_region(got, src_shape, tuple(slice(0, n) for n in (got if F is RAW else got._a).shape))
-
-
-scatter_op = declare("scatter", _scatter_forward, "self index src", "dim add", formula="∂self: g, zero at the indices    ∂src: g at the indices",
-                     self=lambda F, g, index, dim, add: g if add else F.zero_along(g, index, dim),
-                     src=lambda F, g, index, src_shape, dim: _scatter_src(F, g, index, src_shape, dim))  # fmt: skip
-scatter_add_op = declare("scatter_add", _scatter_forward, "self index src", "dim add", formula="∂self: g    ∂src: g at the indices",
-                         self=lambda F, g: g, src=lambda F, g, index, src_shape, dim: _scatter_src(F, g, index, src_shape, dim))  # fmt: skip
-
-
-def _zero_along(g, index, dim):
-    out = g.copy()
-    out[_full_index(index, dim)] = 0
-    return out
-
-
-declare("zero_along", _zero_along, "self index", "dim", node="ScatterBackward0", self=lambda F, g, index, dim: F.zero_along(g, index, dim))
-
-
-def _source(self, src):
-    return src if isinstance(src, Tensor) else wrap(xp.asarray(src, self._a.dtype))
-
-
-def scatter(input, dim, index, src, *, reduce=None):
-    """A copy with ``src`` written at ``index`` along ``dim``."""
-    d = wrap_dim(dim, input._a.ndim)
-    return scatter_op(input, index, _source(input, src), d, reduce == "add")
-
-
-def scatter_(self, dim, index, src=None, *, value=None, reduce=None):
-    """In-place ``scatter``."""
-    d = wrap_dim(dim, self._a.ndim)
-    return views.write(scatter_op.op, (self, index, _source(self, value if src is None else src)), (d, reduce == "add"))
-
-
-method(scatter)
-only_method(scatter_)
-method(lambda input, dim, index, src: scatter_add_op(input, index, src, wrap_dim(dim, input._a.ndim), True), "scatter_add")
-only_method(lambda self, dim, index, src: views.write(scatter_add_op.op, (self, index, src), (wrap_dim(dim, self._a.ndim), True)), "scatter_add_")
-
-
-# ---------------------------------------------------------------- along one dimension
-def _along(index, dim, ndim):
-    return (slice(None),) * dim + (index,) + (slice(None),) * (ndim - dim - 1)
-
-
-def _select_back(g, index, shape, dim):
-    out = xp.zeros(shape, g.dtype)
-    xp.add.at(out, _along(index, dim, len(shape)), g)
-    return out
-
-
-index_select_op = declare("index_select", lambda x, index, dim: xp.take(x, index, dim), "self index", "dim", formula="g added at the indices",
-                          self=lambda F, g, index, self_shape, dim: F.select_back(g, index, self_shape, dim))  # fmt: skip
-declare("select_back", _select_back, "self index", "shape dim", node="IndexAddBackward0", self=lambda F, g, index, dim: F.index_select(g, index, dim))
-
-
-def index_select(input, dim, index):
-    """The slices of ``input`` at ``index`` along ``dim``."""
-    d = wrap_dim(dim, input._a.ndim)
-    n = input._a.shape[d] if input._a.ndim else 1
-    if index._a.size and (index._a.min() < 0 or index._a.max() >= n):
-        raise IndexError("index out of range in self")
-    return index_select_op(input if input._a.ndim else reshape(input, (1,)), index, d)
-
-
-method(index_select)
-
-
-def _index_add_forward(x, source, index, dim, alpha):
-    out = x.copy()
-    xp.add.at(out, _along(index, dim, x.ndim), source if alpha == 1 else source * alpha)
-    return out
-
-
-index_add_op = declare("index_add", _index_add_forward, "self source", "index dim alpha", formula="∂self: g    ∂source: g at the indices",
-                       self=lambda F, g: g,
-                       source=lambda F, g, index, dim, alpha: F.take(g, index, dim) * alpha)  # fmt: skip
-RAW.take = lambda x, index, dim: xp.take(x, index, dim)
-TENSOR.take = lambda x, index, dim: index_select(x, dim, wrap(index))
-index_copy_op = declare("index_copy", lambda x, source, index, dim: _index_put_forward(x, source, _along(index, dim, x.ndim), False),
-                        "self source", "index dim", self=lambda F, g, index, dim: F.zero_at(g, _along(index, dim, (g if F is RAW else g._a).ndim)),
-                        source=lambda F, g, index, dim: F.take(g, index, dim))  # fmt: skip
-index_fill_op = declare("index_fill", lambda x, index, dim, value: _index_put_forward(x, x.dtype.type(value), _along(index, dim, x.ndim), False),
-                        "self", "index dim value", self=lambda F, g, index, dim: F.zero_at(g, _along(index, dim, (g if F is RAW else g._a).ndim)))  # fmt: skip
-method(lambda input, dim, index, source, *, alpha=1: index_add_op(input, source, index._a, wrap_dim(dim, input._a.ndim), alpha), "index_add")
-only_method(lambda self, dim, index, source, *, alpha=1: views.write(index_add_op.op, (self, source), (index._a, wrap_dim(dim, self._a.ndim), alpha)), "index_add_")
-method(lambda input, dim, index, source: index_copy_op(input, source, index._a, wrap_dim(dim, input._a.ndim)), "index_copy")
-only_method(lambda self, dim, index, source: views.write(index_copy_op.op, (self, source), (index._a, wrap_dim(dim, self._a.ndim))), "index_copy_")
-method(lambda input, dim, index, value: index_fill_op(input, index._a, wrap_dim(dim, input._a.ndim), value), "index_fill")
-only_method(lambda self, dim, index, value: views.write(index_fill_op.op, (self,), (index._a, wrap_dim(dim, self._a.ndim), value)), "index_fill_")
-
-
-def masked_select(input, mask):
-    """The elements where ``mask`` holds, in one dimension."""
-    shape = xp.broadcast_shapes(input._a.shape, mask._a.shape)
-    return index_op(input.expand(*shape), (xp.broadcast_to(mask._a, shape),))
-
-
-method(masked_select)
-
-
-def masked_scatter(input, mask, source):
-    """A copy with the elements of ``source`` put, in order, where ``mask`` holds."""
-    n = int(xp.broadcast_to(mask._a, input._a.shape).sum())
-    return index_put(input, (wrap(xp.broadcast_to(mask._a, input._a.shape)),), reshape(source, (-1,))[:n])
-
-
-method(masked_scatter)
-
-
-# ---------------------------------------------------------------- embedding
-def _embedding_back(F, g, indices, weight_shape, padding_idx):
-    return F.embedding_back(g, indices, weight_shape, padding_idx)
-
-
-def _embedding_back_forward(g, indices, shape, padding_idx):
-    out = xp.zeros(shape, g.dtype)
-    xp.add.at(out, indices.ravel(), g.reshape(-1, shape[1]))
-    if padding_idx is not None:
-        out[padding_idx] = 0
-    return out
-
-
-embedding_op = declare("embedding", lambda weight, indices, padding_idx: weight[indices], "weight", "indices padding_idx",
-                       formula="g added into the chosen rows", weight=_embedding_back)  # fmt: skip
-declare("embedding_back", _embedding_back_forward, "self", "indices shape padding_idx", node="EmbeddingDenseBackward0",
-        self=lambda F, g, indices, padding_idx: F.embedding(g, indices, padding_idx))  # fmt: skip
-
-
-def repeat_interleave(input, repeats, dim=None):
-    """Every slice along ``dim`` repeated."""
-    if dim is None:
-        input, dim = reshape(input, (-1,)), 0
-    counts = repeats._a if isinstance(repeats, Tensor) else repeats
-    index = xp.repeat(xp.arange(input._a.shape[dim]), counts)
-    return index_select(input, dim, wrap(index.astype(xp.int64)))
-
-
-method(repeat_interleave)
+public("unravel_index", unravel_index)

@@ -343,10 +343,4 @@ def _chain(matrices):
     return out
 
 
-def trace(input):
-    """The sum of the diagonal."""
-    return input.diagonal().sum()
-
-
-method(trace)
 only_method(lambda self, mat1, mat2, *, beta=1, alpha=1: self.copy_(addmm(self, mat1, mat2, beta=beta, alpha=alpha)), "addmm_")

@@ -5,7 +5,8 @@ from __future__ import annotations
 from ..backend import xp
 from ..engine import dtypes, views
 from ..engine.dispatch import RAW, TENSOR, Tensor, broadcast_error, common_dtype, wrap
-from ..engine.tensor import Size, element_strides, wrap_dim
+from ..engine.modes import is_grad_enabled
+from ..engine.tensor import Size, wrap_dim
 from .declare import alias, declare, method, only_method, public
 
 ndarray = xp.ndarray
@@ -72,7 +73,7 @@ expand_to = declare("expand_to", _expand_to, "self", "shape", node="ExpandBackwa
 # ---------------------------------------------------------------- strided views
 as_strided_op = declare(
     "as_strided_op", lambda x, size, stride, offset, outer: views.strided(views.flat_storage(x), size, stride, offset),
-    "self", "size stride storage_offset outer", node="AsStridedBackward0", view=True, formula="g laid back into the storage",
+    "self", "size stride storage_offset outer", node="AsStridedBackward0", view=True, hidden=("outer",), formula="g laid back into the storage",
     self=lambda F, g, size, stride, storage_offset, outer: F.strided_scatter(g, (size, stride, storage_offset), outer),
 )  # fmt: skip
 declare("strided_scatter", lambda g, inner, outer: views.scatter(g, inner, outer), "self", "inner outer",
@@ -146,9 +147,19 @@ def view(self, *shape):
 
 
 def _view_dtype(self, dtype):
-    if self._g is not None and not dtype.category >= 2:
-        raise RuntimeError("view(dtype) to a non-floating dtype is not differentiable")
-    return alias_op(self) if dtype.np == self._a.dtype else wrap(self._a.view(dtype.np))
+    if dtype.np == self._a.dtype:
+        return alias_op(self)
+    wide, narrow = self._a.itemsize, dtype.np.itemsize
+    if self._a.ndim == 0 and wide != narrow:
+        raise RuntimeError(f"self.dim() cannot be 0 to view {dtypes.scalar_name(self.dtype)} as {dtypes.scalar_name(dtype)} (different element sizes)")
+    return reinterpret_op(self.detach() if dtype.category < 2 else self, dtype.np)
+
+
+def _reinterpret(x, dtype):
+    return x.view(dtype) if x.ndim else x.reshape(1).view(dtype).reshape(())
+
+
+reinterpret_op = declare("reinterpret", _reinterpret, "self", "dtype", node="ViewBackward1", view=True, self=lambda F, g: g)
 
 
 method(reshape)
@@ -184,7 +195,13 @@ def unflatten(input, dim, sizes_):
     """Dimension ``dim`` split into ``sizes``."""
     d = wrap_dim(dim, input._a.ndim)
     s = input._a.shape
-    return view(input, *s[:d], *infer(tuple(sizes_), s[d]), *s[d + 1 :])
+    try:
+        parts = infer(tuple(sizes_), s[d])
+    except RuntimeError:
+        raise RuntimeError(
+            f"unflatten: Provided sizes {list(sizes_)} don't multiply up to the size of dim {d} ({s[d]}) in the input tensor"
+        ) from None
+    return view(input, *s[:d], *parts, *s[d + 1 :])
 
 
 for _f in (flatten, ravel, unflatten):
@@ -264,7 +281,15 @@ def mT(self):
 
 Tensor.mT = property(mT)
 Tensor.mH = property(lambda self: mT(self).conj())
-Tensor.H = property(lambda self: t(self).conj())
+
+
+def _H(self):
+    if self._a.ndim not in (0, 2):
+        raise RuntimeError(f"tensor.H is only supported on matrices (2-D tensors). Got {self._a.ndim}-D tensor.")
+    return transpose(self, 0, 1).conj() if self._a.ndim else self.conj()
+
+
+Tensor.H = property(_H)
 Tensor.T = property(lambda self: permute_op(self, tuple(reversed(range(self._a.ndim)))))
 
 # ---------------------------------------------------------------- expand, squeeze
@@ -275,10 +300,10 @@ unsqueeze_op = declare("unsqueeze", lambda x, dim: xp.expand_dims(x, dim), "self
 squeeze_op = declare("squeeze_all", lambda x: x.reshape(tuple(n for n in x.shape if n != 1)), "self", "", node="SqueezeBackward0",
                      view=True, formula="g in the shape of self", self=lambda F, g, self_shape: F.reshape(g, self_shape))  # fmt: skip
 squeeze_dim_op = declare("squeeze_dim", lambda x, dim: x.squeeze(dim) if x.ndim and x.shape[dim] == 1 else x.view(), "self", "dim",
-                         node="SqueezeBackward1", view=True, formula="g in the shape of self",
+                         node="SqueezeBackward1", view=True, also={"dim": lambda node: node.at[0]}, formula="g in the shape of self",
                          self=lambda F, g, self_shape: F.reshape(g, self_shape))  # fmt: skip
 squeeze_dims_op = declare("squeeze_dims", lambda x, dim: x.squeeze(tuple(d for d in dim if x.shape[d] == 1)), "self", "dim",
-                          node="SqueezeBackward2", view=True, formula="g in the shape of self",
+                          node="SqueezeBackward2", view=True, also={"dim": lambda node: node.at[0]}, formula="g in the shape of self",
                           self=lambda F, g, self_shape: F.reshape(g, self_shape))  # fmt: skip
 
 
@@ -292,20 +317,20 @@ def expand(self, *shape):
             f"expand(torch.{self.dtype.type_name}{{{list(own)}}}, size={list(shape)}): the number of sizes provided "
             f"({len(shape)}) must be greater or equal to the number of dimensions in the tensor ({len(own)})"
         )
-    out = []
-    for i, n in enumerate(shape):
+    out = list(shape)
+    for i in reversed(range(len(shape))):
+        n = shape[i]
         have = own[i - extra] if i >= extra else 1
         if n == -1:
             if i < extra:
                 raise RuntimeError("expand: The expanded size of the tensor (-1) isn't allowed in a leading, non-existing "
                                    f"dimension {i}")  # fmt: skip
-            n = have
+            out[i] = have
         elif i >= extra and have != n and have != 1:
             raise RuntimeError(
                 f"The expanded size of the tensor ({n}) must match the existing size ({have}) at non-singleton dimension {i}.  "
                 f"Target sizes: {list(shape)}.  Tensor sizes: {list(own)}"
             )
-        out.append(n)
     return expand_op(self, tuple(out))
 
 
@@ -322,7 +347,7 @@ def broadcast_tensors(*tensors):
         shape = xp.broadcast_shapes(*[x._a.shape for x in tensors])
     except ValueError:
         raise broadcast_error(tensors[0]._a.shape, tensors[1]._a.shape) from None
-    return tuple(expand(x, shape) for x in tensors)
+    return tuple(x if x._a.shape == shape else expand(x, shape) for x in tensors)
 
 
 public("broadcast_tensors", broadcast_tensors)
@@ -347,7 +372,7 @@ method(unsqueeze)
 method(squeeze)
 
 
-def _relabel(name, function):
+def _relabel(name, function, node):
     """An in-place change of sizes and strides: the tensor becomes its own view."""
 
     def inplace(self, *args):
@@ -355,8 +380,10 @@ def _relabel(name, function):
         views.check_inplace(self, tracked)
         other = function(self, *args)
         self._a = other._a
-        if tracked:
-            self._g = other._g
+        if tracked and is_grad_enabled():
+            made = other._g
+            made.__class__ = _renamed(type(made), node)
+            self._g = made
         views.bump(self)
         return self
 
@@ -365,9 +392,22 @@ def _relabel(name, function):
     only_method(inplace, name)
 
 
-for _n, _f in [("unsqueeze_", unsqueeze), ("squeeze_", squeeze), ("t_", t), ("transpose_", transpose), ("swapaxes_", transpose),
-               ("swapdims_", transpose), ("as_strided_", as_strided)]:  # fmt: skip
-    _relabel(_n, _f)
+def _renamed(node_class, name):
+    """The node class as PyTorch calls it for the in-place form."""
+    found = _INPLACE_NAMES.get(name)
+    if found is None:
+        found = _INPLACE_NAMES[name] = type(name, (node_class,), {"__slots__": (), "__module__": "gradviz"})
+    return found
+
+
+_INPLACE_NAMES = {}
+for _n, _f, _node in [
+    ("unsqueeze_", unsqueeze, "UnsqueezeBackward1"), ("squeeze_", squeeze, "SqueezeBackward3"), ("t_", t, "TBackward1"),
+    ("transpose_", transpose, "TransposeBackward1"), ("swapaxes_", transpose, "TransposeBackward1"),
+    ("swapdims_", transpose, "TransposeBackward1"), ("as_strided_", as_strided, "AsStridedBackward1"),
+]:  # fmt: skip
+    _relabel(_n, _f, _node)
+public("as_strided_", Tensor.as_strided_)
 
 # ---------------------------------------------------------------- copies
 clone_op = declare("clone", lambda x, contiguous: xp.array(x, order="C" if contiguous else "K"), "self", "contiguous",
@@ -439,7 +479,7 @@ def _cat_forward(arrays, dim):
     return xp.concatenate(arrays, dim)
 
 
-def _variadic(name, node, forward, joint, formula):
+def variadic(name, node, forward, joint, formula, hide=()):
     """An operation of any number of tensors and one attribute: one declaration a count."""
     made = {}
 
@@ -450,7 +490,8 @@ def _variadic(name, node, forward, joint, formula):
             names = " ".join(f"t{k}" for k in range(n))
             shapes = ", ".join(f"t{k}_shape" for k in range(n))
             rule = eval(f"lambda F, g, dim, {shapes}: joint(F, g, dim, ({shapes},))", {"joint": joint})  # noqa: S307
-            op = declare(f"{name}_{n}", lambda *a: forward(a[:-1], a[-1]), names, "dim", node=node, formula=formula, joint=rule)
+            hidden = (*hide, *[f"t{k}_sym_sizes" for k in range(n)])
+            op = declare(f"{name}_{n}", lambda *a: forward(a[:-1], a[-1]), names, "dim", node=node, formula=formula, joint=rule, hidden=hidden)
             made[n] = op
         return op(*tensors, dim)
 
@@ -470,8 +511,8 @@ def _stack_joint(F, g, dim, shapes):
     return [F.select(g, dim, k) for k in range(len(shapes))]
 
 
-_cat = _variadic("cat", "CatBackward0", _cat_forward, _cat_joint, "the slice of g that came from each input")
-_stack = _variadic("stack", "StackBackward0", lambda arrays, dim: xp.stack(arrays, dim), _stack_joint,
+_cat = variadic("cat", "CatBackward0", _cat_forward, _cat_joint, "the slice of g that came from each input")
+_stack = variadic("stack", "StackBackward0", lambda arrays, dim: xp.stack(arrays, dim), _stack_joint,
                    "the slice of g that came from each input")  # fmt: skip
 
 
@@ -484,7 +525,7 @@ def cat(tensors, dim=0, *, out=None):
     """Tensors joined along an existing dimension."""
     tensors = list(tensors)
     if not tensors:
-        raise RuntimeError("torch.cat(): expected a non-empty list of Tensors")
+        raise ValueError("torch.cat(): expected a non-empty list of Tensors")
     for k, x in enumerate(tensors):
         if not isinstance(x, Tensor):
             raise TypeError(f"expected Tensor as element {k} in argument 0, but got {type(x).__name__}")
@@ -537,8 +578,6 @@ for _n in ("concat", "concatenate"):
     public(_n, cat)
 public("stack", stack)
 TENSOR.stack_list = lambda column: stack(column)
-public("hstack", lambda tensors: cat([x if x._a.ndim else unsqueeze(x, 0) for x in tensors], 0 if tensors[0]._a.ndim <= 1 else 1))
-public("vstack", lambda tensors: cat([x if x._a.ndim > 1 else reshape(x, (1, -1)) for x in tensors], 0))
 
 
 # ---------------------------------------------------------------- parting
@@ -607,9 +646,9 @@ TENSOR.select, TENSOR.narrow = select, narrow
 
 
 
-def _parts(name, node, forward, joint):
+def _parts(name, node, forward, joint, also):
     return declare(name, forward, "self", "sizes dim", node=node, view=True, outputs=True, formula="the gradients put side by side",
-                   joint=joint)  # fmt: skip
+                   joint=joint, hidden=("sizes",), also=also)  # fmt: skip
 
 
 def _fill_none(F, gs, shapes, like):
@@ -638,10 +677,11 @@ def _unbind_joint(F, g, self_shape, dim):
 
 RAW.cat, TENSOR.cat = lambda arrays, dim: xp.concatenate(arrays, dim), cat
 RAW.stack, TENSOR.stack = lambda arrays, dim: xp.stack(arrays, dim), stack
-split_op = _parts("split", "SplitBackward0", _split_forward, _split_joint)
-split_sizes_op = _parts("split_with_sizes", "SplitWithSizesBackward0", _split_forward, _split_joint)
+split_op = _parts("split", "SplitBackward0", _split_forward, _split_joint, {"split_size": lambda node: node.at[0][0]})
+split_sizes_op = _parts("split_with_sizes", "SplitWithSizesBackward0", _split_forward, _split_joint,
+                        {"split_sizes": lambda node: node.at[0]})  # fmt: skip
 unbind_op = declare("unbind", lambda x, dim: [_select_forward(x, dim, k) for k in range(x.shape[dim])], "self", "dim",
-                    node="UnbindBackward0", view=True, outputs=True, formula="the gradients stacked", joint=_unbind_joint)  # fmt: skip
+                    node="UnbindBackward0", view=True, outputs=True, hidden=("self_sym_sizes",), formula="the gradients stacked", joint=_unbind_joint)  # fmt: skip
 
 
 def split(tensor, split_size_or_sections, dim=0):
@@ -711,112 +751,3 @@ def tensor_split(input, indices_or_sections, dim=0):
 
 
 method(tensor_split)
-
-# ---------------------------------------------------------------- flip, roll, repeat, diagonal
-flip_op = declare("flip", lambda x, dims: xp.ascontiguousarray(xp.flip(x, dims)), "self", "dims", node="FlipBackward0",
-                  formula="g flipped", self=lambda F, g, dims: F.flip(g, dims))  # fmt: skip
-roll_op = declare("roll", lambda x, shifts, dims: xp.roll(x, shifts, dims), "self", "shifts dims", node="RollBackward0",
-                  self=lambda F, g, shifts, dims: F.roll(g, tuple(-s for s in shifts), dims))  # fmt: skip
-repeat_op = declare("repeat", lambda x, repeats: xp.tile(x, repeats), "self", "repeats", node="RepeatBackward0",
-                    formula="g summed over the repetitions",
-                    self=lambda F, g, self_shape, repeats: _unrepeat(F, g, self_shape, repeats))  # fmt: skip
-
-
-def _unrepeat(F, g, shape, repeats):
-    shape = (1,) * (len(repeats) - len(shape)) + tuple(shape)
-    split_shape = tuple(n for pair in zip(repeats, shape, strict=True) for n in pair)
-    return F.reshape(F.sum_dims(F.reshape(g, split_shape), tuple(range(0, 2 * len(repeats), 2)), False), shape)
-
-
-def flip(input, *dims):
-    """A copy with the given dimensions reversed."""
-    return flip_op(input, tuple(wrap_dim(d, input._a.ndim) for d in sizes(dims)))
-
-
-def roll(input, shifts, dims=None):
-    """A copy with elements moved along dimensions, wrapping around."""
-    shifts = shifts if isinstance(shifts, (tuple, list)) else (shifts,)
-    if dims is None:
-        return reshape(roll(reshape(input, (-1,)), shifts, 0), input._a.shape)
-    return roll_op(input, tuple(shifts), tuple(dims) if isinstance(dims, (tuple, list)) else (dims,))
-
-
-def repeat(self, *repeats):
-    """A copy repeated along its dimensions."""
-    repeats = sizes(repeats)
-    if len(repeats) < self._a.ndim:
-        raise RuntimeError("Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor")
-    return repeat_op(self, repeats)
-
-
-method(flip)
-method(roll)
-only_method(repeat)
-method(lambda input, dims: repeat(input, *((1,) * (input._a.ndim - len(dims)) + tuple(dims))), "tile")
-public("fliplr", lambda input: flip(input, 1))
-public("flipud", lambda input: flip(input, 0))
-
-diagonal_op = declare("diagonal", lambda x, offset, dim1, dim2: _diagonal(x, offset, dim1, dim2), "self", "offset dim1 dim2",
-                      node="DiagonalBackward0", view=True, formula="g on the diagonal, zeros elsewhere",
-                      self=lambda F, g, self_shape, offset, dim1, dim2: F.put_diagonal(g, self_shape, offset, dim1, dim2))  # fmt: skip
-
-
-def _diagonal(x, offset, dim1, dim2):
-    out = x.diagonal(offset, dim1, dim2)
-    if x.flags.writeable:
-        out.flags.writeable = True
-    return out
-
-
-def _put_diagonal(g, shape, offset, dim1, dim2):
-    out = xp.zeros(shape, g.dtype)
-    window = out.diagonal(offset, dim1, dim2)
-    window.flags.writeable = True
-    window[...] = g
-    return out
-
-
-declare("put_diagonal", _put_diagonal, "self", "shape offset dim1 dim2", node="DiagonalBackwardBackward0",
-        self=lambda F, g, offset, dim1, dim2: F.diagonal(g, offset, dim1, dim2))  # fmt: skip
-
-
-def diagonal(input, offset=0, dim1=0, dim2=1):
-    """A view of a diagonal, as the last dimension."""
-    n = input._a.ndim
-    return diagonal_op(input, offset, wrap_dim(dim1, n), wrap_dim(dim2, n))
-
-
-method(diagonal)
-
-
-def diag(input, diagonal_=0):
-    """The diagonal of a matrix, or the matrix with that diagonal."""
-    if input._a.ndim == 2:
-        return clone(diagonal(input, diagonal_))
-    n = input._a.shape[0] + abs(diagonal_)
-    return TENSOR.put_diagonal(input, (n, n), diagonal_, 0, 1)
-
-
-method(lambda input, diagonal=0: diag(input, diagonal), "diag")
-method(lambda input, offset=0, dim1=-2, dim2=-1: TENSOR.put_diagonal(
-    input, (*input._a.shape, input._a.shape[-1]), 0, input._a.ndim - 1, input._a.ndim), "diag_embed")  # fmt: skip
-
-tril_op = declare("tril", lambda x, diagonal: xp.tril(x, diagonal), "self", "diagonal", formula="g below the diagonal",
-                  self=lambda F, g, diagonal: F.tril(g, diagonal))  # fmt: skip
-triu_op = declare("triu", lambda x, diagonal: xp.triu(x, diagonal), "self", "diagonal", formula="g above the diagonal",
-                  self=lambda F, g, diagonal: F.triu(g, diagonal))  # fmt: skip
-method(lambda input, diagonal=0: tril_op(input, diagonal), "tril")
-method(lambda input, diagonal=0: triu_op(input, diagonal), "triu")
-
-
-def unfold(self, dimension, size, step):
-    """A view of all windows of ``size`` along a dimension, every ``step``."""
-    d = wrap_dim(dimension, self._a.ndim)
-    strides = element_strides(self._a)
-    count = (self._a.shape[d] - size) // step + 1
-    shape = (*self._a.shape[:d], count, *self._a.shape[d + 1 :], size)
-    steps = (*strides[:d], strides[d] * step, *strides[d + 1 :], strides[d])
-    return as_strided(self, shape, steps)
-
-
-only_method(unfold)

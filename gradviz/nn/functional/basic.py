@@ -6,7 +6,7 @@ from ...backend import xp
 from ...engine.dispatch import Tensor, not_a_tensor, wrap
 from ...engine.modes import no_grad
 from ...ops.declare import FUNCTIONS, public
-from ...ops.index import embedding_op
+from ...ops.scatter import embedding_op
 from ...ops.matmul import linear as _linear
 
 

@@ -1,0 +1,118 @@
+"""Run one source text on an engine, statement by statement, and write down all that a person could see."""
+
+import math
+import warnings
+
+PRELUDE = '''
+log = []
+
+def show(x):
+    if isinstance(x, torch.Tensor):
+        return [str(x.dtype).split(".")[-1], list(x.shape), x.detach().reshape(-1).tolist()]
+    if isinstance(x, (tuple, list)):
+        return [show(y) for y in x]
+    return x if x is None or isinstance(x, (bool, int, float, str)) else type(x).__name__
+
+def note(tag, reply=None):
+    def hook(*args):
+        log.append([tag, show(args)])
+        return None if reply is None else reply(*args)
+    return hook
+
+def tell(*what):
+    log.append(show(what))
+'''
+
+
+def plain(x):
+    """Complex numbers as pairs, tuples as lists, so that what was seen can be written as JSON."""
+    if isinstance(x, complex):
+        return [x.real, x.imag]
+    return [plain(y) for y in x] if isinstance(x, (list, tuple)) else x
+
+
+def first_line(error):
+    """Type and first line of an exception, addresses taken out."""
+    text = str(error).split("\n")[0].replace("gradviz.", "torch.")
+    return [type(error).__name__, text]
+
+
+def attempt(look):
+    """What ``look()`` gives, or the exception as text."""
+    try:
+        return look()
+    except Exception as error:  # noqa: BLE001
+        return first_line(error)
+
+
+def graph(root, limit=60):
+    """Names and edges of the nodes below ``root``, numbered as they are met."""
+    found, order, lines = {}, [root], []
+    found[id(root)] = 0
+    while order and len(lines) < limit:
+        node = order.pop()
+        edges = []
+        for child, nr in node.next_functions:
+            if child is None:
+                edges.append([None, nr])
+                continue
+            if id(child) not in found:
+                found[id(child)] = len(found)
+                order.append(child)
+            edges.append([found[id(child)], nr])
+        lines.append([found[id(node)], type(node).__name__, node.name(), edges])
+    return lines
+
+
+def values(t):
+    """Dtype, shape and elements."""
+    return [str(t.dtype).split(".")[-1], list(t.shape), plain(t.detach().reshape(-1).tolist())]
+
+
+def describe(t, with_graph=True):
+    """Every property of a tensor that the two engines share."""
+    seen = {"values": attempt(lambda: values(t))}
+    for name in ("requires_grad", "is_leaf", "_version", "output_nr", "retains_grad"):
+        seen[name] = attempt(lambda name=name: getattr(t, name))
+    seen["stride"] = list(t.stride())
+    seen["_is_view"] = t._is_view()
+    seen["is_inference"] = t.is_inference()
+    seen["grad"] = attempt(lambda: None if t.grad is None else [values(t.grad), t.grad.requires_grad])
+    if with_graph:
+        seen["graph"] = attempt(lambda: None if t.grad_fn is None else graph(t.grad_fn))
+    return seen
+
+
+def observe(torch, statements, with_graph=True):
+    """What the statements did: errors of each, the log of the hooks, and every tensor in the end."""
+    scope = {"torch": torch}
+    exec(PRELUDE, scope)  # noqa: S102
+    errors = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for k, statement in enumerate(statements):
+            try:
+                exec(compile(statement, f"<statement {k}>", "exec"), scope)  # noqa: S102
+            except Exception as error:  # noqa: BLE001
+                errors.append([k, *first_line(error)])
+        tensors = {n: describe(t, with_graph) for n, t in sorted(scope.items()) if isinstance(t, torch.Tensor)}
+    seen = {"errors": errors, "log": plain(scope["log"]), "tensors": tensors}
+    scope.clear()
+    return seen
+
+
+def differences(a, b, where=""):
+    """Paths at which two observations differ, floats compared to rounding."""
+    if isinstance(a, dict) and isinstance(b, dict):
+        keys = sorted(set(a) | set(b))
+        return [d for k in keys for d in differences(a.get(k, "absent"), b.get(k, "absent"), f"{where}.{k}")]
+    if isinstance(a, list) and isinstance(b, list) and len(a) == len(b):
+        return [d for k, (x, y) in enumerate(zip(a, b, strict=True)) for d in differences(x, y, f"{where}[{k}]")]
+    return [] if same(a, b) else [f"{where}: {a!r} but {b!r}"]
+
+
+def same(a, b):
+    """Equal, or two floats that differ by rounding."""
+    if isinstance(a, bool) or isinstance(b, bool) or not (isinstance(a, (int, float)) and isinstance(b, (int, float))):
+        return a == b
+    return (math.isnan(a) and math.isnan(b)) or a == b or math.isclose(a, b, rel_tol=2e-5, abs_tol=1e-7)
