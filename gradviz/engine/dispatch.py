@@ -108,7 +108,7 @@ class Op:
         self.shaped = [i for i, n in enumerate(self.input_names) if f"{n}_shape" in named]
         self.saved_attrs = {n: k for k, n in enumerate(self.attr_names) if n in named}
         self.words = [[self._word(n) for n in names] for names in wants]
-        self.node.run = runner(self)
+        self.node.run = _on_first_use(self)
 
     def _word(self, name):
         """How ``run`` gets at what a derivative's parameter names."""
@@ -375,6 +375,16 @@ def _join_views(t, source, name, nr):
 
 
 # ---------------------------------------------------------------- running a node backwards
+def _on_first_use(op):
+    """Stands in for ``runner(op)`` until a node of ``op`` first runs: importing compiles nothing."""
+
+    def run(node, g, F):
+        op.node.run = runner(op)
+        return op.node.run(node, g, F)
+
+    return run
+
+
 def runner(op):
     """``run(node, g, F)``: the gradients for the inputs of a node, from ``g`` (a tuple where there
     are several outputs).
