@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gradviz.texts import DEFAULT, language, text
 
+HOLDERS = 3
 UNITS = ("B", "kB", "MB", "GB", "TB")
 
 
@@ -48,6 +49,13 @@ def serious(findings) -> list:
     return [finding for finding in findings if finding.severity != "info"]
 
 
+def held_by(finding, lang: str | None = None) -> str:
+    """``history[0], history[3] and 4 more``."""
+    named, others = finding.holders[:HOLDERS], len(finding.holders) - HOLDERS
+    said = ", ".join(named)
+    return text("notebook.and_more", lang, said=said, count=others) if others > 0 else said
+
+
 def finding_key(finding) -> tuple:
     """What makes two findings the same one at two moments."""
     return finding.rule, finding.kind, finding.cell, finding.line, finding.code
@@ -62,7 +70,7 @@ def paragraph(finding, where: str | None = None, lang: str | None = None) -> str
     where = where or place(finding.cell, finding.line, lang=lang)
     rows = [f"  {finding.rule}  {message(finding, lang)}  [{where}]"]
     facts = {
-        "notebook.holder": ", ".join(finding.holders),
+        "notebook.holder": held_by(finding, lang),
         "notebook.size": holds(finding, lang),
         "notebook.fix": fix(finding, lang),
     }

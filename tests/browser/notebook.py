@@ -14,7 +14,7 @@ RUN = """number => {
   panel.content.activeCellIndex = number; panel.content.deselectAll();
   app.commands.execute('notebook:run-cell');
 }"""
-HARMLESS = ("favicon", "ResizeObserver loop")
+HARMLESS = ("favicon", "ResizeObserver loop", "debugger state")
 
 
 class Notebook:
@@ -36,11 +36,12 @@ class Notebook:
                        "outputs": [], "source": source} for i, source in enumerate(cells)]}  # fmt: skip
         self.file.write_text(json.dumps(book))
         self.goto()
-        if theme == "dark":
-            self.page.evaluate(
-                "() => window.jupyterapp.commands.execute('apputils:change-theme', {theme: 'JupyterLab Dark'})"
-            )
-            self.page.wait_for_selector("body[data-jp-theme-light=false]")
+        name, light = ("Dark", "false") if theme == "dark" else ("Light", "true")
+        self.page.evaluate(
+            "theme => window.jupyterapp.commands.execute('apputils:change-theme', {theme})",
+            f"JupyterLab {name}",
+        )
+        self.page.wait_for_selector(f"body[data-jp-theme-light={light}]", state="attached")
 
     def goto(self):
         """Load the page (again)."""

@@ -22,6 +22,7 @@ loss.backward()"""
 LEAK = """history = []
 for step in range(4):
     loss = ((model(data) - target) ** 2).mean()
+    loss.backward()
     history.append(loss)"""
 
 
@@ -113,7 +114,7 @@ def test_selecting_a_node_shows_its_gradient(notebook, picture):
     book.run(1)
     view = View(book, book.cell(1)).wait()
     view.until(view.total, lambda total: total > 8)
-    view.select(label="model.0.weight")
+    view.select(label="model[0].weight")
     said = view.until(lambda: view.tab("grad"), lambda text: "32" in text or "norm" in text)
     assert "float32" in said
     assert view.nodes(label="loss", kind="operation").count() == 1

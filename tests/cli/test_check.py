@@ -100,9 +100,11 @@ def test_a_script_keeps_its_lines_arguments_and_folder(write, tmp_path):
     text = (
         "import sys, torch\nimport helper\nassert __name__ == '__main__' and len(sys.argv) == 1\n"
     )
-    text += "w = torch.ones(2, requires_grad=True)\nkept = []\n\n\ndef step():\n    kept.append((w * w).sum())\n\n\nfor i in range(4):\n    step()\n"
+    text += "w = torch.ones(2, requires_grad=True)\nkept = []\n\n\n"
+    text += "def step():\n    loss = (w * w).sum()\n    loss.backward()\n    kept.append(loss)\n\n\n"
+    text += "for i in range(4):\n    step()\n"
     ended = gradviz("check", write("run.py", text), cwd=tmp_path.parent)
-    assert "run.py:9" in ended.stdout, ended.stdout + ended.stderr
+    assert "run.py:11" in ended.stdout, ended.stdout + ended.stderr
     assert ended.returncode == 1
 
 

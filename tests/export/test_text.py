@@ -67,3 +67,9 @@ def test_language_of_this_process():
         assert words.message(finding()).startswith("`history`")
     finally:
         texts.set_language(None)
+
+
+def test_many_holders_are_counted():
+    many = finding(holders=[f"kept[{i}]" for i in range(9)])
+    assert words.held_by(many) == "kept[0], kept[1], kept[2] and 6 more"
+    assert words.held_by(finding()) == "history[0]"

@@ -12,6 +12,7 @@ LEAK = """history = []
 w = torch.tensor([1.0, 2.0], requires_grad=True)
 for step in range(3):
     loss = (w * w).sum()
+    loss.backward()
     history.append(loss)"""
 
 
@@ -82,7 +83,7 @@ def test_another_watcher(run, shell):
 def test_a_leak_is_said_and_goes(run):
     run("%load_ext gradviz\nimport gradviz as torch")
     said = run(LEAK)
-    assert said.count("\n") == 1 and "history" in said and "In [2], line 5" in said
+    assert said.count("\n") == 1 and "history" in said and "In [2], line 6" in said
     assert run("1;") == ""
     assert "history" in run("%gradviz leaks")
     run("history.clear()")

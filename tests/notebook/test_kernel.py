@@ -144,7 +144,7 @@ def test_freezing(loaded):
 def test_the_line_under_a_cell_is_taken_back(loaded):
     messages = loaded.run(
         "history = []\nw = torch.ones(2, requires_grad=True)\n"
-        "for i in range(3):\n    loss = (w * w).sum()\n    history.append(loss)"
+        "for i in range(3):\n    loss = (w * w).sum()\n    loss.backward()\n    history.append(loss)"
     )
     (line,) = displays(messages)
     assert "history" in line["data"]["text/html"]
