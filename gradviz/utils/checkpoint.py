@@ -1,0 +1,267 @@
+"""Checkpointing: what a block saves for backward is thrown away, and computed again when backward needs it."""
+
+from __future__ import annotations
+
+import contextlib
+import warnings
+import weakref
+
+from ..autograd import Function, backward
+from ..autograd.graph import saved_tensors_hooks
+from ..engine.dispatch import Tensor
+from ..engine.modes import enable_grad, local, no_grad, state
+from ..ops.random import default_generator
+
+DefaultDeviceType = None
+_debug = None
+_early_stop = True
+
+_TIP = """
+Tip: To see a more detailed error message, either pass `debug=True` to
+`torch.utils.checkpoint.checkpoint(...)` or wrap the code block
+with `with torch.utils.checkpoint.set_checkpoint_debug_enabled(True):` to
+enable checkpoint‑debug mode globally.
+"""
+_NOT_PASSED = (
+    "the use_reentrant parameter should be passed explicitly. Starting in PyTorch 2.9, calling checkpoint without use_reentrant "
+    "will raise an exception. use_reentrant=False is recommended, but if you need to preserve the current default behavior, you "
+    "can pass use_reentrant=True. Refer to docs for more details on the differences between the two variants."
+)
+_NOT_PASSED_SEQUENTIAL = (
+    "the use_reentrant parameter should be passed explicitly. In version 2.9 we will raise an exception if use_reentrant is not "
+    "passed. use_reentrant=False is recommended, but if you need to preserve the current default behavior, you can pass "
+    "use_reentrant=True. Refer to docs for more details on the differences between the two variants."
+)
+
+
+class CheckpointError(RuntimeError):
+    """The block did something else the second time."""
+
+
+class _Enough(Exception):
+    """Everything that was saved has been computed again."""
+
+
+@contextlib.contextmanager
+def set_checkpoint_debug_enabled(enabled):
+    """Let ``debug`` of all checkpoints inside be ``enabled``."""
+    global _debug
+    before, _debug = _debug, enabled
+    try:
+        yield
+    finally:
+        _debug = before
+
+
+@contextlib.contextmanager
+def set_checkpoint_early_stop(enable):
+    """Whether a block stops being recomputed as soon as all its saved tensors are there (the default)."""
+    global _early_stop
+    before, _early_stop = _early_stop, enable
+    try:
+        yield
+    finally:
+        _early_stop = before
+
+
+def noop_context_fn():
+    """The contexts in which a block runs the first and the second time: none."""
+    return contextlib.nullcontext(), contextlib.nullcontext()
+
+
+class _Surroundings:
+    """Random state and autocast as they were when the block ran."""
+
+    def __init__(self, preserve):
+        self.random = default_generator.get_state() if preserve else None
+        self.autocast = local.autocast
+
+    @contextlib.contextmanager
+    def again(self):
+        """As they were then; back to now afterwards."""
+        now_random = default_generator.get_state() if self.random is not None else None
+        now_autocast = local.autocast
+        if self.random is not None:
+            default_generator.set_state(self.random)
+        local.autocast = self.autocast
+        state.special += 1
+        try:
+            yield
+        finally:
+            state.special -= 1
+            local.autocast = now_autocast
+            if now_random is not None:
+                default_generator.set_state(now_random)
+
+
+# ---------------------------------------------------------------- without a backward inside a backward
+class _Holder:
+    """Stands in the graph for one saved tensor."""
+
+    __slots__ = ("__weakref__", "found")
+
+
+class _Frame:
+    """One checkpointed call: how to run it again, and what it saved."""
+
+    def __init__(self, rerun, describe, early_stop):
+        self.rerun, self.describe, self.early_stop = rerun, describe, early_stop
+        self.holders, self.descriptions = [], []
+
+    def pack(self, tensor):
+        """Forget ``tensor``; keep what it looked like."""
+        holder = _Holder()
+        self.holders.append(weakref.ref(holder))
+        self.descriptions.append(self.describe(tensor))
+        return holder
+
+    def unpack(self, holder):
+        """The tensor again; the first time this runs the block."""
+        if not hasattr(holder, "found"):
+            self._recompute()
+        found = holder.found
+        del holder.found
+        return found
+
+    def _recompute(self):
+        made = []
+
+        def keep(tensor):
+            if len(made) >= len(self.holders):
+                raise CheckpointError(
+                    "torch.utils.checkpoint: trying to save more tensors during recomputation than during the original forward "
+                    f"pass.\n{_TIP}"
+                )
+            made.append(tensor.detach() if tensor.requires_grad else tensor)
+            if self.early_stop and len(made) == len(self.holders):
+                raise _Enough
+            return tensor
+
+        with contextlib.suppress(_Enough), saved_tensors_hooks(keep, lambda t: t), enable_grad():
+            self.rerun()
+        self._check(made)
+        for ref, tensor in zip(self.holders, made, strict=True):
+            holder = ref()
+            if holder is not None:
+                holder.found = tensor
+
+    def _check(self, made):
+        if len(made) != len(self.holders):
+            raise CheckpointError(
+                "torch.utils.checkpoint: A different number of tensors was saved during the original forward and recomputation.\n"
+                f"Number of tensors saved during forward: {len(self.holders)}\n"
+                f"Number of tensors saved during recomputation: {len(made)}.\n{_TIP}"
+            )
+        different = ""
+        for k, (before, tensor) in enumerate(zip(self.descriptions, made, strict=True)):
+            now = self.describe(tensor)
+            if self.holders[k]() is not None and now != before:
+                different += f"tensor at position {k}:\nsaved metadata: {before}\nrecomputed metadata: {now}\n"
+        if different:
+            raise CheckpointError(
+                "torch.utils.checkpoint: Recomputed values for the following tensors have different metadata than during the "
+                f"forward pass.\n{different}.\n{_TIP}"
+            )
+
+
+def _describe(tensor):
+    return {"shape": tensor.shape, "dtype": tensor.dtype, "device": tensor.device}
+
+
+_CHECKS = {"default": _describe, "none": lambda tensor: None}
+
+
+def _without_reentry(function, args, kwargs, preserve, context_fn, check, early_stop):
+    if check not in _CHECKS:
+        raise ValueError(f"determinism_check should be one of {list(_CHECKS)}, but got {check}")
+    surroundings = _Surroundings(preserve)
+    first, second = context_fn()
+
+    def rerun():
+        with surroundings.again(), second:
+            function(*args, **kwargs)
+
+    frame = _Frame(rerun, _CHECKS[check], early_stop and _early_stop)
+    with saved_tensors_hooks(frame.pack, frame.unpack), first:
+        return function(*args, **kwargs)
+
+
+# ---------------------------------------------------------------- a backward inside a backward
+class CheckpointFunction(Function):
+    """One node for the whole block; its backward runs the block again and then backward through that."""
+
+    @staticmethod
+    def forward(ctx, run_function, preserve_rng_state, *args):
+        if not any(a.requires_grad for a in args if isinstance(a, Tensor)):
+            warnings.warn("None of the inputs have requires_grad=True. Gradients will be None", stacklevel=2)
+        ctx.run_function = run_function
+        ctx.surroundings = _Surroundings(preserve_rng_state)
+        ctx.others = [None if isinstance(a, Tensor) else a for a in args]
+        ctx.places = [k for k, a in enumerate(args) if isinstance(a, Tensor)]
+        ctx.save_for_backward(*[args[k] for k in ctx.places])
+        with no_grad():
+            return run_function(*args)
+
+    @staticmethod
+    def backward(ctx, *grads):
+        args = list(ctx.others)
+        for k, tensor in zip(ctx.places, ctx.saved_tensors, strict=True):
+            args[k] = tensor.detach()
+            args[k].requires_grad_(tensor.requires_grad)
+        with ctx.surroundings.again(), enable_grad():
+            outputs = ctx.run_function(*args)
+        outputs = outputs if isinstance(outputs, tuple) else (outputs,)
+        tracked = [
+            (out, g) for out, g in zip(outputs, grads, strict=True) if isinstance(out, Tensor) and out.requires_grad
+        ]
+        if not tracked:
+            raise RuntimeError("none of output has requires_grad=True, this checkpoint() is not necessary")
+        backward([out for out, _ in tracked], [g for _, g in tracked])
+        return (None, None, *[a.grad if isinstance(a, Tensor) else None for a in args])
+
+
+def checkpoint(function, *args, use_reentrant=None, context_fn=noop_context_fn, determinism_check="default", debug=False,
+               early_stop=True, **kwargs):  # fmt: skip
+    """``function(*args)``, keeping nothing of its inside for backward.
+
+    ``use_reentrant=False`` (recommended): hooks on saved tensors. ``True``: one node, which needs a tracked input and
+    does not work with ``autograd.grad``. Raises CheckpointError when the second run differs from the first.
+    """
+    if use_reentrant is None:
+        warnings.warn(f"torch.utils.checkpoint: {_NOT_PASSED}", stacklevel=2)
+        use_reentrant = True
+    preserve = kwargs.pop("preserve_rng_state", True)
+    if kwargs and use_reentrant:
+        raise ValueError("Unexpected keyword arguments: " + ",".join(kwargs))
+    if not use_reentrant:
+        return _without_reentry(function, args, kwargs, preserve, context_fn, determinism_check, early_stop)
+    if context_fn is not noop_context_fn or debug is not False:
+        raise ValueError("Passing `context_fn` or `debug` is only supported when use_reentrant=False.")
+    return CheckpointFunction.apply(function, preserve, *args)
+
+
+def checkpoint_sequential(functions, segments, input, use_reentrant=None, **kwargs):
+    """A chain of functions in ``segments`` pieces, all but the last of them checkpointed."""
+    if use_reentrant is None:
+        warnings.warn(f"torch.utils.checkpoint.checkpoint_sequential: {_NOT_PASSED_SEQUENTIAL}", stacklevel=2)
+        use_reentrant = True
+    preserve = kwargs.pop("preserve_rng_state", True)
+    if kwargs:
+        raise ValueError("Unexpected keyword arguments: " + ",".join(kwargs))
+    functions = list(functions.children()) if hasattr(functions, "children") else list(functions)
+    size = len(functions) // segments
+    end = 0
+    for k in range(segments - 1):
+        part = functions[k * size : (k + 1) * size]
+        input = checkpoint(_chain(part), input, use_reentrant=use_reentrant, preserve_rng_state=preserve)
+        end = (k + 1) * size
+    return _chain(functions[end:])(input)
+
+
+def _chain(functions):
+    def run(input):
+        for function in functions:
+            input = function(input)
+        return input
+
+    return run

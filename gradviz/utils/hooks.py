@@ -1,0 +1,5 @@
+"""Handles of hooks."""
+
+from ..engine.hooks import RemovableHandle
+
+__all__ = ["RemovableHandle"]
