@@ -24,9 +24,16 @@ class Generator:
     def manual_seed(self, seed):
         """Start the stream that belongs to ``seed``; returns self."""
         self._seed = int(seed) & (2**64 - 1)
-        self._stream = xp.random.RandomState(self._seed & 0xFFFFFFFF)._bit_generator
+        self._bits = None
         self._next_normal = None
         return self
+
+    @property
+    def _stream(self):
+        """The mt19937 stream, made when first needed: importing loads no random module."""
+        if self._bits is None:
+            self._bits = xp.random.RandomState(self._seed & 0xFFFFFFFF)._bit_generator
+        return self._bits
 
     def initial_seed(self):
         """The seed of the stream."""
@@ -290,8 +297,14 @@ def _bernoulli(a, g, p=0.5):
     return uniform_array(a.size, p._a.dtype, g).reshape(a.shape) < p._a
 
 
+# how many integers a dtype represents exactly, from 0 on
+_SPAN = {"int64": 1 << 63, "int32": 1 << 31, "int16": 1 << 15, "int8": 1 << 7, "uint8": 1 << 8, "bool": 2, "float64": 1 << 53,
+         "float16": 1 << 11}  # fmt: skip
+
+
 def _integers(a, g, *bounds, **named):
-    low, high = (0, bounds[0]) if len(bounds) == 1 else bounds if bounds else (0, 2**24)
+    low, high = (0, bounds[0]) if len(bounds) == 1 else bounds if bounds else (0, _SPAN.get(a.dtype.name, 1 << 24))
+    low, high = named.get("from", low), named.get("to", high)
     return integer_array(a.size, low, high, g).reshape(a.shape)
 
 
