@@ -99,6 +99,7 @@ class Sweep:
     # ------------------------------------------------------------ running
     def run(self, limit=-1):
         """Run until done, or ``limit`` nodes. True when the sweep is complete."""
+        __tracebackhide__ = True
         try:
             with force_grad_mode(self.create_graph):
                 done = self._loop(limit)
@@ -112,6 +113,7 @@ class Sweep:
         return done
 
     def _loop(self, limit):
+        __tracebackhide__ = True
         heap, many = self._heap, self._many
         keep, create = self.keep_graph, self.create_graph
         F = TENSOR if create else RAW
@@ -166,6 +168,7 @@ class Sweep:
         """A node with hooks, captures, an observer or anomaly mode around it; None when nothing
         beyond it is wanted.
         """
+        __tracebackhide__ = True
         hooks, observer = node.hooks, self._observer
         if hooks is not None or self.captured is not None:
             g = self._arrive(node, g, hooks)
@@ -373,6 +376,7 @@ def _twice(grads, g):
 
 
 def _fit_edge(F, g, edge, node):
+    __tracebackhide__ = True
     if edge._kind == 1 and edge.node._kind == 0:
         shape, dtype = edge.node.shape[edge.nr], edge.node.dtype[edge.nr]
     elif edge._kind == 0:
@@ -389,6 +393,7 @@ def fit(F, g, shape, dtype, node, edge):
     """Sum a gradient down to the input's shape and give it the input's dtype (PyTorch's validation
     of outputs).
     """
+    __tracebackhide__ = True
     have = tuple(g.shape)
     if have != shape:
         if not _expands(shape, have):
@@ -509,6 +514,7 @@ def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, 
     accumulate only into these. Raises RuntimeError for an untracked root, a missing gradient of a
     non-scalar, or a graph whose saved tensors were freed.
     """
+    __tracebackhide__ = True
     tensors = _as_tuple(tensors)
     if inputs is not None:
         inputs = _as_tuple(inputs)
@@ -544,6 +550,7 @@ def grad(
     ``allow_unused``: None instead of an error for an input outside the graph;
     ``materialize_grads``: zeros instead.
     """
+    __tracebackhide__ = True
     outputs, inputs = _as_tuple(outputs), _as_tuple(inputs)
     if not inputs:
         raise ValueError("grad requires non-empty inputs.")
@@ -609,6 +616,7 @@ def _batched(
 
 
 def _result(sweep, key, tensor, allow_unused, materialize):
+    __tracebackhide__ = True
     got = sweep.captured[key]
     if got is None:
         if materialize and isinstance(tensor, Tensor):
@@ -664,6 +672,7 @@ def _capture_key(x):
 
 
 def _roots(tensors, seeds, create_graph):
+    __tracebackhide__ = True
     if isinstance(seeds, Tensor) or seeds is None:
         seeds = (seeds,) * (1 if isinstance(seeds, Tensor) else len(tensors))
     seeds = tuple(seeds)
@@ -683,6 +692,7 @@ def _roots(tensors, seeds, create_graph):
 
 
 def _seed(t, seed, k):
+    __tracebackhide__ = True
     if seed is None:
         return _implicit_seed(t)
     if not isinstance(seed, Tensor):
@@ -705,6 +715,7 @@ def _seed(t, seed, k):
 
 
 def _implicit_seed(t):
+    __tracebackhide__ = True
     if not isinstance(t, Tensor):
         raise RuntimeError("grad can be implicitly created only for scalar outputs")
     if t.requires_grad:

@@ -393,7 +393,7 @@ def runner(op):
     reads ``(self(F, g, F.read(s[2], s[3])) if e0 is not None else None, other(F, g, F.read(s[0],
     s[1])) if e1 …)``.
     """
-    lines = ["def run(node, g, F):"]
+    lines = ["def run(node, g, F):", "    __tracebackhide__ = True"]
     if op.saved_inputs:
         lines += ["    s = node.s", "    if s is FREED:", "        freed(node)"]
     if any(word.startswith("at[") for words in op.words for word in words):

@@ -144,6 +144,31 @@ class MultiNode(Node):
         return tuple(zip(self.shape, self.dtype, strict=True))
 
 
+class Nowhere(Node):
+    """The edge of a view that is tracked only because its base is: no node made it, and a gradient ends here."""
+
+    __slots__ = ()
+
+    def run(self, g, F):
+        return ()
+
+
+def nowhere(array):
+    """Such an edge, for a view with this array."""
+    node = new(Nowhere)
+    node.seq = serial()
+    node.shape, node.dtype = array.shape, array.dtype
+    node.e = node.s = ()
+    node.hooks = node.r = node.mark = None
+    return node
+
+
+def shown_name(node):
+    """How PyTorch names a node in its messages: ``Mul`` for ``MulBackward0``, ``Sum1`` for ``SumBackward1``."""
+    head, found, number = node.name().rpartition("Backward")
+    return head + number.removesuffix("0") if found else number
+
+
 class Output:
     """One output of a node that has several."""
 
@@ -213,7 +238,7 @@ def function_of(edge):
         return (None, 0)
     kind = edge._kind
     if kind == 0:
-        return (edge, 0)
+        return (None, 0) if edge.__class__ is Nowhere else (edge, 0)
     if kind == 1:
         return (edge.node, edge.nr)
     return (accumulator(edge), 0)
@@ -227,5 +252,6 @@ def edge_of(tensor):
 
 def freed(node=None):
     """Raise PyTorch's second-backward error."""
+    __tracebackhide__ = True
     error = RuntimeError(FREED_MESSAGE)
     raise error if node is None else advised(error, "second_backward", node=node.name())

@@ -54,6 +54,7 @@ def unpack(packed):
 
 def read_array(tensor, version):
     """The array of a saved input, its version checked."""
+    __tracebackhide__ = True
     if tensor.__class__ is Packed:
         return unpack(tensor)._a
     cell = tensor._v
@@ -64,6 +65,7 @@ def read_array(tensor, version):
 
 def read_tensor(tensor, version):
     """The saved input itself, its version checked."""
+    __tracebackhide__ = True
     if tensor.__class__ is Packed:
         return unpack(tensor)
     cell = tensor._v
@@ -74,6 +76,7 @@ def read_tensor(tensor, version):
 
 def result_array(node):
     """The array of a saved result, its version checked."""
+    __tracebackhide__ = True
     kept = node.r
     if kept.__class__ is tuple:
         if kept[0].__class__ is tuple:
@@ -120,6 +123,7 @@ def _result(array, cell, edge):
 
 
 def _complain(array, g, now, saved):
+    __tracebackhide__ = True
     text = ""
     if g is not None and g is not LEAF:
         node, nr = (g.node, g.nr) if g._kind == 1 else (g, 0)

@@ -194,6 +194,7 @@ class Tensor:
         """
         from .backward import backward
 
+        __tracebackhide__ = True
         backward(
             (self,), None if gradient is None else (gradient,), retain_graph, create_graph, inputs
         )

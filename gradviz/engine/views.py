@@ -193,6 +193,7 @@ _VIEW_OF_LEAF_ERROR = (
 
 def check_inplace(tensor, tracked):
     """Raise where PyTorch forbids modifying ``tensor``."""
+    __tracebackhide__ = True
     if tensor._v is INFERENCE and not (state.special and local.inference):
         raise RuntimeError(
             "Inplace update to inference tensor outside InferenceMode is not allowed.You can make "
@@ -216,6 +217,7 @@ def check_inplace(tensor, tracked):
 
 def check_expanded(array):
     """Several elements of an expanded tensor are one memory location: writing there is refused."""
+    __tracebackhide__ = True
     if any(s == 0 and n > 1 for s, n in zip(array.strides, array.shape, strict=True)):
         error = RuntimeError(
             "unsupported operation: more than one element of the written-to tensor refers to a "
@@ -226,6 +228,7 @@ def check_expanded(array):
 
 
 def _refuse_view(tensor, made_in, indirect):
+    __tracebackhide__ = True
     view = tensor._view
     which = (
         f"Output {view[3]} of {view[2] if not indirect else view[2].removesuffix('Backward0')}"
@@ -318,6 +321,7 @@ def _as_input(self, op, ins):
 
 def check_cast(source, target):
     """RuntimeError when PyTorch would not write ``source`` into ``target`` in place."""
+    __tracebackhide__ = True
     a, b = dtypes.from_np(source), dtypes.from_np(target)
     if not dtypes.can_cast(a, b):
         raise RuntimeError(
