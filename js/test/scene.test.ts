@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { chain, network, recurrent, residual } from "../dev/scenes.mjs";
-import { buildScene } from "../src/model/scene";
+import { buildScene, loopOf } from "../src/model/scene";
 import { GraphStore } from "../src/model/store";
 import { neighbour, search } from "../src/model/walk";
 import { draw, noChoices, Sketch, storeOf } from "./help";
@@ -56,7 +56,9 @@ test("a long loop folds by call site and says how often", () => {
 test("an opened group shows its newest members and keeps the rest folded", () => {
   const choices = noChoices();
   const store = storeOf(chain(5000));
-  choices.opened.add(buildScene(store, choices).items[0].site);
+  const before = buildScene(store, choices);
+  for (const site of loopOf(before, before.items[0])) choices.opened.add(site);
+  expect(choices.opened.size).toBe(2);
   const scene = buildScene(store, choices);
   expect(scene).toMatchObject({ shown: 201, total: 5001, folded: 4800 });
 });

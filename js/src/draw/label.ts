@@ -20,6 +20,8 @@ export type Say = (key: string, fields?: Record<string, string | number>) => str
 export interface Label {
   /** The person's own name, or "" while there is none. */
   title: string;
+  /** The title is only what kind of thing it is: nobody named it. */
+  generic: boolean;
   /** Second: the name of the operation. */
   op: string;
   /** Shape, dim; of a scalar its value when known. */
@@ -41,7 +43,7 @@ export function labelOf(item: Item, say: Say, value: number | null): Label {
   const inner = Math.max(first, textWidth(sub, SMALL), saved + 10);
   const pad = operation ? PAD + 4 : PAD;
   const width = Math.max(LEAST, Math.ceil((inner + 2 * pad) / 2) * 2);
-  return { title, op: second, sub, note: noteOf(item, say), width };
+  return { title, generic: item.title === "", op: second, sub, note: noteOf(item, say), width };
 }
 
 function titleOf(item: Item, say: Say): string {

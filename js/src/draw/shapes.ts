@@ -130,7 +130,12 @@ function words(
   const start = middle - (first + gap + textWidth(label.op, NAME)) / 2;
   const both = label.sub !== "" && look.words > 1;
   const line = top + (both ? 19 : 26);
-  if (label.title) pen.text(start, line, label.title, { size: NAME, color: c.text, bold: true });
+  if (label.title)
+    pen.text(start, line, label.title, {
+      size: NAME,
+      color: label.generic ? c.dim : c.text,
+      bold: !label.generic,
+    });
   if (label.op) {
     const color = label.title ? c.dim : c.text;
     pen.text(start + first + gap, line, label.op, { size: NAME, color });

@@ -4,7 +4,7 @@ import type { NodeRow } from "./types";
 
 /** Above this many drawn items the view folds by itself. */
 export const BUDGET = 1500;
-/** How many members an opened group shows; the earlier ones stay folded beside them. */
+/** How many members opened groups show together; the earlier ones stay folded beside them. */
 export const OPENED = 200;
 
 export interface Choices {
@@ -106,9 +106,10 @@ function groupsOf(rows: readonly NodeRow[], keys: string[], choices: Choices): F
     else members.set(keys[n], [row.id]);
   });
   const folding: Folding = new Map();
+  const newest = Math.max(2, Math.floor(OPENED / Math.max(1, choices.opened.size)));
   for (const [key, ids] of members) {
     if (ids.length < 2) continue;
-    const folded = choices.opened.has(key) ? ids.slice(0, Math.max(0, ids.length - OPENED)) : ids;
+    const folded = choices.opened.has(key) ? ids.slice(0, Math.max(0, ids.length - newest)) : ids;
     if (folded.length > 1) for (const id of folded) folding.set(id, key);
   }
   return folding;

@@ -270,6 +270,17 @@ function commonTitle(item: Item, store: GraphStore): string {
 const larger = (a: number | null, b: number | null): number | null =>
   a === null ? b : b === null ? a : Math.max(a, b);
 
+/** The groups of the loop that a folded item belongs to: they have as many members in the same cell. */
+export function loopOf(scene: Scene, item: Item): string[] {
+  const alike = scene.items.filter(
+    (one) =>
+      one.members?.length === item.members?.length &&
+      one.row.kind === "operation" &&
+      one.row.cell === item.row.cell,
+  );
+  return alike.map((one) => one.site);
+}
+
 export const isRoot = (item: Item): boolean =>
   (item.flags & Flag.root) !== 0 && item.row.kind === "operation";
 

@@ -37,6 +37,7 @@ export class Graph {
   /** The camera follows the growing graph until a person moves it. */
   private following = true;
   private least = FOLLOW_LEAST;
+  private held = false;
   private frame = 0;
   private tween: { from: number[]; to: number[]; start: number } | null = null;
   private drag: { x: number; y: number; moved: boolean } | null = null;
@@ -66,8 +67,9 @@ export class Graph {
   show(picture: Picture | null, fresh: boolean): void {
     const first = this.picture === null;
     this.picture = picture;
-    if (picture && (first || fresh)) this.follow(first);
+    if (picture && (first || fresh) && !this.held) this.follow(first);
     else if (picture && this.following) this.follow(false);
+    this.held = false;
     this.redraw();
   }
 
@@ -83,6 +85,12 @@ export class Graph {
 
   redraw(): void {
     if (this.frame === 0) this.frame = requestAnimationFrame((now) => this.paint(now));
+  }
+
+  /** The next picture is another view of the same graph: the camera stays where it is. */
+  hold(): void {
+    this.following = false;
+    this.held = true;
   }
 
   /** Everything, however small. */
@@ -182,6 +190,8 @@ export class Graph {
     const ratio = window.devicePixelRatio || 1;
     this.canvas.width = Math.round(width * ratio);
     this.canvas.height = Math.round(height * ratio);
+    // The first time is when the view has come into the page: only now are its colours known.
+    this.tokens = readTokens(this.element);
     const first = this.camera.width < 2;
     this.camera.width = width;
     this.camera.height = height;
@@ -234,7 +244,6 @@ export class Graph {
 
   private down(event: PointerEvent): void {
     if (event.button !== 0 || event.target !== this.canvas) return;
-    this.element.focus({ preventScroll: true });
     this.element.setPointerCapture(event.pointerId);
     this.drag = { ...this.point(event), moved: false };
   }

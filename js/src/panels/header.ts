@@ -122,7 +122,8 @@ export class Header {
   /** Silent at zero. */
   private leaks(found: number, size: number): HTMLElement | null {
     if (found === 0) return null;
-    const fields = { n: found, bytes: bytes(size) };
+    const { say } = this.context;
+    const words = found === 1 ? say("leaks.one") : say("leaks.many", { n: found });
     return h(
       "button",
       {
@@ -130,10 +131,10 @@ export class Header {
         type: "button",
         "data-testid": "gv-leaks",
         "data-count": found,
-        title: this.context.say("leaks.hint"),
+        title: say("leaks.hint"),
         onclick: () => this.tools.goToFindings(),
       },
-      this.context.say(found === 1 ? "leaks.one" : "leaks.many", fields),
+      size > 0 ? `${words} · ${bytes(size)}` : words,
     );
   }
 

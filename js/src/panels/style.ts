@@ -21,6 +21,7 @@ code,pre,.mono{font-family:${MONO};font-size:12px;font-variant-numeric:tabular-n
 .dim{color:var(--gv-dim)}.bad{color:var(--gv-error)}
 button{font:inherit;color:inherit;background:none;border:0;padding:0;cursor:pointer}
 button:focus-visible,.graph:focus-visible,input:focus-visible{outline:2px solid var(--gv-leaf-line);outline-offset:1px}
+.graph:focus-visible{outline-offset:-2px}
 .link{color:var(--gv-leaf-line)}.link:hover{text-decoration:underline}
 .space{flex:1}
 .unseen{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);margin:0;padding:0;white-space:nowrap}
@@ -91,7 +92,7 @@ dt{color:var(--gv-dim)}dd{margin:0}
 .numbers .scalar{font-size:15px}
 .rule{margin-top:10px}
 .rule b{display:block;font-weight:600;margin-bottom:2px}
-.rule code{display:block}
+.rule code{display:block;white-space:pre-wrap}
 .entry-row{display:grid;grid-template-columns:auto minmax(0,1fr);gap:8px;margin-bottom:8px}
 .square{width:9px;height:9px;margin-top:5px;border-radius:2px;border:1px solid var(--gv-saved);background:var(--gv-saved)}
 .square.freed{background:none}
@@ -129,8 +130,10 @@ pre{margin:3px 0 0;padding:6px 8px;background:var(--gv-panel);border:1px solid v
 .key{display:inline-block;width:8px;height:8px;border-radius:1px;margin-right:5px}
 
 @container gv (max-width:640px){
-.main{grid-template-columns:minmax(0,1fr)}
+.main{grid-template-columns:minmax(0,1fr);grid-template-rows:1fr auto}
 .graph{min-height:min(var(--gv-height,420px),360px)}
+.graph canvas.map{opacity:0}.graph:hover canvas.map,.graph.dragging canvas.map{opacity:1}
+.brand{display:none}
 .inspector{border-left:0;border-top:1px solid var(--gv-line);padding:10px 12px}
 .inspector.idle{display:block;text-align:left}
 .inspector .hint{max-width:none}

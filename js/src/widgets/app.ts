@@ -4,7 +4,7 @@ import { type Attention, Picture, type Sight } from "../draw/picture";
 import { toCanvas, toSvg } from "../draw/save";
 import { chooseLanguage, type Fields, type Language, say } from "../i18n";
 import { LayoutEngine, type Placement } from "../layout/engine";
-import { buildScene, EMPTY_SCENE, type Item, type Scene } from "../model/scene";
+import { buildScene, EMPTY_SCENE, type Item, loopOf, type Scene } from "../model/scene";
 import { GraphStore } from "../model/store";
 import { type Delta, type Detail, Flag, type NodeRow } from "../model/types";
 import type { Context } from "../panels/context";
@@ -472,11 +472,13 @@ export class App implements Context {
     const { opened, closed } = this.choices;
     const key = item.site;
     if (item.members && item.row.kind === "operation") {
-      if (!closed.delete(key)) opened.add(key);
+      const loop = closed.delete(key) ? [] : loopOf(this.scene, item);
+      for (const site of loop) opened.add(site);
     } else if (!opened.delete(key)) {
       if ((this.scene.repeats.get(key) ?? 0) < 2) return;
       closed.add(key);
     }
+    this.graph.hold();
     this.schedule();
   }
 

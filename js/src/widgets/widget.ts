@@ -60,6 +60,9 @@ class Stand {
     this.undock = dock(this.el, this.host, word("resize"), () => this.stay());
     if (!this.undock) return;
     const back = h("button", { type: "button", onclick: () => this.stay() }, word("here"));
+    back.style.cssText =
+      "font:inherit;color:inherit;background:none;cursor:pointer;padding:1px 8px;border-radius:4px;" +
+      "border:1px solid var(--jp-border-color1,#9aa1ac)";
     this.el.replaceChildren(h("div", { class: "gradviz-docked" }, `${word("beside")} `, back));
     this.configure();
   }
