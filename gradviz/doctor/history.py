@@ -77,7 +77,7 @@ def consumed(case: Case, group: list[Held]) -> bool:
     mine = {held.facts.id for held in group}
     others = [h for h in case.held if h.facts.attached and h.facts.id not in mine and h.category != "display"]
     for other in {h.facts.id: h for h in others if h.facts.id > min(mine)}.values():
-        if mine & case.graph.weigh([other.facts.id], 20_000).nodes:
+        if mine & case.graph.weigh([other.facts.id], 5_000).nodes:
             return True
     return False
 

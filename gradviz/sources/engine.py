@@ -27,6 +27,7 @@ from .rows import Rows, tensor_id
 
 SHOWN = 5_000
 BORN = 5_000
+WEIGHED = 50_000
 FAILURES = 50
 GLIMPSE = 300
 GLIMPSE_EVERY = 0.5
@@ -123,10 +124,15 @@ class EngineSource:
 
     # -- while a cell runs -----------------------------------------------------------
     def drain(self, budget_seconds: float) -> bool:
-        """Turn new nodes into rows for at most ``budget_seconds``; True when none is left."""
+        """Turn new nodes into rows for at most ``budget_seconds``; True when none is left.
+
+        With an infinite budget nothing is shown yet: that is the call before ``settle``, which shows all.
+        """
         started, ring = time.perf_counter(), self.watcher.ring
+        shows = budget_seconds != float("inf")
         with self._lock:
-            self._notice_cell(bool(ring))
+            if shows:
+                self._notice_cell(bool(ring))
             until = started + budget_seconds
             while ring:
                 try:
@@ -135,7 +141,7 @@ class EngineSource:
                     break
                 if node is not None:
                     self._note_birth(node)
-                    if len(self._live) < SHOWN:
+                    if shows and len(self._live) < SHOWN:
                         self._show_with_inputs(node)
                 if time.perf_counter() > until:
                     break
@@ -416,7 +422,7 @@ class EngineSource:
         leaves = [t for t in tensors.values() if events.edge(t) is LEAF]
         grads = [events.grad(t) for t in tensors.values()]
         starts = [node for t in tensors.values() if (node := node_of(t)) is not None]
-        graph = reach(starts)
+        graph = reach(starts, WEIGHED)
         own = [id_of(t._a) for t in leaves]
         cells[-1].bytes = {
             "parameters": sum(events.storage_bytes(t) for t in leaves),

@@ -14,6 +14,9 @@ from . import graph, strays
 from .rows import is_parameter, tensor_id
 
 STEPS = 300
+NEAR = 20_000
+WIDE = 50_000
+NOTHING, KEPT, GONE = 0, 1, 2
 
 
 def case(source, found, roots) -> model.Case:
@@ -117,49 +120,73 @@ class GraphView:
     def __init__(self, source, found):
         self._source = source
         self._ledger = source.ledger
-        self._nodes = {}
+        self._nodes, self._tensors = {}, {}
         for holding in found.holdings:
             if isinstance(holding.thing, Tensor):
+                self._tensors.setdefault(tensor_id(holding.thing), holding.thing)
                 node = graph.node_of(holding.thing)
                 if node is not None:
                     self._nodes[node.seq] = node
-        self._found = found
+        self._tops = list(self._nodes.values())
+        self._swept_roots = source.ledger.swept_roots()
+        self._swept: dict[int, bool] = {}
         self._weights: dict = {}
+        self._states: dict[int, int] = {}
+        self._everything = self._by_kind = None
 
-    def node(self, id):
-        """The node with a serial, when a held tensor or a weight has led to it."""
-        return self._nodes.get(id)
+    def everything(self) -> dict:
+        """All nodes that held tensors reach, by serial (bounded)."""
+        if self._everything is None:
+            self._everything = graph.reach(self._tops, WIDE).nodes
+            self._nodes.update(self._everything)
+        return self._everything
 
-    def weigh(self, ids, limit=100_000) -> model.Weight:
-        """What the nodes ``ids`` hold together: counts, bytes of saved tensors, epochs."""
-        key = frozenset(ids)
+    def weigh(self, ids, limit=NEAR) -> model.Weight:
+        """What the nodes ``ids`` hold together: counts, bytes of saved tensors, epochs; at most ``limit`` nodes."""
+        key = frozenset(ids), limit
         if key in self._weights:
             return self._weights[key]
-        found = graph.reach([self._nodes[id] for id in key if id in self._nodes], limit)
+        found = graph.reach([self._nodes[id] for id in key[0] if id in self._nodes], limit)
         weight = model.Weight(set(found.nodes), leaves=set(found.leaves), complete=found.complete)
+        saving = []
         for seq, node in found.nodes.items():
-            epoch = self._ledger.epoch(seq)
-            weight.epochs.add(epoch)
-            saved = events.saved(node)
-            if saved and all(item[4] for item in saved):
-                weight.freed += 1
-                weight.freed_epochs.add(epoch)
-            elif saved:
-                weight.kept += 1
-            self._nodes[seq] = node
+            state = self._state(node)
+            if state:
+                saving.append(node)
+                weight.kept += state == KEPT
+                weight.freed += state == GONE
+        self._nodes.update(found.nodes)
         own = [id(graph.owner_of(leaf._a)) for leaf in found.leaves.values()]
-        weight.bytes = graph.saved_bytes(found.nodes.values(), own)
+        weight.bytes = graph.saved_bytes(saving, own)
         self._weights[key] = weight
         return weight
 
+    def _state(self, node):
+        """Whether a node saved nothing, has what it saved, or lost it; remembered."""
+        state = self._states.get(node.seq)
+        if state is None:
+            saved = events.saved(node)
+            state = NOTHING if not saved else GONE if all(item[4] for item in saved) else KEPT
+            self._states[node.seq] = state
+        return state
+
+    def _kinds(self):
+        """All held nodes by their class."""
+        if self._by_kind is None:
+            self._by_kind = {}
+            for node in self.everything().values():
+                self._by_kind.setdefault(type(node), []).append(node)
+        return self._by_kind
+
     def swept(self, id) -> bool:
         """Whether a backward that freed the graph has passed through the node or just below it."""
-        start = self._nodes.get(id)
-        if start is None:
-            return False
-        if any(id in sweep.roots and not sweep.keep and not sweep.error for sweep in self._ledger.sweeps):
-            return True
-        pending, seen = [start], set()
+        if id not in self._swept:
+            self._swept[id] = id in self._swept_roots or self._freed_below(id)
+        return self._swept[id]
+
+    def _freed_below(self, id):
+        """Walk down through nodes that save nothing: is the first one that does freed?"""
+        pending, seen = [self._nodes[id]] if id in self._nodes else [], set()
         while pending and len(seen) < STEPS:
             node = pending.pop()
             if node.seq in seen:
@@ -167,9 +194,8 @@ class GraphView:
             seen.add(node.seq)
             if graph.is_freed(node):
                 return True
-            if graph.keeps_saved(node):
-                continue
-            pending += [x[0] for x in events.inputs(node) if x.__class__ is tuple]
+            if not graph.keeps_saved(node):
+                pending += [x[0] for x in events.inputs(node) if x.__class__ is tuple]
         return False
 
     def inputs(self, id):
@@ -223,14 +249,21 @@ class GraphView:
             level = below[:200]
         return None
 
-    def contexts(self, ids, limit=5_000):
-        """(node id, attribute name, value) of tensors put on the ctx of custom functions below ``ids``."""
-        found = graph.reach([self._nodes[id] for id in ids if id in self._nodes], limit)
-        for seq, node in found.nodes.items():
-            self._nodes[seq] = node
-            for name, value in graph.context_items(node):
-                if isinstance(value, Tensor):
-                    yield seq, name, value._a.nbytes
+    def contexts(self):
+        """(node id, attribute name, bytes) of tensors put on the ctx of custom functions."""
+        for kind, nodes in self._kinds().items():
+            for node in nodes if kind.__dictoffset__ else ():
+                for name, value in graph.context_items(node):
+                    if isinstance(value, Tensor) and events.edge(value) is not LEAF:
+                        yield node.seq, name, value._a.nbytes
+
+    def fed_by(self, op: str, source: str):
+        """Serials of nodes whose class name begins with ``op`` and that have an input made by a ``source``."""
+        for kind, nodes in self._kinds().items():
+            for node in nodes if kind.__name__.startswith(op) else ():
+                made = [x[0] for x in events.inputs(node) if x.__class__ is tuple]
+                if any(type(x).__name__.startswith(source) for x in made):
+                    yield node.seq
 
     def alive(self, sweep) -> list[int]:
         """Serials of the roots of a sweep that are still alive."""
@@ -258,7 +291,7 @@ class GraphView:
         born = self._source.born
         if not any(ref() is not None for ref in born):
             return []
-        reached = graph.reach(list(self._nodes.values())).nodes
+        reached = self.everything()
         cycles = strays.object_cycles(born, reached)
         for ref in born:
             node = ref()
@@ -268,15 +301,11 @@ class GraphView:
 
     def values(self, id):
         """The array of a held tensor, for rules about numbers."""
-        for holding in self._found.holdings:
-            if isinstance(holding.thing, Tensor) and tensor_id(holding.thing) == id:
-                return holding.thing._a
-        return None
+        tensor = self._tensors.get(id)
+        return None if tensor is None else tensor._a
 
     def grad_values(self, id):
         """The array of the gradient of a held tensor, or None."""
-        for holding in self._found.holdings:
-            if isinstance(holding.thing, Tensor) and tensor_id(holding.thing) == id:
-                grad = events.grad(holding.thing)
-                return None if grad is None else grad._a
-        return None
+        tensor = self._tensors.get(id)
+        grad = None if tensor is None else events.grad(tensor)
+        return None if grad is None else grad._a

@@ -1,8 +1,8 @@
 """A notebook without a shell: runs cells one after another, watched, and asks the doctor after each."""
 
 import ast
-import sys
 
+from gradviz.cli import alias
 from gradviz.doctor import examine
 from gradviz.sources.engine import EngineSource
 from gradviz.watch.holders import Roots
@@ -59,7 +59,7 @@ class Notebook:
 
 def run(*cells):
     """The findings after all ``cells``."""
-    sys.modules["torch"] = __import__("gradviz")
+    alias.install()
     book = Notebook()
     try:
         for cell in cells:

@@ -16,7 +16,8 @@ def look(case):
             severity = "warning" if history and passed_over(case, history) else "info"
         if len(history) < 2:
             continue
-        history.sort(key=lambda held: group.index(held))
+        order = {id(held): at for at, held in enumerate(group)}
+        history.sort(key=lambda held: order[id(held)])
         weight = case.graph.weigh(ids(history))
         place = put(case, history)
         fields = {"count": len(history), "name": history[0].holder}

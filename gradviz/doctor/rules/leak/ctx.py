@@ -9,17 +9,21 @@ SMALL = 256
 
 def look(case):
     """Attributes of custom functions' contexts that outlived the backward through them."""
-    tops = {held.facts.id: held for held in case.held if held.facts.attached and held.category != "ctx"}
-    told = set()
-    for id, held in sorted(tops.items()):
-        for node, name, size in case.graph.contexts([id]):
-            if (node, name) in told or size < SMALL or not _passed(case, node):
-                continue
-            told.add((node, name))
-            path = f"{held.path}.grad_fn.{name}" if node == id else f"{held.path}.grad_fn … .{name}"
-            weight = Weight({node}, size)
-            place = place_of(case, bound(case, name, attribute=True))
-            yield RULE.found(case, [path], place, weight, [node], name=name)
+    for node, name, size in case.graph.contexts():
+        if size < SMALL or not _passed(case, node):
+            continue
+        direct = case.named(node)
+        holder = f"{direct}.grad_fn.{name}" if direct else f"{_above(case, node)} … .{name}"
+        place = place_of(case, bound(case, name, attribute=True))
+        yield RULE.found(case, [holder], place, Weight({node}, size), [node], name=name)
+
+
+def _above(case, node):
+    """A held result that was computed from the node."""
+    for id in sorted({held.facts.id for held in case.held if held.facts.attached and held.facts.id > node}):
+        if node in case.graph.weigh([id]).nodes:
+            return f"{case.named(id)}.grad_fn"
+    return "grad_fn"
 
 
 def _passed(case, node):

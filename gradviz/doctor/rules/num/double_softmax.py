@@ -5,16 +5,21 @@ from gradviz.doctor.finding import Rule
 
 def look(case):
     """A log-softmax whose input comes straight from a softmax."""
-    tops = {held.facts.id: held for held in case.held if held.facts.attached}
     told = set()
-    for id, held in sorted(tops.items()):
-        for node in sorted(case.graph.weigh([id], 20_000).nodes):
-            if not case.graph.op(node).startswith("LogSoftmaxBackward") or case.graph.note(node)[:2] in told:
-                continue
-            if any(case.graph.op(i).startswith("SoftmaxBackward") for _, i, leaf in case.graph.inputs(node) if not leaf):
-                told.add(case.graph.note(node)[:2])
-                place = case.place(case.graph.note(node))
-                yield RULE.found(case, [held.path], place, None, [node], name=held.path)
+    for node in case.graph.fed_by("LogSoftmaxBackward", "SoftmaxBackward"):
+        note = case.graph.note(node)
+        if note[:2] not in told:
+            told.add(note[:2])
+            name = _above(case, node)
+            yield RULE.found(case, [name] if name else [], case.place(note), None, [node], name=name)
+
+
+def _above(case, node):
+    """A held result that was computed from the node."""
+    for id in sorted({held.facts.id for held in case.held if held.facts.attached and held.facts.id >= node}):
+        if node in case.graph.weigh([id]).nodes:
+            return case.named(id)
+    return ""
 
 
 RULE = Rule("GV707", "num.double-softmax", "warning", look)

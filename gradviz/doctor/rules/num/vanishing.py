@@ -8,6 +8,7 @@ from gradviz.doctor.numbers import usable
 SQUASHING = ("SigmoidBackward0", "TanhBackward0", "SoftmaxBackward0")
 LAYERS = 5
 RATIO = 1e-4
+HOPS = 5
 
 
 def look(case):
@@ -27,16 +28,15 @@ def look(case):
 
 
 def _norm(case, link):
-    """(norm, serial) of the largest gradient among the leaves that feed a layer's squashing directly."""
-    best = None
-    for _, id, leaf in case.graph.inputs(link):
-        near = [(i, is_leaf) for _, i, is_leaf in case.graph.inputs(id)] if not leaf else [(id, True)]
-        near += [(i, f) for n, is_leaf in list(near) if not is_leaf for _, i, f in case.graph.inputs(n)]
-        for i, is_leaf in near:
-            values = case.graph.grad_values(i) if is_leaf else None
+    """(norm, serial) of the largest gradient of a matrix among the leaves between a layer and the one before it."""
+    best, level = None, [link]
+    for _ in range(HOPS):
+        below = [(i, leaf) for node in level for _, i, leaf in case.graph.inputs(node)]
+        for i, leaf in below:
+            values = case.graph.grad_values(i) if leaf else None
             if usable(values) and values.ndim >= 2:
-                norm = float(np.linalg.norm(values))
-                best = max(best or (-1.0, i), (norm, i))
+                best = max(best or (-1.0, i), (float(np.linalg.norm(values)), i))
+        level = [i for i, leaf in below if not leaf and case.graph.op(i) not in SQUASHING]
     return best
 
 

@@ -1,0 +1,38 @@
+"""Each rule: an identifier of its own, a kind, texts in both languages with the same fields."""
+
+import string
+
+from gradviz.doctor import all_rules
+from gradviz.texts import LANGUAGES, catalogue
+
+PARTS = ("title", "when", "why", "message", "fix")
+
+
+def fields(text):
+    return {name for _, name, _, _ in string.Formatter().parse(text) if name}
+
+
+def test_identifiers_are_unique_and_severities_known():
+    rules = all_rules()
+    assert len({rule.identifier for rule in rules}) == len(rules) >= 50
+    assert {rule.severity for rule in rules} <= {"error", "warning", "info"}
+
+
+def test_texts_are_complete_in_both_languages():
+    for lang in LANGUAGES:
+        texts = catalogue("findings", lang)
+        wanted = {f"{rule.identifier}.{part}" for rule in all_rules() for part in PARTS}
+        assert set(texts) == wanted
+        assert all(texts.values())
+
+
+def test_languages_use_the_same_fields():
+    english, chinese = catalogue("findings", "en"), catalogue("findings", "zh")
+    for key, text in english.items():
+        assert fields(text) == fields(chinese[key]), key
+
+
+def test_files_are_named_after_their_family():
+    for rule in all_rules():
+        module = rule.look.__module__.split(".")
+        assert module[-2] == rule.kind.split(".")[0]
