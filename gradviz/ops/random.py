@@ -109,9 +109,7 @@ def uniform_array(n, np_dtype, generator=None, low=0.0, high=1.0):
         return g.doubles(n) * (high - low) + low
     if np_dtype == xp.float32:
         return g.floats(n) * xp.float32(high - low) + xp.float32(low)
-    bits = 11 if np_dtype == xp.float16 else 8
-    x = (g.words(n) & xp.uint64((1 << bits) - 1)) * 2.0**-bits
-    return (x * (high - low) + low).astype(np_dtype)
+    return (g.floats(n) * xp.float32(high - low) + xp.float32(low)).astype(np_dtype)
 
 
 def normal_array(n, np_dtype, generator=None, mean=0.0, std=1.0):
@@ -119,13 +117,20 @@ def normal_array(n, np_dtype, generator=None, mean=0.0, std=1.0):
     g = generator or default_generator
     if n < 16:
         return xp.asarray([g.normal_double() * std + mean for _ in range(n)], dtype=np_dtype)
-    work = np_dtype if np_dtype in (xp.float32, xp.float64) else xp.dtype(xp.float32)
-    out = uniform_array(n, work, g)
+    out = uniform_array(n, np_dtype, g)
     whole = n - n % 16
-    out[:whole] = _box_muller(out[:whole], work, mean, std)
+    out[:whole] = _box_muller(out[:whole], np_dtype, mean, std)
     if n % 16:
-        out[n - 16 :] = _box_muller(uniform_array(16, work, g), work, mean, std)
-    return out.astype(np_dtype, copy=False)
+        out[n - 16 :] = _box_muller(uniform_array(16, np_dtype, g), np_dtype, mean, std)
+    return out
+
+
+def stored_like(array, values):
+    """``values``, drawn in the order of memory, in the shape of ``array``."""
+    if array.flags.c_contiguous:
+        return values.reshape(array.shape)
+    order = sorted(range(array.ndim), key=lambda d: -abs(array.strides[d]))
+    return values.reshape([array.shape[d] for d in order]).transpose([order.index(d) for d in range(array.ndim)])
 
 
 def _box_muller(u, np_dtype, mean, std):
@@ -222,25 +227,6 @@ def bernoulli(input, p=None, *, generator=None, out=None):
     return wrap(_bernoulli(input._a, generator, input if p is None else p).astype(input._a.dtype))
 
 
-def multinomial(input, num_samples, replacement=False, *, generator=None):
-    """Indices drawn with the weights of each row."""
-    weights = input._a if input._a.ndim == 2 else input._a[None]
-    if (weights < 0).any() or not xp.isfinite(weights).all():
-        raise RuntimeError("probability tensor contains either `inf`, `nan` or element < 0")
-    if not replacement and num_samples > weights.shape[1]:
-        raise RuntimeError("cannot sample n_sample > prob_dist.size(-1) samples without replacement")
-    g = generator or default_generator
-    out = xp.empty((weights.shape[0], num_samples), xp.int64)
-    for row, w in enumerate(weights.astype(xp.float64)):
-        w = w.copy()
-        for k in range(num_samples):
-            total = xp.cumsum(w)
-            out[row, k] = xp.searchsorted(total, g.doubles(1)[0] * total[-1], side="right")
-            if not replacement:
-                w[out[row, k]] = 0
-    return wrap(out if input._a.ndim == 2 else out[0])
-
-
 for _f in (rand, randn, randint, randperm, normal):
     public(_f.__name__, _f)
 public("rand_like", _like(rand))
@@ -248,7 +234,6 @@ public("randn_like", _like(randn))
 public("randint_like", lambda input, low, high=None, *, dtype=None, **kw: randint(
     *((0, low) if high is None else (low, high)), input._a.shape, dtype=dtype or input.dtype))  # fmt: skip
 method(bernoulli)
-method(multinomial)
 public("manual_seed", manual_seed)
 public("seed", lambda: default_generator.seed())
 public("initial_seed", lambda: default_generator.initial_seed())
@@ -281,36 +266,45 @@ def _uniform(a, g, *bounds, **named):
     low, high = named.get("from", bounds[0] if bounds else 0.0), named.get("to", bounds[1] if len(bounds) > 1 else 1.0)
     if low > high:
         raise RuntimeError(f"uniform_ expects to return a [from, to) range, but found from={low} > to={high}")
-    return uniform_array(a.size, a.dtype, g, low, high).reshape(a.shape)
+    return stored_like(a, uniform_array(a.size, a.dtype, g, low, high))
 
 
 def _normal(a, g, mean=0.0, std=1.0):
     if std < 0:
         raise RuntimeError(f"normal expects std >= 0.0, but found std {std}")
-    return normal_array(a.size, a.dtype, g, mean, std).reshape(a.shape)
+    if a.dtype.kind == "c":
+        return randn(*a.shape, dtype=dtypes.of(a), generator=g)._a * std + mean
+    if a.flags.c_contiguous:
+        return normal_array(a.size, a.dtype, g, mean, std).reshape(a.shape)
+    g = g or default_generator
+    return stored_like(a, xp.asarray([g.normal_double() * std + mean for _ in range(a.size)]))
 
 
 def _bernoulli(a, g, p=0.5):
-    """A number draws doubles, a tensor of probabilities draws in its own dtype."""
-    if not isinstance(p, Tensor):
-        return (g or default_generator).doubles(a.size).reshape(a.shape) < p
-    return uniform_array(a.size, p._a.dtype, g).reshape(a.shape) < p._a
+    chance = p._a if isinstance(p, Tensor) else p
+    if isinstance(p, float) and not 0 <= p <= 1:
+        raise RuntimeError(f"bernoulli_ expects p to be in [0, 1], but got p={p}")
+    g = g or default_generator
+    # PyTorch draws in the precision of a tensor of probabilities, and doubles for a number
+    short = isinstance(p, Tensor) and chance.dtype.itemsize <= 4
+    return (g.floats(a.size) if short else g.doubles(a.size)).reshape(a.shape) < chance
 
 
-# how many integers a dtype represents exactly, from 0 on
-_SPAN = {"int64": 1 << 63, "int32": 1 << 31, "int16": 1 << 15, "int8": 1 << 7, "uint8": 1 << 8, "bool": 2, "float64": 1 << 53,
-         "float16": 1 << 11}  # fmt: skip
+def _span(np_dtype):
+    """How many numbers ``random_`` draws from: what the dtype holds exactly."""
+    if np_dtype.kind == "f":
+        return 2 ** (xp.finfo(np_dtype).nmant + 1) + 1
+    return 2 if np_dtype == bool else 2**8 + 1 if np_dtype.kind == "V" else int(xp.iinfo(np_dtype).max) + 1
 
 
 def _integers(a, g, *bounds, **named):
-    low, high = (0, bounds[0]) if len(bounds) == 1 else bounds if bounds else (0, _SPAN.get(a.dtype.name, 1 << 24))
-    low, high = named.get("from", low), named.get("to", high)
-    return integer_array(a.size, low, high, g).reshape(a.shape)
+    low, high = (0, bounds[0]) if len(bounds) == 1 else bounds if bounds else (named.get("from", 0), named.get("to"))
+    if high is None:
+        low, high = 0, _span(a.dtype)
+    if high <= low:
+        raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
+    return stored_like(a, integer_array(a.size, low, high, g))
 
 
-def _exponential(a, g, lambd=1.0):
-    return (-xp.log1p(-(g or default_generator).doubles(a.size)) / lambd).reshape(a.shape)
-
-
-for _n, _d in [("uniform_", _uniform), ("normal_", _normal), ("bernoulli_", _bernoulli), ("random_", _integers), ("exponential_", _exponential)]:
+for _n, _d in [("uniform_", _uniform), ("normal_", _normal), ("bernoulli_", _bernoulli), ("random_", _integers)]:
     _fill_from(_n, _d)
