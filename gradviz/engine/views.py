@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from ..backend import xp
 from . import dtypes
-from .dispatch import RAW, fill
+from .dispatch import RAW, broadcast_error, fill
 from .errors import advised
 from .events import door
 from .hooks import move_retain
@@ -282,22 +282,26 @@ def write(op, ins, attrs=()):
     check_inplace(self, tracked)
     array = self._a
     check_expanded(array)
-    out = op.forward(*[None if x is None else x._a for x in ins], *attrs)
+    try:
+        out = op.forward(*[None if x is None else x._a for x in ins], *attrs)
+    except ValueError:
+        raise broadcast_error(array.shape, ins[-1]._a.shape) from None
     if out.shape != array.shape:
         raise RuntimeError(
             f"output with shape {list(array.shape)} doesn't match the broadcast shape "
             f"{list(out.shape)}"
         )
     check_cast(out.dtype, array.dtype)
-    before = _as_input(self, op, ins) if tracked else None
-    array[...] = out
-    bump(self)
     if tracked:
+        # edges and versions are those from before the write
         node = new(op.node)
         node.seq = serial()
         node.shape, node.dtype = array.shape, array.dtype
         node.hooks = node.r = node.mark = None
-        fill(op, node, (before, *ins[1:]), attrs)
+        fill(op, node, (_as_input(self, op, ins), *ins[1:]), attrs)
+    array[...] = out
+    bump(self)
+    if tracked:
         if op.saves_result:
             node.r = (array, self._v, self._v[0])
         rebase(self, node)
