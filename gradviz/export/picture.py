@@ -15,7 +15,10 @@ REACH = 3
 
 @dataclass(slots=True)
 class Box:
-    """One drawn node; a leaf used far apart is drawn once per use. ``x``, ``y``: its centre."""
+    """One drawn node; a leaf used far apart is drawn once per use.
+
+    ``x``, ``y``: its centre; ``value``: of a scalar, when it is known.
+    """
 
     key: tuple
     node: Node
@@ -23,6 +26,7 @@ class Box:
     height: float
     x: float = 0.0
     y: float = 0.0
+    value: float | None = None
 
     @property
     def weight(self) -> float:
@@ -56,6 +60,8 @@ class Picture:
         starts, chosen, total = choose(trace, target, limit)
         edges = [e for e in trace.edges.values() if e.source in chosen and e.target in chosen]
         boxes, links = _boxes(chosen, edges, trace, measure or _measure)
+        for box in boxes.values():
+            box.value = _scalar(trace.details.get(box.node.id))
         lines, width, height = arrange(boxes, links, Line)
         roots = [trace.nodes[i] for i in starts if i in chosen]
         return cls(list(boxes.values()), lines, roots, len(chosen), total, width, height)
@@ -152,18 +158,25 @@ def columns(text: str) -> int:
     return sum(2 if ord(letter) > 0x2E7F else 1 for letter in text)
 
 
-def second_line(node: Node) -> str:
-    """Shape and dtype: ``64×256 float32``."""
+def second_line(node: Node, value: float | None = None) -> str:
+    """Shape and dtype: ``64×256 float32``; of a scalar its value: ``= 0.412 float32``."""
     shape = "×".join(map(str, node.shape)) if node.shape else "()"
-    return f"{shape} {node.dtype}".strip()
+    said = shape if value is None else f"= {value:.4g}"
+    return f"{said} {node.dtype}".strip()
 
 
-def with_norm(node: Node) -> str:
+def with_norm(node: Node, value: float | None = None) -> str:
     """The second line, and the norm of the gradient when there is one."""
     norm = node.grad_norm
-    return second_line(node) + ("" if norm is None else f"  ‖∂‖ {norm:.3g}")
+    return second_line(node, value) + ("" if norm is None else f"  ‖∂‖ {norm:.3g}")
 
 
 def _measure(node):
     first = columns(" ".join(part for part in title(node) if part))
     return max(96.0, 7.4 * first + 34, 6.6 * columns(with_norm(node)) + 34), 46.0
+
+
+def _scalar(detail):
+    """The number of a 0-d tensor, when it is known and is one."""
+    value = detail.value.values if detail is not None and detail.value is not None else None
+    return value if isinstance(value, int | float) else None

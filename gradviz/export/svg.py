@@ -108,7 +108,7 @@ def _words(box):
     return (
         f'<text x="{box.x:.1f}" y="{box.y - 2:.1f}" text-anchor="middle">{shown}</text>'
         f'<text class="dim" x="{box.x:.1f}" y="{box.y + 14:.1f}" text-anchor="middle">'
-        f"{_inert(with_norm(box.node))}</text>"
+        f"{_inert(with_norm(box.node, box.value))}</text>"
     )
 
 

@@ -15,6 +15,7 @@ def summary(picture: Picture) -> str:
     if not picture.total:
         return text("notebook.picture.empty")
     nodes = {box.node.id: box.node for box in picture.boxes}
+    values = {box.node.id: box.value for box in picture.boxes}
     leaves = sum(node.kind != OPERATION for node in nodes.values())
     lines = [text("notebook.text.head", nodes=picture.total, leaves=leaves)]
     if picture.shown < picture.total:
@@ -23,7 +24,7 @@ def summary(picture: Picture) -> str:
     names = _names(nodes)
     inputs = _inputs(picture)
     ordered = sorted(nodes.values(), key=lambda node: (node.kind == OPERATION, node.id))
-    rows = [(_left(node, names, inputs), _right(node)) for node in ordered]
+    rows = [(_left(node, names, inputs), _right(node, values[node.id])) for node in ordered]
     width = min(48, max(len(left) for left, _ in rows))
     lines += [f"  {left:<{width}}  {right}" for left, right in rows]
     return "\n".join(lines)
@@ -57,7 +58,7 @@ def _left(node, names, inputs):
     return f"{names[node.id]} = {_printable(node.op)}({', '.join(called + more)})"
 
 
-def _right(node):
+def _right(node, value):
     norm = node.grad_norm
     grad = "" if norm is None else "  " + text("notebook.text.grad", norm=f"{norm:.3g}")
-    return second_line(node) + grad
+    return second_line(node, value) + grad

@@ -34,6 +34,7 @@ class Extension:
     def unload(self):
         """Take everything off the shell again and let it go."""
         self.cells.unregister()
+        self.displays.freeze()
         self.session.rest()
         remove_magics(self.shell, self.magics)
 

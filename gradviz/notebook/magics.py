@@ -83,6 +83,7 @@ class GradvizMagics(Magics):
 
     def _off(self, *rest):
         watching = self._extension.session.watching
+        self._extension.displays.freeze()
         self._extension.session.rest()
         print(text("notebook.off" if watching else "notebook.already_off"))
 

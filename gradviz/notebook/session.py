@@ -17,7 +17,7 @@ from .ticker import Ticker
 log = logging.getLogger("gradviz")
 
 PERIOD = 0.05
-DRAIN_SECONDS = 0.006
+DRAIN_SECONDS = 0.003
 
 
 class Session:

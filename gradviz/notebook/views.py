@@ -68,10 +68,11 @@ class Displays:
         publish(bundle(display), uuid.uuid4().hex)
 
     def close(self, placement: str):
-        """Close the views that were opened with ``placement``."""
+        """Close the views that were opened with ``placement``; nothing stays where they were."""
         for display in [d for d in self._open if d.view.placement == placement]:
             self._open.remove(display)
             self.session.remove(display.view)
+            publish({"text/plain": "", "text/html": ""}, display.display_id, update=True)
 
     def freeze(self) -> int:
         """Turn every open view into its still picture; how many there were."""

@@ -13,6 +13,7 @@ from .frames import VERSION, Encoder
 EVERYTHING = -1
 ROW_TEXTS = ("place", "calls", "saved", "hooks", "formula", "findings")
 UNHEARD_SHARE = 20
+SCALARS = 64
 
 
 class GraphView(View):
@@ -32,7 +33,7 @@ class GraphView(View):
         super().__init__(**settings)
 
     def push(self, last: bool = False):
-        """Send what changed; ``last`` adds what the page shows of the selected node.
+        """Send what changed; ``last`` adds what the page shows of scalars and the selected node.
 
         Until a page has spoken every frame is a whole one, because nobody knows which frame it will
         hear first.
@@ -89,12 +90,19 @@ class GraphView(View):
         started = time.monotonic()
         with self._recorder.lock:
             header, buffers = self._frame()
-            if header and last and self._selected is not None:
-                header["details"] = {str(self._selected): self._describe(self._selected)}
+            if header and last:
+                header["details"] = {str(i): self._describe(i) for i in self._told_fully()}
         if header:
             self.send(header, buffers)
         spent = time.monotonic() - started
         self._not_before = time.monotonic() + UNHEARD_SHARE * spent
+
+    def _told_fully(self):
+        """The selected node, and the newest scalars: their numbers are written into the picture."""
+        nodes = self._recorder.trace.nodes
+        scalars = [i for i, node in nodes.items() if not node.shape and node.alive]
+        chosen = sorted(scalars, reverse=True)[:SCALARS]
+        return chosen if self._selected in (None, *chosen) else [*chosen, self._selected]
 
     def _frame(self):
         """Header and buffers of the next frame; nothing when the page already knows it all."""

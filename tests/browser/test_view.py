@@ -159,12 +159,30 @@ def test_reload_and_restart(notebook):
     assert book.serious_errors() == []
 
 
-def test_unloading_closes_the_view(notebook):
-    book = notebook([LOAD, "%gradviz", "%unload_ext gradviz\nprint('gone')"])
+def test_unloading_leaves_a_picture(notebook):
+    book = notebook([LOAD + "\n" + NET, "%gradviz", "%unload_ext gradviz\nprint('gone')"])
+    book.run(0)
+    book.run(1)
+    view = View(book).wait()
+    view.until(view.total, lambda total: total > 8)
+    book.run(2)
+    view.until(lambda: book.page.locator("[data-testid=gv]").count(), lambda count: count == 0)
+    assert book.cell(1).locator("img[src^='data:image/svg+xml']").count() == 1
+    assert book.output(2).strip() == "gone"
+    assert book.serious_errors() == []
+
+
+def test_opening_again_moves_the_view(notebook):
+    book = notebook([LOAD + "\n" + NET, "%gradviz", "%gradviz", "%gradviz off"])
     for number in range(3):
         book.run(number)
-    book.page.wait_for_function("() => !document.querySelector('[data-testid=gv]')")
-    assert book.output(2).strip() == "gone"
+    view = View(book).wait()
+    view.until(lambda: book.page.locator("[data-testid=gv]").count(), lambda count: count == 1)
+    assert book.output(1).strip() == ""
+    book.run(3)
+    view.until(lambda: book.page.locator("[data-testid=gv]").count(), lambda count: count == 0)
+    assert book.page.locator(".gradviz-dock").count() == 0
+    assert book.serious_errors() == []
 
 
 @pytest.mark.parametrize(("theme", "language"), [("light", "en"), ("dark", "en"), ("light", "zh")])

@@ -9,6 +9,8 @@ import pytest
 from gradviz import texts
 from gradviz.export.picture import Picture
 from gradviz.export.svg import svg
+from gradviz.export.text import summary
+from gradviz.watch.model import Detail, Stats
 from gradviz.watch.recorder import Recorder
 from tests.traces import HOSTILE, chain, node, put_all, small_net
 
@@ -56,6 +58,14 @@ def test_names_ops_shapes_and_gradients_are_written():
         "saved",
     ):
         assert part in said
+
+
+def test_a_scalar_shows_its_value():
+    net = small_net()
+    net.put_detail(Detail(10, value=Stats((), "float32", values=0.41234567)))
+    net.put_detail(Detail(6, value=Stats((2,), "float32", values=[1.0, 2.0])))
+    assert "= 0.4123 float32  ‖∂‖ 1" in shown_texts(drawn(net))
+    assert "= 0.4123 float32" in summary(Picture.of(net.trace))
 
 
 def test_gradients_only_where_they_flowed():

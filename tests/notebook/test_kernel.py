@@ -162,3 +162,20 @@ def test_nothing_is_left_running(loaded):
         )
     )
     assert said.splitlines()[-1] == "[]"
+
+
+def test_interrupting_a_cell_in_the_middle_of_backward(loaded):
+    loaded.run("%gradviz")
+    loaded.run(
+        "import threading, _thread\nw = torch.ones(2, requires_grad=True)\nx = w\n"
+        "for i in range(50):\n    x = x * 1.5"
+    )
+    messages = loaded.run(
+        "loss = x.sum()\nx.register_hook(lambda grad: _thread.interrupt_main())\nloss.backward()\n"
+        "for i in range(10**7): pass"
+    )
+    (error,) = [m["content"] for m in messages if m["msg_type"] == "error"]
+    assert error["ename"] == "KeyboardInterrupt"
+    assert follow(messages).status["state"] == "interrupted"
+    assert "gradviz" not in printed(messages)
+    assert printed(loaded.run("print(1)")) == "1\n"

@@ -32,7 +32,9 @@ def test_the_html_has_the_pictures(executed):
     from nbconvert import HTMLExporter
 
     html, _ = HTMLExporter().from_notebook_node(executed)
-    found = [base64.b64decode(data).decode() for data in re.findall(r"svg\+xml;base64,([^\"]+)", html)]
+    found = [
+        base64.b64decode(data).decode() for data in re.findall(r"svg\+xml;base64,([^\"]+)", html)
+    ]
     graphs = [picture for picture in found if "SumBackward0" in picture]
     assert len(graphs) >= 1 and "loss" in graphs[0]
     assert len([picture for picture in found if "<title>gradviz" in picture]) >= 3

@@ -116,6 +116,14 @@ def test_the_last_frame_refreshes_what_is_selected(view, net):
     assert page.frames[-1]["details"]["6"]["grad_state"] == "present"
 
 
+def test_the_last_frame_tells_the_numbers_of_scalars(view, net):
+    page = told(view)
+    view.push()
+    assert page.details == {}
+    view.push(last=True)
+    assert set(page.details) == {10}
+
+
 def test_messages_that_make_no_sense_are_let_pass(view):
     page = told(view)
     for message in (
