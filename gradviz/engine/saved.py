@@ -127,7 +127,7 @@ def _complain(array, g, now, saved):
     text = ""
     if g is not None and g is not LEAF:
         node, nr = (g.node, g.nr) if g._kind == 1 else (g, 0)
-        text = f", which is output {nr} of {node.name()},"
+        text = f", which is output {nr} of {node.name().partition('Backward')[0]},"
     shape = "[" + ", ".join(map(str, array.shape)) + "]"
     error = RuntimeError(
         "one of the variables needed for gradient computation has been modified by an inplace "
@@ -140,7 +140,7 @@ def _complain(array, g, now, saved):
             "question was changed in there or anywhere later. Good luck!"
             if local.anomaly
             else "Hint: enable anomaly detection to find the operation that failed to compute its gradient, with "
-            "torch.autograd.set_detect_anomaly(True)."
+            "torch.autograd.set_detect_anomaly(True, check_nan=False)."
         )
     )
     raise advised(error, "modified", shape=array.shape, now=now, saved=saved)
