@@ -21,6 +21,7 @@ def picture(rows, nodes, leaves):
     out, edges, extra = [], [], {}
     for node in nodes.values():
         out.append(rows.operation(node))
+        rows.note_results(node)
         for slot, output, source in rows.inputs(node):
             if isinstance(source, np.ndarray):
                 row = rows.untracked(source)
@@ -34,16 +35,28 @@ def picture(rows, nodes, leaves):
     return out, edges
 
 
+def name_modules(rows, edges):
+    """Give operations that use a parameter the path of its module."""
+    found = {row.id: row for row in rows}
+    for edge in edges:
+        source, target = found.get(edge.source), found.get(edge.target)
+        if source is not None and target is not None and source.kind == "parameter" and not target.module:
+            target.module = source.label.rpartition(".")[0]
+
+
 def dead(row):
     """``row`` of a node that is gone."""
+    if row.kind == "untracked":
+        return row
     if row.kind != "operation":
         return replace(row, alive=False)
     saved = [replace(one, state="freed") for one in row.saved]
     return replace(row, alive=False, freed=True, saved=saved, hooks=[])
 
 
-def detail(id, thing, tensor, paths) -> Detail | None:
-    """Value, gradient and holders. ``thing``: the node or leaf if alive; ``tensor``: what it made, if known."""
+def detail(id, thing, tensor, paths, result=None) -> Detail | None:
+    """Value, gradient and holders. ``thing``: the node or leaf if alive; ``tensor``: what it made, if known;
+    ``result``: the array of what it made, as another node saved it."""
     if isinstance(thing, Tensor):
         tensor = thing
     found = Detail(id, holders=[path for _, path in sorted(paths, key=_shortest)][:HOLDERS])
@@ -54,7 +67,7 @@ def detail(id, thing, tensor, paths) -> Detail | None:
             found.grad = values.stats(grad._a, str(grad._a.dtype))
         found.grad_state = grad_state(tensor, found.grad)
     elif thing is not None:
-        array = _result(thing)
+        array = _result(thing) if result is None else result
         if array is not None:
             found.value = values.stats(array, str(array.dtype))
         found.grad_state = "none_nonleaf"

@@ -6,6 +6,7 @@ import threading
 import time
 import weakref
 from collections import deque
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from gradviz.watch.case import ErrorFacts
 from gradviz.watch.holders import Found, Roots, walk
 from gradviz.watch.model import Detail
 from gradviz.watch.places import Places
+from gradviz.watch.program import bindings
 
 from . import details, evidence
 from .failure import failure
@@ -29,6 +31,7 @@ SHOWN = 5_000
 BORN = 5_000
 WEIGHED = 50_000
 FAILURES = 50
+DEAD_SHOWN = 300
 GLIMPSE = 300
 GLIMPSE_EVERY = 0.5
 DETAIL_SECONDS = 0.08
@@ -61,6 +64,16 @@ class Interest:
                 yield "ctx", f"grad_fn.{name}", value
 
 
+@dataclass
+class Glimpse:
+    """A graph as it was when a sweep began. ``serial``: when that was."""
+
+    rows: list = field(default_factory=list)
+    edges: list = field(default_factory=list)
+    leaves: dict = field(default_factory=dict)
+    serial: int = 0
+
+
 class EngineSource:
     """Feeds ``recorder``. ``cell_of(filename)`` gives the execution count of a cell's code, or None.
 
@@ -81,10 +94,11 @@ class EngineSource:
         self.customs: deque = deque(maxlen=BORN)
         self.spent = 0.0
         self._live: dict[int, weakref.ref] = {}
+        self._dead: list[int] = []
         self._tensors: dict[int, weakref.ref] = {}
         self._cell_start = 0
         self._fresh_cell = None
-        self._glimpse = ([], [])
+        self._glimpse = Glimpse()
         self._glimpsed = 0.0
         self._norms = False
         self._paths: dict[int, list] = {}
@@ -145,8 +159,8 @@ class EngineSource:
                         self._show_with_inputs(node)
                 if time.perf_counter() > until:
                     break
-            if len(self._live) >= SHOWN:
-                self._make_room()
+            if shows:
+                self._grey_the_dead()
             self.spent += time.perf_counter() - started
         return not ring
 
@@ -162,14 +176,19 @@ class EngineSource:
             self._fresh_cell = cell
             self.recorder.clear()
             self._live.clear()
+            self._dead.clear()
 
-    def _make_room(self):
-        """Rows of nodes that died meanwhile give way."""
-        gone = [id for id, ref in self._live.items() if ref() is None]
-        if gone:
-            self.recorder.remove(gone)
-            for id in gone:
-                del self._live[id]
+    def _grey_the_dead(self):
+        """Rows of nodes that died meanwhile turn grey; all but the newest of them give way."""
+        for id in [id for id, ref in self._live.items() if ref() is None]:
+            del self._live[id]
+            self._dead.append(id)
+            row = self.recorder.trace.nodes.get(id)
+            if row is not None and row.alive:
+                self.recorder.put(details.dead(row))
+        if len(self._dead) > DEAD_SHOWN:
+            self.recorder.remove(self._dead[:-DEAD_SHOWN])
+            del self._dead[:-DEAD_SHOWN]
 
     def _show_with_inputs(self, node):
         """Rows for ``node`` and for everything it needs that has no row yet."""
@@ -209,7 +228,9 @@ class EngineSource:
             return
         self._glimpsed = now
         nodes, leaves = newest([root for root in roots if not isinstance(root, Tensor)], GLIMPSE)
-        self._glimpse = details.picture(self.rows, nodes, leaves)
+        rows, edges = details.picture(self.rows, nodes, leaves)
+        refs = {id: weakref.ref(leaf) for id, leaf in leaves.items()}
+        self._glimpse = Glimpse(rows, edges, refs, serial())
 
     # -- when a cell has ended --------------------------------------------------------
     def settle(self, roots: Roots, error: BaseException | None = None):
@@ -233,7 +254,7 @@ class EngineSource:
     def _release(self):
         """Drop everything of the person's that a settle needed."""
         self.found = self.error = None
-        self.rows.arrays, self.rows.tensors = {}, {}
+        self.rows.arrays, self.rows.tensors, self.rows.results = {}, {}, {}
 
     def look(self, roots: Roots):
         """Walk the namespace and name what was found."""
@@ -250,13 +271,13 @@ class EngineSource:
             rows.arrays.setdefault(id_of(thing._a), thing)
             rows.tensors.setdefault(id, thing)
         rows.names = {id: names.best(found) for id, found in paths.items()}
+        rows.bindings = bindings(self.recorder.trace.cells)
         rows.hook_notes = {id_of(h.hook()): h.note for h in self.watcher.hooks if h.note and h.hook() is not None}
         self._paths = paths
 
     def _show_final(self):
         """Choose the final graph of the cell and make the trace show it."""
-        self._notice_cell(False)
-        start, self._cell_start = self._cell_start, serial()
+        start, self._cell_start, self._glimpsed = self._cell_start, serial(), 0.0
         nodes, leaves, total = self._final(start)
         if nodes:
             rows, edges = details.picture(self.rows, nodes, leaves)
@@ -294,18 +315,17 @@ class EngineSource:
         return len(everything.nodes) + len(everything.leaves)
 
     def _refresh(self, start):
-        """No new graph: bring the rows in view up to date. False when nothing of them is alive but the cell worked."""
+        """No new graph: bring the rows in view up to date. False when the cell made graphs and none is alive."""
         alive = {id: ref() for id, ref in self._live.items()}
         alive = {id: thing for id, thing in alive.items() if thing is not None}
-        worked = any(sweep.serial > start for sweep in self.ledger.sweeps)
-        if not any(not isinstance(thing, Tensor) for thing in alive.values()) and worked and self._glimpse[0]:
+        if self._glimpse.serial > start and any(sweep.serial > start for sweep in self.ledger.sweeps):
             return False
         for id, row in list(self.recorder.trace.nodes.items()):
             thing = alive.get(id)
             if thing is not None:
                 fresh = self.rows.leaf(thing) if isinstance(thing, Tensor) else self.rows.operation(thing)
                 fresh.root = row.root
-            elif id < 0:
+            elif row.kind == "untracked":
                 continue
             else:
                 fresh = details.dead(row)
@@ -313,10 +333,14 @@ class EngineSource:
         return True
 
     def _show_glimpse(self):
-        rows, edges = self._glimpse
-        rows = [details.dead(row) if row.kind == "operation" else row for row in rows]
-        self._mark_roots(rows, edges)
-        self._replace(rows, edges)
+        """The graph as it was before its sweep; its leaves as they are now."""
+        glimpse = self._glimpse
+        leaves = {id: leaf for id, ref in glimpse.leaves.items() if (leaf := ref()) is not None}
+        rows = [self.rows.leaf(leaves[row.id]) if row.id in leaves else details.dead(row) for row in glimpse.rows]
+        details.name_modules(rows, glimpse.edges)
+        self._mark_roots(rows, glimpse.edges)
+        self._replace(rows, glimpse.edges)
+        self._live = dict(glimpse.leaves)
         self.recorder.trace.total = len(rows)
 
     def _mark_roots(self, rows, edges):
@@ -329,6 +353,7 @@ class EngineSource:
         """Make the trace hold exactly these rows and edges, touching only what changed."""
         trace = self.recorder.trace
         wanted = {row.id for row in rows}
+        wanted |= self._untracked_inputs(wanted, {(edge.target, edge.slot) for edge in edges})
         self.recorder.remove([id for id in trace.nodes if id not in wanted])
         for row in rows:
             self._put(row)
@@ -338,6 +363,12 @@ class EngineSource:
                 edge.grad_norm = before.grad_norm
             if before != edge:
                 self.recorder.put_edge(edge)
+
+    def _untracked_inputs(self, wanted, slots):
+        """Untracked inputs of nodes that stay, known from before their saved tensors went."""
+        trace = self.recorder.trace
+        kept = [e.source for key, e in trace.edges.items() if e.target in wanted and key not in slots]
+        return {id for id in kept if id in trace.nodes and trace.nodes[id].kind == "untracked"}
 
     def _put(self, row):
         before = self.recorder.trace.nodes.get(row.id)
@@ -369,7 +400,8 @@ class EngineSource:
 
     def _detail(self, id) -> Detail | None:
         ref = self._live.get(id)
-        return details.detail(id, ref() if ref else None, self._tensor(id), self._paths.get(id, ()))
+        thing, result = ref() if ref else None, self.rows.results.get(id)
+        return details.detail(id, thing, self._tensor(id), self._paths.get(id, ()), result)
 
     def _tensor(self, id):
         ref = self._tensors.get(id)

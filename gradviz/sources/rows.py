@@ -24,6 +24,8 @@ class Rows:
         self.arrays: dict[int, object] = {}
         self.tensors: dict[int, object] = {}
         self.hook_notes: dict[int, tuple] = {}
+        self.results: dict[int, object] = {}
+        self.bindings: dict[str, tuple[int, int]] = {}
 
     # -- operations ------------------------------------------------------------
     def operation(self, node) -> Node:
@@ -75,6 +77,14 @@ class Rows:
             out.append(Hook(kind, "" if hook is None else hook_name(hook), place))
         return out
 
+    def note_results(self, node):
+        """Values of the nodes that feed ``node``, as it saved them unchanged."""
+        kept = {name: a for name, a, at, now, gone in events.saved(node) if not gone and a is not None and at == now}
+        for slot, source in enumerate(events.inputs(node) if kept else ()):
+            array = kept.get(_input_name(node, slot)) if source.__class__ is tuple else None
+            if array is not None and tuple(array.shape) == events.output_meta(source[0])[source[1]][0]:
+                self.results.setdefault(source[0].seq, array)
+
     def _module(self, node):
         """The module whose parameter the operation uses."""
         for source in events.inputs(node):
@@ -93,6 +103,15 @@ class Rows:
         row.grad_norm = self.grad_norm(tensor)
         return row
 
+    def _bound(self, label):
+        """The line that bound the name of a leaf: ``w``, or ``fc1`` of ``model.fc1.weight``."""
+        names = [part.partition("[")[0] for part in label.split(".")]
+        for name in (*reversed(names[1:]), names[0]):
+            if name in self.bindings:
+                cell, line = self.bindings[name]
+                return self.places.in_cell(cell, line)
+        return None
+
     def untracked(self, array) -> Node:
         """The row of an input without gradient, known by its array."""
         tensor = self.arrays.get(id(array))
@@ -106,6 +125,7 @@ class Rows:
         return Node(
             id, kind, label=self.names.get(id, ""), shape=tuple(array.shape), dtype=str(array.dtype),
             device=_device(tensor), bytes=array.nbytes, is_leaf=True, version=_version(tensor),
+            place=self._bound(self.names.get(id, "")),
         )  # fmt: skip
 
     def grad_norm(self, tensor):

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from .ledger import Ledger
 from .links import Link, Step, category, path_of
 from .model import Place
+from .names import best
 from .program import Cells
 
 
@@ -86,8 +87,6 @@ class Weight:
     bytes: int = 0
     kept: int = 0
     freed: int = 0
-    epochs: set[int] = field(default_factory=set)
-    freed_epochs: set[int] = field(default_factory=set)
     leaves: set[int] = field(default_factory=set)
     complete: bool = True
 
@@ -147,6 +146,7 @@ class Case:
     errors: list[ErrorFacts]
     roots: object
     cell: int | None = None
+    _by_id: dict | None = None
 
     def units(self, *categories):
         """Attached tensors by the holder that they are in: (unit, held …) for each holder of the categories."""
@@ -160,15 +160,17 @@ class Case:
         """The place of a note's innermost line."""
         return self.places.place(*note[:2]) if note else None
 
+    def paths_to(self, id: int) -> list[Held]:
+        """Everything that holds the tensor with serial ``id``."""
+        if self._by_id is None:
+            self._by_id = {}
+            for held in self.held:
+                self._by_id.setdefault(held.facts.id, []).append(held)
+        return self._by_id.get(id, [])
+
     def named(self, id: int) -> str:
         """The plain path of the tensor with serial ``id``, or ''."""
-        from .names import best
-
-        return best((h.steps, h.path) for h in self.held if h.facts.id == id)
-
-    def facts(self, id: int) -> Facts | None:
-        """Facts of the tensor with serial ``id`` when something holds it."""
-        return next((h.facts for h in self.held if h.facts.id == id), None)
+        return best((h.steps, h.path) for h in self.paths_to(id))
 
 
 def held(link: Link, facts: Facts) -> Held:

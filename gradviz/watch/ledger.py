@@ -163,4 +163,9 @@ class Ledger:
 
     def sweep(self, number: int) -> SweepRecord | None:
         """The sweep with ``number`` if it is still remembered."""
-        return next((s for s in reversed(self.sweeps) if s.number == number), None)
+        at = number - self.sweeps[0].number if self.sweeps else -1
+        return self.sweeps[at] if 0 <= at < len(self.sweeps) else None
+
+    def swept_roots(self) -> set[int]:
+        """Serials of the roots of sweeps that freed their graph."""
+        return {id for sweep in self.sweeps if not sweep.keep and not sweep.error for id in sweep.roots}

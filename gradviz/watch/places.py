@@ -69,14 +69,15 @@ class Places:
     def at(self, filename: str, line: int, function: str = "") -> Place:
         """The place of a line of a file; ``code`` is its text, stripped."""
         cell = self._cell_of(filename)
-        text = self._text_of(cell) if cell is not None else None
-        if text is not None:
-            lines = text.splitlines()
-            code = lines[line - 1] if 0 < line <= len(lines) else ""
-        else:
-            code = linecache.getline(filename, line)
         name = "" if function == "<module>" else function
-        return Place(cell, line, filename if cell is None else "", name, code.strip())
+        if cell is not None and self._text_of(cell) is not None:
+            return self.in_cell(cell, line, name)
+        return Place(cell, line, filename, name, linecache.getline(filename, line).strip())
+
+    def in_cell(self, cell: int, line: int, function: str = "") -> Place:
+        """The place of a line of a cell."""
+        lines = (self._text_of(cell) or "").splitlines()
+        return Place(cell, line, "", function, lines[line - 1].strip() if 0 < line <= len(lines) else "")
 
     def chain(self, note) -> list[Place]:
         """All places of a note ``(code, instruction, outer)``, innermost first; ``outer`` is ``(code, instruction, …)``."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 ADDING = frozenset(
     "append appendleft add insert extend extendleft put put_nowait push setdefault update __setitem__ send".split()
@@ -85,17 +86,10 @@ class Cells:
                     yield statement
 
 
-_known: dict[tuple[int, str], list[Statement]] = {}
-
-
-def parsed(cell: int, text: str) -> list[Statement]:
+@lru_cache(maxsize=2_000)
+def parsed(cell: int, text: str) -> tuple[Statement, ...]:
     """The statements of one cell; remembered."""
-    key = cell, text
-    if key not in _known:
-        if len(_known) > 2_000:
-            _known.clear()
-        _known[key] = list(_statements(cell, text))
-    return _known[key]
+    return tuple(_statements(cell, text))
 
 
 def _statements(cell, text):
@@ -246,3 +240,22 @@ def writes(statement: Statement):
             yield Write(statement, tokens(receiver(part)), values, False)
     if isinstance(node, ast.For):
         return
+
+
+def bindings(cells) -> dict[str, tuple[int, int]]:
+    """(cell, line) of the newest statement that binds each name or attribute."""
+    out: dict[str, tuple[int, int]] = {}
+    for cell in cells:
+        out |= _bindings(cell.count, cell.text)
+    return out
+
+
+@lru_cache(maxsize=2_000)
+def _bindings(cell, text):
+    out = {}
+    for statement in parsed(cell, text):
+        for target in targets(statement.node):
+            name = getattr(target, "id", None) or getattr(target, "attr", None)
+            if name is not None and not isinstance(target, ast.Subscript):
+                out[name] = cell, statement.line
+    return out
