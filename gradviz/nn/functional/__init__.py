@@ -3,4 +3,6 @@
 from .activation import *  # noqa: F403
 from .basic import *  # noqa: F403
 from .distance import *  # noqa: F403
+from .conv import *  # noqa: F403
 from .loss import *  # noqa: F403
+from .pad import *  # noqa: F403

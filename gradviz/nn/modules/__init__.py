@@ -1,8 +1,10 @@
 """The modules of ``gradviz.nn``, one file a family."""
 
 from .activation import *  # noqa: F403
+from .conv import *  # noqa: F403
 from .container import *  # noqa: F403
 from .dropout import *  # noqa: F403
 from .linear import *  # noqa: F403
 from .loss import *  # noqa: F403
 from .module import Module
+from .padding import *  # noqa: F403

@@ -1,0 +1,62 @@
+"""``pad``."""
+
+from __future__ import annotations
+
+from ...ops import pad as table
+from ...ops.declare import public
+
+
+def pad(input, pad, mode="constant", value=None):
+    """Add elements at the sides of the last dimensions: ``pad`` lists (before, after), last dimension first.
+
+    ``mode``: constant (with ``value``), reflect, replicate or circular; negative numbers cut (constant mode).
+    """
+    pad = tuple(pad)
+    if len(pad) % 2:
+        raise RuntimeError("Padding length must be divisible by 2")
+    if len(pad) > 2 * input.dim():
+        raise RuntimeError(
+            f"Padding length should be less than or equal to two times the input dimension but got padding length {len(pad)} and "
+            f"input of dimension {input.dim()}"
+        )
+    if mode == "constant":
+        return constant_pad_nd(input, pad, 0 if value is None else value)
+    if value is not None and value != 0:
+        raise RuntimeError(f'Padding mode "{mode}" doesn\'t take in value argument')
+    if mode not in ("reflect", "replicate", "circular"):
+        raise NotImplementedError(f"Unrecognised padding mode {mode}")
+    return _copied(input, pad, mode)
+
+
+def constant_pad_nd(input, pad, value=0):
+    """``pad`` with a constant."""
+    sides = [(0, 0)] * (input.dim() - len(pad) // 2) + list(zip(pad[-2::-2], pad[-1::-2], strict=True))
+    for n, (a, b) in zip(input.shape, sides, strict=True):
+        if n + a + b < 0:
+            raise RuntimeError(
+                f"The input size {n}, plus negative padding {a} and {b} resulted in a negative output size, which is invalid. "
+                "Check dimension of your input."
+            )
+    return table.constant_pad(input, tuple(sides), value)
+
+
+def _copied(input, pad, mode):
+    n = len(pad) // 2
+    if n not in (1, 2, 3) or input.dim() not in (n + 1, n + 2):
+        raise NotImplementedError("Only 2D, 3D, 4D, 5D padding with non-constant padding are supported for now")
+    places = []
+    for k in range(n):
+        dim, before, after = input.dim() - 1 - k, pad[2 * k], pad[2 * k + 1]
+        size = input.shape[dim]
+        if mode == "reflect" and (before >= size or after >= size):
+            raise RuntimeError(
+                "Argument #4: Padding size should be less than the corresponding input dimension, but got: padding "
+                f"({before}, {after}) at dimension {dim} of input [{', '.join(map(str, input.shape))}]"
+            )
+        if mode == "circular" and (before > size or after > size):
+            raise RuntimeError("Padding value causes wrapping around more than once.")
+        places.append((dim, table.index(mode, size, before, after)))
+    return table.COPYING[mode, n](input, tuple(places))
+
+
+public("constant_pad_nd", constant_pad_nd)

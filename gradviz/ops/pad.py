@@ -1,0 +1,70 @@
+"""Padding: with a value, or with copies of the tensor's own elements."""
+
+from __future__ import annotations
+
+from ..backend import xp
+from .declare import declare
+
+
+def _regions(shape, sides):
+    """Where the tensor lies in the padded one, and what of it is kept; negative sides cut."""
+    inner, kept = [], []
+    for n, (a, b) in zip(shape, sides, strict=True):
+        inner.append(slice(max(a, 0), max(a, 0) + n + min(a, 0) + min(b, 0)))
+        kept.append(slice(max(-a, 0), n - max(-b, 0)))
+    return tuple(inner), tuple(kept)
+
+
+def _constant(x, sides, value):
+    inner, kept = _regions(x.shape, sides)
+    out = xp.full(tuple(n + a + b for n, (a, b) in zip(x.shape, sides, strict=True)), value, x.dtype)
+    out[inner] = x[kept]
+    return out
+
+
+def _opposite(sides):
+    return tuple((-a, -b) for a, b in sides)
+
+
+constant_pad = declare("constant_pad_nd", _constant, "self", "sides value", formula="g without the padding",
+                       self=lambda F, g, sides: F.constant_pad_nd(g, _opposite(sides), 0))  # fmt: skip
+
+
+def _take(x, places):
+    for dim, index in places:
+        x = xp.take(x, index, dim)
+    return x
+
+
+def _give_back(g, places, shape):
+    """The sum of what every copy of an element received."""
+    for dim, index in reversed(places):
+        out = xp.zeros((*g.shape[:dim], shape[dim], *g.shape[dim + 1 :]), g.dtype)
+        xp.add.at(out, (*[slice(None)] * dim, index), g)
+        g = out
+    return g
+
+
+def _copying(name, node):
+    declare(f"{name}_back", _give_back, "self", "places shape", node=node.replace("Backward0", "BackwardBackward0"),
+            self=lambda F, g, places: getattr(F, name)(g, places))  # fmt: skip
+    return declare(name, _take, "self", "places", node=node, formula="g summed over all copies",
+                   self=lambda F, g, self_shape, places: getattr(F, f"{name}_back")(g, places, self_shape))  # fmt: skip
+
+
+COPYING = {
+    (mode, n): _copying(f"{word}_pad{n}d", f"{word.capitalize()}Pad{n}DBackward0")
+    for mode, word in (("reflect", "reflection"), ("replicate", "replication"), ("circular", "circular"))
+    for n in (1, 2, 3)
+}
+
+
+def index(mode, n, before, after):
+    """Which elements of a dimension of size ``n`` the padded one shows."""
+    at = xp.arange(-before, n + after)
+    if mode == "replicate":
+        return xp.clip(at, 0, n - 1)
+    if mode == "circular":
+        return at % n
+    at = xp.abs(at)
+    return xp.where(at >= n, 2 * (n - 1) - at, at)
