@@ -2,9 +2,8 @@
 
 from array import array
 
-NODE = (
-    "id kind op label shape dtype device version cell line code module flags saved saved_alive hooks"
-).split()
+NODE = "id kind op label shape dtype device version cell line code module flags".split()
+NODE += "saved saved_alive hooks".split()
 TEXTS = {"op", "label", "shape", "dtype", "device", "code", "module"}
 EDGE = "source target slot output cut reserved".split()
 

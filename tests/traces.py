@@ -74,9 +74,10 @@ def chain(length):
 
 def finding(rule="GV101", cell=3, line=8, severity="warning", **more):
     """A finding with plain texts."""
-    values = {
-        "kind": "leak.container", "holders": ["history[0]"], "nodes": 41, "bytes": 820_000,
-        "message": {"en": "Losses kept in `history` keep their graphs.", "zh": "`history` 里的 loss 让计算图一直存活。"},
-        "fix": {"en": "Write `history.append(loss.item())`.", "zh": "改为 `history.append(loss.item())`。"},
-    }  # fmt: skip
+    message = {"en": "Losses kept in `history` keep their graphs."}
+    fix = {"en": "Write `history.append(loss.item())`."}
+    message["zh"] = "`history` 里的 loss 让计算图一直存活。"
+    fix["zh"] = "改为 `history.append(loss.item())`。"
+    values = {"kind": "leak.container", "holders": ["history[0]"], "nodes": 41, "bytes": 820_000}
+    values |= {"message": message, "fix": fix}
     return Finding(rule=rule, severity=severity, cell=cell, line=line, **values | more)

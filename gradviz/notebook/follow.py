@@ -17,8 +17,8 @@ NODES = 5_000
 class Follower:
     """Keeps a recorder of its own for ``tensor``, which it holds weakly.
 
-    ``source`` and ``main`` (its recorder) are the session's. ``look`` reads the tensor's graph as it
-    is, on the main thread; ``follow`` takes over what the session has recorded since.
+    ``source`` and ``main`` (its recorder) are the session's. ``look`` reads the tensor's graph as
+    it is, on the main thread; ``follow`` takes over what the session has recorded since.
     """
 
     def __init__(self, tensor, source, main):

@@ -51,7 +51,7 @@ class Session:
             self.watching = False
 
     def follower(self, tensor, roots) -> Follower:
-        """A follower of ``tensor``'s graph, with the names that ``roots`` give; on the main thread."""
+        """A follower of ``tensor``'s graph, names from ``roots``; on the main thread."""
         with self._lock:
             made = Follower(tensor, self.source, self.recorder)
             self._look([made], roots)

@@ -7,11 +7,16 @@ import html
 import sys
 import uuid
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from gradviz.export.picture import Picture
 from gradviz.export.svg import svg
 from gradviz.export.text import summary
 from gradviz.texts import text
+from gradviz.watch.recorder import Recorder
+
+if TYPE_CHECKING:
+    from gradviz.widgets.graph import GraphView
 
 WIDGET = "application/vnd.jupyter.widget-view+json"
 
@@ -32,8 +37,8 @@ def publish(data: dict, display_id: str, update: bool = False):
 class Display:
     """A view and where it is displayed; ``target``: the node whose graph it shows, None: all."""
 
-    view: object
-    recorder: object
+    view: GraphView
+    recorder: Recorder
     target: int | None = None
     display_id: str = field(default_factory=lambda: uuid.uuid4().hex)
     shown: dict = field(default_factory=dict)

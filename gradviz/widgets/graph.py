@@ -19,7 +19,8 @@ SCALARS = 64
 class GraphView(View):
     """A live picture of ``recorder``; ``detail(id)`` tells about a node.
 
-    Holds rows and numbers, no user's tensor. ``push`` and the answers may come from different threads; frames leave in order.
+    Holds rows and numbers, no user's tensor. ``push`` and the answers may come from different
+    threads; frames leave in order.
     """
 
     def __init__(self, recorder, detail, **settings):

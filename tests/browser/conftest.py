@@ -15,8 +15,8 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 FLAGS = [
-    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-    "--disable-component-update", "--disable-sync",
+    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync",
+    "--disable-background-networking", "--disable-component-update",
 ]  # fmt: skip
 SETTINGS = {
     "@jupyterlab/apputils-extension/notification": {
@@ -59,8 +59,10 @@ def _start(root):
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(json.dumps(value))
     folders = {
-        "JUPYTER_CONFIG_DIR": "config", "JUPYTER_DATA_DIR": "data", "JUPYTER_RUNTIME_DIR": "runtime",
-        "IPYTHONDIR": "ipython", "JUPYTERLAB_SETTINGS_DIR": "settings", "JUPYTERLAB_WORKSPACES_DIR": "spaces",
+        "JUPYTER_CONFIG_DIR": "config", "JUPYTER_DATA_DIR": "data",
+        "JUPYTER_RUNTIME_DIR": "runtime",
+        "IPYTHONDIR": "ipython", "JUPYTERLAB_SETTINGS_DIR": "settings",
+        "JUPYTERLAB_WORKSPACES_DIR": "spaces",
     }  # fmt: skip
     environment = os.environ | {name: str(root / folder) for name, folder in folders.items()}
     environment["PYTHONPATH"] = os.pathsep.join(
@@ -106,7 +108,7 @@ def browser(lab):
 
 @pytest.fixture
 def notebook(lab, browser):
-    """A function that opens a notebook of the given cells; pages are closed and their errors checked."""
+    """A function that opens a notebook of the given cells; pages are closed in the end."""
     from tests.browser.notebook import Notebook
 
     url, folder = lab

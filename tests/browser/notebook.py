@@ -30,10 +30,9 @@ class Notebook:
 
     def open(self, cells, theme="light"):
         """Write a notebook of ``cells`` and wait until its kernel is ready."""
-        book = {"nbformat": 4, "nbformat_minor": 5, "metadata": {
-            "kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}},
-            "cells": [{"cell_type": "code", "id": f"cell-{i}", "metadata": {}, "execution_count": None,
-                       "outputs": [], "source": source} for i, source in enumerate(cells)]}  # fmt: skip
+        kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
+        book = {"nbformat": 4, "nbformat_minor": 5, "metadata": {"kernelspec": kernel}}
+        book["cells"] = [_cell(number, source) for number, source in enumerate(cells)]
         self.file.write_text(json.dumps(book))
         self.goto()
         name, light = ("Dark", "false") if theme == "dark" else ("Light", "true")
@@ -51,9 +50,7 @@ class Notebook:
 
     def close(self):
         """End the kernel, close the page; no error may have been written to the console."""
-        self.page.evaluate(
-            "() => window.jupyterapp.shell.currentWidget.sessionContext.shutdown().catch(() => null)"
-        )
+        self.page.evaluate("() => window.jupyterapp.shell.currentWidget.sessionContext.shutdown()")
         self.context.close()
 
     def serious_errors(self):
@@ -110,3 +107,9 @@ class Notebook:
 
     def _prompt(self, number):
         return self.cell(number).locator(".jp-InputPrompt").first.text_content() or ""
+
+
+def _cell(number, source):
+    """A code cell that has not run."""
+    fresh = {"metadata": {}, "execution_count": None, "outputs": []}
+    return {"cell_type": "code", "id": f"cell-{number}", "source": source} | fresh

@@ -1,4 +1,4 @@
-"""The live view in a real JupyterLab: it grows, answers, flags, survives; pictures of it are kept."""
+"""The live view in a real JupyterLab: it grows, answers, flags, survives; with pictures."""
 
 import time
 
@@ -206,7 +206,7 @@ def test_hostile_names_are_only_text(notebook):
     book = notebook(
         [
             LOAD,
-            f"d = {{{hostile!r}: torch.ones(2, requires_grad=True) * 2}}\nkept = [d[{hostile!r}] * 3]",
+            f"n = {hostile!r}\nd = {{n: torch.ones(2, requires_grad=True) * 2}}\nh = d[n] * 3",
             "%gradviz",
         ]
     )

@@ -29,12 +29,13 @@ print("user output", loss.item())
 SOUND = LEAKING.replace("history.append(loss)", "history.append(loss.item())")
 
 
-def gradviz(*arguments, cwd, **variables):
+def gradviz(*arguments, cwd):
     """Run the command; stdout, stderr and status."""
     path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
     return subprocess.run(
         [sys.executable, "-m", "gradviz.cli.main", *map(str, arguments)],
-        capture_output=True, text=True, cwd=cwd, env=os.environ | {"PYTHONPATH": path} | variables, check=False,
+        env=os.environ | {"PYTHONPATH": path},
+        capture_output=True, text=True, cwd=cwd, check=False,
     )  # fmt: skip
 
 
@@ -101,7 +102,7 @@ def test_a_script_keeps_its_lines_arguments_and_folder(write, tmp_path):
         "import sys, torch\nimport helper\nassert __name__ == '__main__' and len(sys.argv) == 1\n"
     )
     text += "w = torch.ones(2, requires_grad=True)\nkept = []\n\n\n"
-    text += "def step():\n    loss = (w * w).sum()\n    loss.backward()\n    kept.append(loss)\n\n\n"
+    text += "def step():\n    loss = (w * w).sum()\n    loss.backward()\n    kept.append(loss)\n\n"
     text += "for i in range(4):\n    step()\n"
     ended = gradviz("check", write("run.py", text), cwd=tmp_path.parent)
     assert "run.py:11" in ended.stdout, ended.stdout + ended.stderr
@@ -163,7 +164,9 @@ def test_leaving_early_is_not_an_error(write, tmp_path):
 
 
 def test_hostile_names_stay_on_their_line(write, tmp_path):
-    text = "# %%\nimport torch\n# %%\nclass Odd(dict):\n    def __repr__(self):\n        raise RuntimeError('no')\n"
-    text += "d = Odd()\nw = torch.ones(2, requires_grad=True)\nfor i in range(3):\n    d['<b>\\x1b[31m%d\"' % i] = (w * w).sum()\n"
+    text = "# %%\nimport torch\n# %%\nclass Odd(dict):\n"
+    text += "    def __repr__(self):\n        raise RuntimeError('no')\n"
+    text += "d = Odd()\nw = torch.ones(2, requires_grad=True)\nfor i in range(3):\n"
+    text += "    loss = (w * w).sum()\n    loss.backward()\n    d['<b>\\x1b[31m%d\"' % i] = loss\n"
     ended = gradviz("check", write("a.py", text), cwd=tmp_path)
     assert ended.returncode in (0, 1) and "\x1b" not in ended.stdout

@@ -1,4 +1,4 @@
-"""The command: help in both languages, choices, where the examples are, what a missing extra says."""
+"""The command: help in both languages, choices, the examples, what a missing extra says."""
 
 import pytest
 

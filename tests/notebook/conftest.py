@@ -63,7 +63,7 @@ class Kernel:
         return message["header"]["msg_id"]
 
     def until_idle(self, message_id, timeout=60, answered=True):
-        """Every message until the cell is over (``answered``: cells are, messages to widgets not)."""
+        """Every message until the cell is over; messages to widgets are not ``answered``."""
         found = []
         while True:
             message = self.client.get_iopub_msg(timeout=timeout)

@@ -1,4 +1,4 @@
-"""Loading, unloading and everything between in a shell with no front end: a clear line or silence."""
+"""Loading, unloading and all between in a shell with no front end: a clear line or silence."""
 
 import gc
 import weakref
@@ -57,7 +57,8 @@ def test_unloading_leaves_nothing(run, shell):
 def test_unloading_in_the_middle_of_a_cell(run, shell):
     run("%load_ext gradviz")
     said = run(
-        "import gradviz as torch\nx = torch.ones(2, requires_grad=True) * 2\n%unload_ext gradviz\ny = x * 2\ny.sum().backward()"
+        "import gradviz as torch\nx = torch.ones(2, requires_grad=True) * 2\n"
+        "%unload_ext gradviz\ny = x * 2\ny.sum().backward()"
     )
     assert said == "" and events.door.observer is None
     assert run("y = x * 3") == ""
@@ -97,7 +98,8 @@ def test_correct_code_gets_nothing(run):
 
 def test_the_exception_comes_first_and_unchanged(run, shell):
     run("%load_ext gradviz\nimport gradviz as torch")
-    failing = "w = torch.ones(2, requires_grad=True)\nloss = (w * w).sum()\nloss.backward()\nloss.backward()"
+    failing = "w = torch.ones(2, requires_grad=True)\nloss = (w * w).sum()\n"
+    failing += "loss.backward()\nloss.backward()"
     shell.run_cell(failing, store_history=True)
     watched = shell.last_execution_result.error_in_exec
     assert type(watched) is RuntimeError and "second time" in str(watched)
@@ -109,7 +111,8 @@ def test_an_interrupt_in_the_middle_of_backward(run, shell):
     run("%load_ext gradviz\nimport gradviz as torch")
     said = run(
         "def stop(grad):\n    raise KeyboardInterrupt\n"
-        "w = torch.ones(2, requires_grad=True)\nh = w * 2\nh.register_hook(stop)\n(h * h).sum().backward()"
+        "w = torch.ones(2, requires_grad=True)\nh = w * 2\n"
+        "h.register_hook(stop)\n(h * h).sum().backward()"
     )
     assert "KeyboardInterrupt" in said and "callback" not in said
     assert run("(w * 3).sum().backward(); print(w.grad)").startswith("tensor(")

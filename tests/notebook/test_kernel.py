@@ -61,8 +61,8 @@ def test_the_view_of_one_tensor(loaded):
 
 def test_the_handle_keeps_no_tensor(loaded):
     said = printed(loaded.run(
-        "import weakref, gc\nloss = (torch.ones(2, requires_grad=True) * 2).sum()\nref = weakref.ref(loss)\n"
-        "shown = gradviz.show(loss)\ndel loss\ngc.collect()\nprint(ref())"
+        "import weakref, gc\nloss = (torch.ones(2, requires_grad=True) * 2).sum()\n"
+        "ref = weakref.ref(loss)\nshown = gradviz.show(loss)\ndel loss\ngc.collect()\nprint(ref())"
     ))  # fmt: skip
     assert said.splitlines()[-1] == "None"
 
@@ -101,7 +101,8 @@ def test_a_hundred_thousand_operations_lose_no_output(loaded):
     loaded.run("%gradviz")
     messages = loaded.run(
         "w = torch.ones(2, requires_grad=True)\nx = w\n"
-        "for i in range(100_000):\n    x = x * 1.0\n    if i % 1000 == 0:\n        print('line', i)\nprint('end')"
+        "for i in range(100_000):\n    x = x * 1.0\n"
+        "    if i % 1000 == 0:\n        print('line', i)\nprint('end')"
     )
     lines = printed(messages).splitlines()
     assert lines == [f"line {i}" for i in range(0, 100_000, 1000)] + ["end"]
@@ -144,7 +145,8 @@ def test_freezing(loaded):
 def test_the_line_under_a_cell_is_taken_back(loaded):
     messages = loaded.run(
         "history = []\nw = torch.ones(2, requires_grad=True)\n"
-        "for i in range(3):\n    loss = (w * w).sum()\n    loss.backward()\n    history.append(loss)"
+        "for i in range(3):\n    loss = (w * w).sum()\n"
+        "    loss.backward()\n    history.append(loss)"
     )
     (line,) = displays(messages)
     assert "history" in line["data"]["text/html"]
@@ -158,7 +160,8 @@ def test_nothing_is_left_running(loaded):
     loaded.run(LOOP.replace("0.05", "0"))
     said = printed(
         loaded.run(
-            "import threading\n%gradviz off\nprint([t.name for t in threading.enumerate() if 'gradviz' in t.name])"
+            "import threading\n%gradviz off\n"
+            "print([t.name for t in threading.enumerate() if 'gradviz' in t.name])"
         )
     )
     assert said.splitlines()[-1] == "[]"

@@ -1,4 +1,4 @@
-"""Where widgets do not run: a converted notebook shows the graph as a picture, from the file alone."""
+"""Where widgets do not run: a converted notebook shows the graph as a picture."""
 
 import base64
 import re

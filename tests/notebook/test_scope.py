@@ -1,7 +1,7 @@
 """Which nodes belong to the picture of one tensor."""
 
-from gradviz.watch.model import LEAF, Edge
 from gradviz.notebook.scope import Scope
+from gradviz.watch.model import LEAF, Edge
 from tests.traces import chain, node, small_net
 
 

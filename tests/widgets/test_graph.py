@@ -1,4 +1,4 @@
-"""The graph view: frames in order, whole ones until a page speaks, answers to what the page asks."""
+"""The graph view: frames in order, whole ones until a page speaks, answers to the page."""
 
 import gc
 import threading
