@@ -1,10 +1,15 @@
-"""``autograd.graph``: saved-tensor hooks, gradient edges, in-place permissions."""
+"""``autograd.graph``: saved-tensor hooks, gradient edges, hooks on several gradients, in-place permissions."""
 
 from __future__ import annotations
 
 import contextlib
+import threading
+import weakref
 from collections import namedtuple
 
+from ..backend import xp
+from ..engine.dispatch import wrap
+from ..engine.hooks import RemovableHandle
 from ..engine.modes import local, state
 from ..engine.node import Node, accumulator
 from ..engine.tensor import Tensor
@@ -65,5 +70,157 @@ def increment_version(tensor):
         bump(t)
 
 
-__all__ = ["GradientEdge", "Node", "disable_saved_tensors_hooks", "get_gradient_edge", "increment_version", "save_on_cpu",
-           "saved_tensors_hooks"]  # fmt: skip
+# ---------------------------------------------------------------- hooks on several gradients
+class _MultiHandle:
+    """What ``register_multi_grad_hook`` returns: ``remove()`` takes all its hooks away."""
+
+    def __init__(self, handles):
+        self.handles = tuple(handles)
+
+    def remove(self):
+        for handle in self.handles:
+            handle.remove()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.remove()
+
+
+def register_multi_grad_hook(tensors, fn, *, mode="all"):
+    """Call ``fn`` when gradients arrived: of all ``tensors`` that this sweep reaches (mode "all", one list with None for the others),
+    or of the first of them (mode "any", one tensor).
+    """
+    if mode not in ("all", "any"):
+        raise ValueError(f"Expects mode to be one of ('all', 'any') but got {mode}")
+    collector = (_Collector if mode == "all" else _First)(tensors, fn)
+    return _MultiHandle([t.register_hook(collector.hook(k)) for k, t in enumerate(tensors)])
+
+
+def _current_sweep():
+    """The running sweep of this thread, and a number that tells it from others."""
+    return getattr(local, "sweep", None)
+
+
+class _Collector:
+    """Gathers gradients until all that will come in this sweep have come."""
+
+    def __init__(self, tensors, fn):
+        self.fn = fn
+        self.edges = [_edge_key(t) for t in tensors]
+        self.lock = threading.Lock()
+        self.sweep = None
+        self.got, self.left = [], 0
+
+    def hook(self, k):
+        def on_gradient(g):
+            with self.lock:
+                self._start()
+                self.got[k] = g
+                self.left -= 1
+                ready = self.left == 0
+            if ready:
+                self.fn(list(self.got))
+
+        return on_gradient
+
+    def _start(self):
+        sweep = _current_sweep()
+        if self.sweep is None or self.sweep() is not sweep or self.left <= 0:
+            self.sweep = weakref.ref(sweep) if sweep is not None else lambda: None
+            self.got = [None] * len(self.edges)
+            self.left = sum(sweep is None or sweep.reaches(e) for e in self.edges)
+
+
+class _First:
+    """Calls once a sweep, for whichever gradient comes first."""
+
+    def __init__(self, tensors, fn):
+        self.fn = fn
+        self.lock = threading.Lock()
+        self.sweep = None
+
+    def hook(self, k):
+        def on_gradient(g):
+            sweep = _current_sweep()
+            with self.lock:
+                if self.sweep is not None and self.sweep() is sweep:
+                    return
+                self.sweep = weakref.ref(sweep) if sweep is not None else None
+            self.fn(g)
+
+        return on_gradient
+
+
+def _edge_key(tensor):
+    if tensor.is_leaf:
+        return tensor
+    return tensor.grad_fn
+
+
+# ---------------------------------------------------------------- in place after saving
+class _Clones:
+    """Copies of saved tensors, made when the original is about to be modified."""
+
+    def __init__(self):
+        self.active = True
+        self.saved = {}
+
+    def clear(self):
+        """Forget all copies; backward is no longer possible for graphs of this block."""
+        self.saved.clear()
+
+
+class _Held:
+    __slots__ = ("__weakref__", "array", "clones", "copy", "edge", "version")
+
+    def __init__(self, tensor, clones):
+        self.array = tensor
+        self.clones = clones
+        self.version = tensor._version
+        self.copy = None
+
+
+@contextlib.contextmanager
+def allow_mutation_on_saved_tensors():
+    """Inside the block tensors may be modified after they were saved: backward uses copies of what they were."""
+    clones = _Clones()
+
+    def pack(tensor):
+        held = _Held(tensor, clones)
+        held.copy = wrap(xp.array(tensor.detach()._a))
+        clones.saved[id(held)] = held
+        return held
+
+    def unpack(held):
+        if id(held) not in held.clones.saved:
+            raise AssertionError("Trying to backward outside of the 'allow_mutation_on_saved_tensors' contextin which the graph was "
+                                 "originally recorded.")  # fmt: skip
+        return held.copy
+
+    with saved_tensors_hooks(pack, unpack):
+        try:
+            yield clones
+        finally:
+            clones.clear()
+
+
+class set_multithreading_enabled:
+    """Accepted for compatibility: the sweep runs in the calling thread either way."""
+
+    def __init__(self, mode):
+        self.previous = getattr(local, "multithreading", True)
+        local.multithreading = bool(mode)
+
+    def __enter__(self):
+        pass
+
+    def __exit__(self, *_):
+        local.multithreading = self.previous
+
+
+__all__ = [
+    "GradientEdge", "Node", "RemovableHandle", "allow_mutation_on_saved_tensors", "disable_saved_tensors_hooks", "get_gradient_edge",
+    "increment_version", "register_multi_grad_hook", "save_on_cpu", "saved_tensors_hooks",
+]  # fmt: skip
