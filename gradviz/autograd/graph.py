@@ -99,8 +99,8 @@ def register_multi_grad_hook(tensors, fn, *, mode="all"):
 
 
 def _current_sweep():
-    """The running sweep of this thread, and a number that tells it from others."""
-    return getattr(local, "sweep", None)
+    """The running sweep of this thread."""
+    return local.sweep
 
 
 class _Collector:
@@ -116,7 +116,7 @@ class _Collector:
     def hook(self, k):
         def on_gradient(g):
             with self.lock:
-                self._start()
+                self._start(k)
                 self.got[k] = g
                 self.left -= 1
                 ready = self.left == 0
@@ -125,12 +125,12 @@ class _Collector:
 
         return on_gradient
 
-    def _start(self):
+    def _start(self, first):
         sweep = _current_sweep()
         if self.sweep is None or self.sweep() is not sweep or self.left <= 0:
             self.sweep = weakref.ref(sweep) if sweep is not None else lambda: None
             self.got = [None] * len(self.edges)
-            self.left = sum(sweep is None or sweep.reaches(e) for e in self.edges)
+            self.left = sum(k == first or sweep is None or sweep.reaches(e) for k, e in enumerate(self.edges))
 
 
 class _First:
@@ -161,10 +161,9 @@ def _edge_key(tensor):
 
 # ---------------------------------------------------------------- in place after saving
 class _Clones:
-    """Copies of saved tensors, made when the original is about to be modified."""
+    """Copies of the tensors saved inside a block."""
 
     def __init__(self):
-        self.active = True
         self.saved = {}
 
     def clear(self):
@@ -173,13 +172,10 @@ class _Clones:
 
 
 class _Held:
-    __slots__ = ("__weakref__", "array", "clones", "copy", "edge", "version")
+    __slots__ = ("clones", "copy")
 
-    def __init__(self, tensor, clones):
-        self.array = tensor
-        self.clones = clones
-        self.version = tensor._version
-        self.copy = None
+    def __init__(self, copy, clones):
+        self.copy, self.clones = copy, clones
 
 
 @contextlib.contextmanager
@@ -188,8 +184,7 @@ def allow_mutation_on_saved_tensors():
     clones = _Clones()
 
     def pack(tensor):
-        held = _Held(tensor, clones)
-        held.copy = wrap(xp.array(tensor.detach()._a))
+        held = _Held(wrap(xp.array(tensor._a)), clones)
         clones.saved[id(held)] = held
         return held
 
@@ -204,20 +199,6 @@ def allow_mutation_on_saved_tensors():
             yield clones
         finally:
             clones.clear()
-
-
-class set_multithreading_enabled:
-    """Accepted for compatibility: the sweep runs in the calling thread either way."""
-
-    def __init__(self, mode):
-        self.previous = getattr(local, "multithreading", True)
-        local.multithreading = bool(mode)
-
-    def __enter__(self):
-        pass
-
-    def __exit__(self, *_):
-        local.multithreading = self.previous
 
 
 __all__ = [

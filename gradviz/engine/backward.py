@@ -34,6 +34,7 @@ class Sweep:
     """
 
     __slots__ = (
+        "__weakref__",
         "_anomaly",
         "_buffers",
         "_heap",
@@ -41,6 +42,7 @@ class Sweep:
         "_many",
         "_needed",
         "_observer",
+        "_token",
         "accumulates",
         "captured",
         "create_graph",
@@ -66,7 +68,7 @@ class Sweep:
 
     # ------------------------------------------------------------ counting
     def _prepare(self, captures):
-        token = serial()
+        token = self._token = serial()
         many, leaves, order = {}, {}, None if captures is None else []
         stack = []
         for edge in self.roots:
@@ -96,10 +98,17 @@ class Sweep:
         self._many, self._leaf_counts = many, leaves
         self._needed = None if captures is None else _needed(order, captures)
 
+    def reaches(self, edge):
+        """Whether a gradient is still to come along ``edge``, a leaf or a node."""
+        if edge._kind == 2:
+            return edge in self._leaf_counts
+        return edge.mark == self._token and (self._needed is None or edge in self._needed)
+
     # ------------------------------------------------------------ running
     def run(self, limit=-1):
         """Run until done, or ``limit`` nodes. True when the sweep is complete."""
         __tracebackhide__ = True
+        outer, local.sweep = local.sweep, self
         try:
             with force_grad_mode(self.create_graph):
                 done = self._loop(limit)
@@ -108,6 +117,8 @@ class Sweep:
             if self._observer is not None:
                 self._observer.backward_failed(self, error)
             raise
+        finally:
+            local.sweep = outer
         if done and self._observer is not None:
             self._observer.backward_finished(self)
         return done

@@ -26,10 +26,12 @@ class _Thread(threading.local):
     autocast = None
     grad = True
     inference = False
+    multithreading = True
     anomaly = False
     anomaly_nan = True
     saved_hooks = ()
     saved_hooks_disabled = None
+    sweep = None  # the backward that runs in this thread
 
 
 local = _Thread()
