@@ -48,6 +48,14 @@ addmm_op = declare("addmm", _addmm, "self mat1 mat2", "beta alpha", formula="∂
                    self=lambda F, g, beta: _times(g, beta),
                    mat1=lambda F, g, mat2, alpha: _times(F.mm(g, F.conj(F.t(mat2))), alpha),
                    mat2=lambda F, g, mat1, alpha: _times(F.mm(F.conj(F.t(mat1)), g), alpha))  # fmt: skip
+# In ``linear`` mat2 is a weight seen transposed: its gradient is computed so that the weight's own comes out row by row.
+linear_op = declare("linear_addmm", _addmm, "self mat1 mat2", "beta alpha", node="AddmmBackward0",
+                    formula="∂self: g    ∂mat1: g · mat2ᵀ    ∂mat2: mat1ᵀ · g",
+                    self=lambda F, g: g, mat1=lambda F, g, mat2: F.mm(g, F.conj(F.t(mat2))),
+                    mat2=lambda F, g, mat1: F.t(F.mm(F.t(g), F.conj(mat1))))  # fmt: skip
+linear_mm_op = declare("linear_mm", lambda a, b: a.dot(b), "self mat2", node="MmBackward0",
+                       formula="∂self: g · mat2ᵀ    ∂mat2: selfᵀ · g", self=lambda F, g, mat2: F.mm(g, F.conj(F.t(mat2))),
+                       mat2=lambda F, g, self: F.t(F.mm(F.t(g), F.conj(self))))  # fmt: skip
 baddbmm_op = declare("baddbmm", lambda c, a, b, beta, alpha: _times(c, beta) + _times(xp.matmul(a, b), alpha), "self batch1 batch2",
                      "beta alpha", self=lambda F, g, beta: _times(g, beta),
                      batch1=lambda F, g, batch2, alpha: _times(F.bmm(g, _swap(F, batch2)), alpha),
@@ -231,13 +239,25 @@ def linear(input, weight, bias=None):
         )
     if weight._a.ndim == 1:
         return matmul(input, weight)
-    if input._a.ndim == 2 and bias is not None:
-        return addmm(bias, input, TENSOR.t(weight))
-    if bias is not None and input._a.ndim == 3:
-        rows = reshape(input, (-1, input._a.shape[-1]))
-        return reshape(addmm(bias, rows, TENSOR.t(weight)), (*input._a.shape[:-1], weight._a.shape[0]))
-    out = matmul(input, TENSOR.t(weight))
+    _check_linear(input, weight, bias)
+    turned = TENSOR.t(weight)
+    n = input._a.ndim
+    if n == 2:
+        return linear_mm_op(input, turned) if bias is None else linear_op(bias, input, turned, 1, 1)
+    if input._a.dtype != weight._a.dtype or (n < 2 and bias is None):
+        return matmul(input, turned) if bias is None else matmul(input, turned) + bias
+    rows = reshape(input, (-1, input._a.shape[-1]))
+    shape = (*input._a.shape[:-1], weight._a.shape[0])
+    if bias is not None and (n == 3 or input._a.flags.c_contiguous):
+        return reshape(linear_op(bias, rows, turned, 1, 1), shape)
+    out = TENSOR.unsafe_view(linear_mm_op(rows, turned), shape)
     return out if bias is None else out + bias
+
+
+def _check_linear(input, weight, bias):
+    if input._a.dtype != weight._a.dtype and input._a.ndim == 2:
+        names = "mat1" if bias is not None else "self", dtypes.scalar_name(input.dtype), dtypes.scalar_name(weight.dtype)
+        raise RuntimeError("{} and mat2 must have the same dtype, but got {} and {}".format(*names))
 
 
 # ---------------------------------------------------------------- einsum, tensordot
