@@ -165,6 +165,9 @@ def conv_forward(x, weight, bias, stride, padding, dilation, groups):
 
 def conv_input_forward(g, weight, shape, stride, padding, dilation, groups):
     """The gradient of the input, of the given shape; as a map of its own: transposed convolution."""
+    back = [d * (k - 1) - p for d, k, p in zip(dilation, weight.shape[2:], padding, strict=True)]
+    if all(s == 1 for s in stride) and min(back) >= 0 and weight.shape[0] <= 3 * shape[1]:
+        return conv_forward(g, _turned(weight, groups), None, stride, back, dilation, groups)
     kind = g.dtype
     g, weight = _working(g), _working(weight)
     at = Geometry(shape[2:], weight.shape[2:], stride, padding, dilation)
@@ -181,6 +184,13 @@ def conv_input_forward(g, weight, shape, stride, padding, dilation, groups):
     return out if out.dtype == kind else out.astype(kind)
 
 
+def _turned(weight, groups):
+    """The kernel of the convolution that undoes a convolution of stride 1: flipped, inputs and outputs exchanged."""
+    flipped = weight[(slice(None), slice(None), *[slice(None, None, -1)] * (weight.ndim - 2))]
+    parts = [flipped[outputs].swapaxes(0, 1) for (outputs,) in _groups(groups, weight.shape[0])]
+    return parts[0] if groups == 1 else xp.concatenate(parts)
+
+
 def conv_weight_forward(x, g, shape, stride, padding, dilation, groups):
     """The gradient of the weight, of the given shape."""
     kind = g.dtype
@@ -192,7 +202,7 @@ def conv_weight_forward(x, g, shape, stride, padding, dilation, groups):
         rows_of = out[outputs].reshape(outputs.stop - outputs.start, -1)
         for rows in _blocks(x.shape[0], at.images_at_once(channels.stop - channels.start)):
             columns = at.columns(x[rows, channels], room)
-            rows_of += xp.dot(at.widen(g[rows, outputs], room), columns.T)
+            rows_of += xp.dot(columns, at.widen(g[rows, outputs], room).T).T
     return out if out.dtype == kind else out.astype(kind)
 
 
