@@ -86,7 +86,7 @@ class EngineSource:
         self.recorder = recorder
         self.watcher = Watcher()
         self.places = Places(cell_of, self._text_of)
-        self.rows = Rows(self.places)
+        self.rows = Rows(self.places, self.watcher.note)
         self.found: Found | None = None
         self.error: BaseException | None = None
         self.failures: list[ErrorFacts] = []

@@ -72,7 +72,7 @@ def facts_of(tensor, source) -> model.Facts:
     )  # fmt: skip
     if node is not None:
         facts.op, facts.epoch = node.name(), source.ledger.epoch(node.seq)
-        facts.chain = source.places.chain(node.note)
+        facts.chain = source.places.chain(source.watcher.note(node))
         facts.place = facts.chain[0] if facts.chain else None
         facts.retains = any(kind == "retain_grad" for kind, _ in events.hooks(node))
     return facts
@@ -216,7 +216,7 @@ class GraphView:
     def note(self, id) -> tuple:
         """Where a node was made, as the observer wrote it."""
         node = self._nodes.get(id)
-        return (node.note or ()) if node is not None else ()
+        return self._source.watcher.note(node) if node is not None else ()
 
     def freed(self, id) -> bool:
         """Whether a node lost its saved tensors."""

@@ -47,7 +47,7 @@ def _freed(source, facts, sweep, nodes):
     shared = reach(roots, 20_000).nodes.keys() & gone.keys() if roots else ()
     older = shared or [seq for seq in gone if seq < _previous(source, sweep)]
     if older:
-        chain = source.places.chain(gone[max(older)].note)
+        chain = source.places.chain(source.watcher.note(gone[max(older)]))
         facts.freed = chain[0] if chain else None
 
 

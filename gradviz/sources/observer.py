@@ -20,6 +20,9 @@ from .strays import HookCycle, hook_cycle
 
 RING = 65_536
 ERRORS_KEPT = 50
+SITES = 50_000
+SHIFT = 24
+MASK = (1 << SHIFT) - 1
 LOOKED_THROUGH = 100_000
 CYCLIC = ("tensor", "pre", "post")
 
@@ -47,9 +50,10 @@ class Watcher(events.Observer):
 
     def __init__(self):
         self.files = Files()
-        self._mine, self._foreign = self.files.mine, self.files.foreign
-        self._outer_key = self._outer_code = None
-        self._outer_part: tuple = ()
+        self._sites: list[tuple] = [(None, ())]
+        self._numbers: dict[tuple, int] = {}
+        self._code = self._back = self._at = None
+        self._base = 0
         self.ring: deque = deque(maxlen=RING)
         self._append = self.ring.append
         self.ledger = Ledger()
@@ -64,31 +68,57 @@ class Watcher(events.Observer):
 
     # -- every operation -------------------------------------------------------
     def operation(self, output, inputs):
-        """Leave the person's line on the node and a weak reference to it in the ring."""
+        """Leave the person's line on the node and a weak reference to it in the ring.
+
+        The note is one integer (objects that the collector must visit would cost more than all the rest):
+        the number of the call site in ``_sites`` and the instruction.
+        """
         node = output._g if output.__class__ is not tuple else _node_of_many(output)
         frame = _frame(2)
-        code = frame.f_code
         try:
-            while code.co_filename not in self._mine:
-                if code.co_filename not in self._foreign and self.files.is_mine(code.co_filename):
-                    break
-                frame = frame.f_back
-                code = frame.f_code
-            if code.co_name == "<module>":
-                node.note = (code, frame.f_lasti, ())
+            if frame.f_code is not self._code:
+                frame = self._person(frame)
+            back = frame.f_back
+            if frame.f_code is self._code and id(back) == self._back and back.f_lasti == self._at:
+                node.note = self._base + frame.f_lasti
             else:
-                node.note = (code, frame.f_lasti, self._outer(frame.f_back))
-            self._append(_ref(node))
+                node.note = self._enter(frame, back) + frame.f_lasti
         except AttributeError:
             pass
+        self._append(_ref(node))
 
-    def _outer(self, frame):
-        """The outer part of a note; operations of one call share it."""
-        key = id(frame), frame.f_lasti
-        if key != self._outer_key or frame.f_code is not self._outer_code:
-            self._outer_key, self._outer_code = key, frame.f_code
-            self._outer_part = outer_chain(frame, self.files)
-        return self._outer_part
+    def _person(self, frame):
+        """The innermost frame of the person's, from ``frame`` outwards; None when there is none."""
+        mine, foreign = self.files.mine, self.files.foreign
+        while frame is not None:
+            name = frame.f_code.co_filename
+            if name in mine or (name not in foreign and self.files.is_mine(name)):
+                return frame
+            frame = frame.f_back
+        return None
+
+    def _enter(self, frame, back):
+        """The number of a call site, shifted for the instruction; a new one when it was not met before."""
+        code = frame.f_code
+        outer = () if code.co_name == "<module>" else outer_chain(back, self.files)
+        key = id(code), tuple(id(x) if i % 2 == 0 else x for i, x in enumerate(outer))
+        number = self._numbers.get(key)
+        if number is None:
+            if len(self._sites) >= SITES:
+                return 0
+            number = self._numbers[key] = len(self._sites)
+            self._sites.append((code, outer))
+        self._code, self._back, self._at = code, id(back), back.f_lasti
+        self._base = number << SHIFT
+        return self._base
+
+    def note(self, node) -> tuple:
+        """``(code, instruction, outer)`` of a node, ``()`` when it is not known where it was made."""
+        note = getattr(node, "note", None)
+        if not note:
+            return ()
+        code, outer = self._sites[note >> SHIFT]
+        return (code, note & MASK, outer) if code is not None else ()
 
     # -- paths that end ----------------------------------------------------------
     @quiet

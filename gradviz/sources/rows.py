@@ -16,10 +16,11 @@ ARRAYS = 0x3FFFFFFF
 
 
 class Rows:
-    """Builds rows; ``names`` gives labels by id, ``places`` the person's lines, ``hook_places`` those of hooks."""
+    """Builds rows. ``note(node)`` says where a node was made; ``names``: labels by id; ``hook_notes``: lines of hooks
+    by identity; ``arrays``, ``tensors``, ``results``: what is known during one settle."""
 
-    def __init__(self, places):
-        self.places = places
+    def __init__(self, places, note):
+        self.places, self.note = places, note
         self.names: dict[int, str] = {}
         self.arrays: dict[int, object] = {}
         self.tensors: dict[int, object] = {}
@@ -31,7 +32,7 @@ class Rows:
     def operation(self, node) -> Node:
         """The row of an operation and of the tensor that it made."""
         shape, dtype = self._output(node)
-        chain = self.places.chain(node.note)
+        chain = self.places.chain(self.note(node))
         row = Node(
             node.seq, OPERATION, node.name(), self.names.get(node.seq, ""), shape, dtype,
             requires_grad=True, place=chain[0] if chain else None, calls=chain[1:],

@@ -46,7 +46,7 @@ def children(thing):
     reader = _READERS.get(kind) or _reader_for(kind)
     try:
         yield from reader(thing)
-    except (AttributeError, TypeError, ValueError, RuntimeError, ReferenceError):
+    except Exception:
         return
 
 
@@ -225,11 +225,11 @@ def _class(thing):
 
 def attributes(thing) -> dict | None:
     """The instance dict of an ordinary object; None for functions, classes, containers and the like."""
-    if type(thing) in _READERS or isinstance(thing, type):
+    if type(thing) in _READERS or issubclass(type(thing), type):
         return None
     try:
         own = object.__getattribute__(thing, "__dict__")
-    except (AttributeError, TypeError):
+    except Exception:
         return None
     return own if type(own) is dict else None
 
@@ -245,7 +245,7 @@ def _object(thing):
                 item = getattr(thing, name, None)
                 if item is not None:
                     yield "attribute", name, item
-    if isinstance(thing, _ITERATORS):
+    if issubclass(type(thing), _ITERATORS):
         for index, item in enumerate(gc.get_referents(thing)):
             yield "item", f"* {index}", item
     module = type(thing).__module__

@@ -12,7 +12,8 @@ def look(case):
         plain = code is not None and not hook.__closure__ and not hook.__defaults__
         if record.removed or target is None or not plain or not record.note:
             continue
-        groups.setdefault((id(target), record.kind, code, record.note[:2]), []).append((record, target))
+        key = id(target), record.kind, code, id(getattr(hook, "__self__", None)), record.note[:2]
+        groups.setdefault(key, []).append((record, target))
     for group in groups.values():
         if len(group) >= 2:
             record, target = group[0]
