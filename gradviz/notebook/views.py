@@ -76,17 +76,20 @@ class Displays:
         """Close the views that were opened with ``placement``; nothing stays where they were."""
         for display in [d for d in self._open if d.view.placement == placement]:
             self._open.remove(display)
-            self.session.remove(display.view)
-            publish({"text/plain": "", "text/html": ""}, display.display_id, update=True)
+            self._replace(display, {"text/plain": "", "text/html": ""})
 
     def freeze(self) -> int:
         """Turn every open view into its still picture; how many there were."""
         frozen = [d for d in self._open if not d.view.closed]
         for display in frozen:
-            publish(still(display.recorder, display.target), display.display_id, update=True)
-            self.session.remove(display.view)
+            self._replace(display, still(display.recorder, display.target))
         self._open.clear()
         return len(frozen)
+
+    def _replace(self, display, data):
+        """Take the view off the page, then close its channel; the other way round the page errs."""
+        publish(data, display.display_id, update=True)
+        self.session.remove(display.view)
 
     def redraw_unheard(self, plain_client: bool):
         """New pictures for views that no page has spoken for.
