@@ -1,4 +1,6 @@
-"""``gradviz.autograd``: backward, grad, Function, modes and the graph's tools, as in ``torch.autograd``."""
+"""``gradviz.autograd``: backward, grad, Function, modes and the graph's tools, as in
+``torch.autograd``.
+"""
 
 from ..engine.backward import backward, grad
 from ..engine.modes import enable_grad, inference_mode, no_grad, set_grad_enabled

@@ -106,14 +106,16 @@ class BackwardCFunction(_Methods, MultiNode):
             returned = returned[:count]
         if len(returned) != count:
             raise RuntimeError(
-                f"function {name} returned an incorrect number of gradients (expected {count}, got {len(returned)})"
+                f"function {name} returned an incorrect number of gradients (expected {count}, got "
+                f"{len(returned)})"
             )
         out = []
         for k, x in enumerate(returned):
             if k not in places:
                 if x is not None:
                     raise RuntimeError(f"function {name} returned a gradient different from None at position {k + 1}, but the "
-                                       "corresponding forward input was not a Variable")  # fmt: skip
+                                       "corresponding forward input was not a "
+                                       "Variable")  # fmt: skip
                 continue
             if x is not None and not isinstance(x, Tensor):
                 raise TypeError(f"expected Variable or None (got {type(x).__name__})")
@@ -128,37 +130,48 @@ def _backward_of(cls):
     if custom is not None and cls.vjp is not Function.vjp:
         return cls.vjp
     raise NotImplementedError(
-        "You must implement either the backward or vjp method for your custom autograd.Function to use it with backward mode AD."
+        "You must implement either the backward or vjp method for your custom autograd.Function to "
+        "use it with backward mode AD."
     )
 
 
 class _FunctionMeta(type):
     def __init__(cls, name, bases, attributes):
-        cls._backward_cls = type(f"{name}Backward", (BackwardCFunction,), {"__slots__": (), "_forward_cls": cls})
+        cls._backward_cls = type(
+            f"{name}Backward", (BackwardCFunction,), {"__slots__": (), "_forward_cls": cls}
+        )
         super().__init__(name, bases, attributes)
 
 
 class Function(metaclass=_FunctionMeta):
-    """Subclass with static ``forward(ctx, …)`` and ``backward(ctx, *grads)``; call ``YourFunction.apply(…)``."""
+    """Subclass with static ``forward(ctx, …)`` and ``backward(ctx, *grads)``; call
+    ``YourFunction.apply(…)``.
+    """
 
     def __init__(self, *args, **kwargs):
         warnings.warn(
-            f"{type(self)} should not be instantiated. Methods on autograd functions are all static, so you should invoke them on "
-            "the class itself. Instantiating an autograd function will raise an error in a future version of PyTorch.",
+            f"{type(self)} should not be instantiated. Methods on autograd functions are all "
+            "static, so you should invoke them on "
+            "the class itself. Instantiating an autograd function will raise an error in a future "
+            "version of PyTorch.",
             DeprecationWarning,
             stacklevel=2,
         )
 
     def __call__(self, *args, **kwargs):
         raise RuntimeError(
-            "Legacy autograd function with non-static forward method is deprecated. Please use new-style autograd function with "
-            "static forward method. (Example: https://pytorch.org/docs/stable/autograd.html#torch.autograd.Function)"
+            "Legacy autograd function with non-static forward method is deprecated. Please use "
+            "new-style autograd function with "
+            "static forward method. (Example: "
+            "https://pytorch.org/docs/stable/autograd.html#torch.autograd.Function)"
         )
 
     @staticmethod
     def forward(*args, **kwargs):
         """Compute the outputs from tensors and other arguments; recording is off inside."""
-        raise NotImplementedError("You must implement the forward function for custom autograd.Function.")
+        raise NotImplementedError(
+            "You must implement the forward function for custom autograd.Function."
+        )
 
     @staticmethod
     def setup_context(ctx, inputs, output):
@@ -169,7 +182,8 @@ class Function(metaclass=_FunctionMeta):
     def backward(ctx, *grad_outputs):
         """One gradient, or None, for every input of ``forward``."""
         raise NotImplementedError(
-            "You must implement either the backward or vjp method for your custom autograd.Function to use it with backward mode AD."
+            "You must implement either the backward or vjp method for your custom "
+            "autograd.Function to use it with backward mode AD."
         )
 
     vjp = backward
@@ -177,7 +191,9 @@ class Function(metaclass=_FunctionMeta):
     @staticmethod
     def jvp(ctx, *grad_inputs):
         """The forward-mode derivative."""
-        raise NotImplementedError("You must implement the jvp function for custom autograd.Function to use it with forward mode AD.")
+        raise NotImplementedError(
+            "You must implement the jvp function for custom autograd.Function to use it with forward mode AD."
+        )
 
     @classmethod
     def apply(cls, *args, **kwargs):
@@ -215,7 +231,9 @@ def _apply(cls, args, kwargs):
 def _outputs(node, outputs, tensors, tracked):
     node.e = tuple(x if x._g is LEAF else x._g for x in tensors) if tracked else ()
     node.shape = tuple(x._a.shape if isinstance(x, Tensor) else () for x in outputs)
-    node.dtype = tuple(x._a.dtype if isinstance(x, Tensor) else xp.dtype(xp.float32) for x in outputs)
+    node.dtype = tuple(
+        x._a.dtype if isinstance(x, Tensor) else xp.dtype(xp.float32) for x in outputs
+    )
     dirty = node.dirty
     off = {id(x) for x in node.non_differentiable}
     made, node._differentiable = [], []
@@ -223,7 +241,11 @@ def _outputs(node, outputs, tensors, tracked):
     for nr, x in enumerate(outputs):
         differentiable = isinstance(x, Tensor) and id(x) not in off and x._a.dtype.kind in "fcV"
         node._differentiable.append(differentiable)
-        made.append(_output(node, nr, x, tracked and differentiable, given, dirty) if isinstance(x, Tensor) else x)
+        made.append(
+            _output(node, nr, x, tracked and differentiable, given, dirty)
+            if isinstance(x, Tensor)
+            else x
+        )
     for x in dirty:
         if not any(x is y for y in outputs):
             bump(x)
@@ -281,13 +303,17 @@ def _save(node, outputs, made):
 
 
 def once_differentiable(function):
-    """For a ``backward`` whose own derivative is not defined: differentiating it raises RuntimeError."""
+    """For a ``backward`` whose own derivative is not defined: differentiating it raises
+    RuntimeError.
+    """
 
     @functools.wraps(function)
     def wrapper(ctx, *args):
         with force_grad_mode(False):
             outputs = function(ctx, *args)
-        if not is_grad_enabled() or not any(isinstance(x, Tensor) and x.requires_grad for x in args):
+        if not is_grad_enabled() or not any(
+            isinstance(x, Tensor) and x.requires_grad for x in args
+        ):
             return outputs
         single = not isinstance(outputs, tuple)
         outputs = (outputs,) if single else outputs
@@ -309,7 +335,9 @@ class _Refuse(Function):
 
     @staticmethod
     def backward(ctx, *grads):
-        raise RuntimeError("trying to differentiate twice a function that was marked with @once_differentiable")
+        raise RuntimeError(
+            "trying to differentiate twice a function that was marked with @once_differentiable"
+        )
 
 
 FunctionCtx = BackwardCFunction

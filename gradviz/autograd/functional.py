@@ -18,13 +18,19 @@ def _as_tuple(given, name, argument):
     made = (given,) if single else given
     for k, x in enumerate(made):
         if not isinstance(x, Tensor):
-            what = "outputs of the user-provided function given" if argument.startswith("outputs") else f"{argument} given"
+            what = (
+                "outputs of the user-provided function given"
+                if argument.startswith("outputs")
+                else f"{argument} given"
+            )
             if single:
                 raise TypeError(
-                    f"The {what} to {name} must be either a Tensor or a tuple of Tensors but the given {argument} has type {type(x)}."
+                    f"The {what} to {name} must be either a Tensor or a tuple of Tensors but the "
+                    f"given {argument} has type {type(x)}."
                 )
             raise TypeError(
-                f"The {what} to {name} must be either a Tensor or a tuple of Tensors but the value at index {k} of the given {argument} "
+                f"The {what} to {name} must be either a Tensor or a tuple of Tensors but the value "
+                f"at index {k} of the given {argument} "
                 f"has type {type(x)}."
             )
     return not single, made
@@ -36,7 +42,9 @@ _OUTPUTS = "outputs of the user-provided function"
 def _prepare(inputs, create_graph, tracked=True):
     """Inputs of our own: views that keep the graph with ``create_graph``, copies otherwise."""
     if create_graph:
-        return tuple(x.view_as(x) if x.requires_grad else x.detach().requires_grad_(tracked) for x in inputs)
+        return tuple(
+            x.view_as(x) if x.requires_grad else x.detach().requires_grad_(tracked) for x in inputs
+        )
     return tuple(x.detach().requires_grad_(tracked) for x in inputs)
 
 
@@ -52,17 +60,22 @@ def _check_tracked(outputs, strict):
     for k, out in enumerate(outputs):
         if not out.requires_grad:
             raise RuntimeError(f"Output {k} of the user-provided function does not require gradients. The outputs must be computed in a "
-                               "differentiable manner from the input when running in strict mode.")  # fmt: skip
+                               "differentiable manner from the input when running in strict "
+                               "mode.")  # fmt: skip
 
 
 def _vectors(v, like, name, what):
     if v is None:
         if len(like) != 1 or like[0]._a.size != 1:
-            raise RuntimeError(f"The vector v can only be None if the {what} a single Tensor with a single element.")
+            raise RuntimeError(
+                f"The vector v can only be None if the {what} a single Tensor with a single element."
+            )
         return tuple(wrap(xp.ones(x._a.shape, x._a.dtype)) for x in like)
     _, made = _as_tuple(v, name, "v")
     if len(made) != len(like):
-        raise RuntimeError(f"v is a tuple of invalid length: should be {len(like)} but got {len(made)}.")
+        raise RuntimeError(
+            f"v is a tuple of invalid length: should be {len(like)} but got {len(made)}."
+        )
     for k, (a, b) in enumerate(zip(made, like, strict=True)):
         if a._a.shape != b._a.shape:
             where = "" if len(made) == 1 else f"Entry {k} in "
@@ -72,10 +85,19 @@ def _vectors(v, like, name, what):
 
 def _gradients(outputs, inputs, seeds, create_graph):
     """Like ``grad`` with None where nothing depends."""
-    pairs = [(o, s) for o, s in zip(outputs, seeds, strict=True) if o is not None and o.requires_grad]
+    pairs = [
+        (o, s) for o, s in zip(outputs, seeds, strict=True) if o is not None and o.requires_grad
+    ]
     if not pairs:
         return (None,) * len(inputs)
-    return grad([o for o, _ in pairs], inputs, [s for _, s in pairs], retain_graph=True, create_graph=create_graph, allow_unused=True)
+    return grad(
+        [o for o, _ in pairs],
+        inputs,
+        [s for _, s in pairs],
+        retain_graph=True,
+        create_graph=create_graph,
+        allow_unused=True,
+    )
 
 
 def _fill(grads, inputs, strict, what):
@@ -120,7 +142,9 @@ def jvp(func, inputs, v=None, create_graph=False, strict=False):
 
 
 def pushed(outputs, inputs, v, create_graph):
-    """Jacobian · v for given outputs: the derivative of w · Jacobian · v with respect to w, at w = 0."""
+    """Jacobian · v for given outputs: the derivative of w · Jacobian · v with respect to w, at w =
+    0.
+    """
     dummies = tuple(wrap(xp.zeros(o._a.shape, o._a.dtype)).requires_grad_() for o in outputs)
     pulled = _gradients(outputs, inputs, dummies, True)
     return _gradients(pulled, dummies, v, create_graph)
@@ -130,7 +154,9 @@ def _single(outputs, is_tuple, name):
     if is_tuple or len(outputs) != 1:
         raise RuntimeError(f"The function given to {name} should return a single Tensor")
     if outputs[0]._a.size != 1:
-        raise RuntimeError(f"The Tensor returned by the function given to {name} should contain a single element")
+        raise RuntimeError(
+            f"The Tensor returned by the function given to {name} should contain a single element"
+        )
 
 
 def vhp(func, inputs, v=None, create_graph=False, strict=False):
@@ -142,7 +168,12 @@ def vhp(func, inputs, v=None, create_graph=False, strict=False):
         out_tuple, outputs = _run(func, inputs, "vhp", strict)
         _single(outputs, out_tuple, "vhp")
         first = _fill(_gradients(outputs, inputs, _ones(outputs), True), inputs, strict, "")
-        products = _fill(_gradients(first, inputs, v, create_graph), inputs, strict, " when computing the hessian")
+        products = _fill(
+            _gradients(first, inputs, v, create_graph),
+            inputs,
+            strict,
+            " when computing the hessian",
+        )
     return _finish(outputs, create_graph, False), _finish(products, create_graph, in_tuple)
 
 
@@ -155,7 +186,9 @@ def hvp(func, inputs, v=None, create_graph=False, strict=False):
         out_tuple, outputs = _run(func, inputs, "hvp", strict)
         _single(outputs, out_tuple, "hvp")
         first = _fill(_gradients(outputs, inputs, _ones(outputs), True), inputs, strict, "")
-        products = _fill(pushed(first, inputs, v, create_graph), inputs, strict, " when computing the hessian")
+        products = _fill(
+            pushed(first, inputs, v, create_graph), inputs, strict, " when computing the hessian"
+        )
     return _finish(outputs, create_graph, False), _finish(products, create_graph, in_tuple)
 
 
@@ -174,11 +207,18 @@ def _rows(output, inputs, create_graph, strict):
     shape = output._a.shape
     if not rows:
         return tuple(wrap(xp.zeros((*shape, *x._a.shape), x._a.dtype)) for x in inputs)
-    return tuple(TENSOR.stack_list(list(column)).reshape(*shape, *x._a.shape) for column, x in zip(zip(*rows, strict=True), inputs, strict=True))
+    return tuple(
+        TENSOR.stack_list(list(column)).reshape(*shape, *x._a.shape)
+        for column, x in zip(zip(*rows, strict=True), inputs, strict=True)
+    )
 
 
-def jacobian(func, inputs, create_graph=False, strict=False, vectorize=False, strategy="reverse-mode"):
-    """The Jacobian of ``func``: for one output and one input a tensor of shape output × input; tuples of them otherwise."""
+def jacobian(
+    func, inputs, create_graph=False, strict=False, vectorize=False, strategy="reverse-mode"
+):
+    """The Jacobian of ``func``: for one output and one input a tensor of shape output × input;
+    tuples of them otherwise.
+    """
     if strategy not in ("forward-mode", "reverse-mode"):
         raise AssertionError('Expected strategy to be either "forward-mode" or "reverse-mode". Hint: If your function has more outputs '
                              f'than inputs, "forward-mode" tends to be more performant. Otherwise, prefer to use "reverse-mode". Got: {strategy}')  # fmt: skip
@@ -191,8 +231,17 @@ def jacobian(func, inputs, create_graph=False, strict=False, vectorize=False, st
     return table if out_tuple else table[0]
 
 
-def hessian(func, inputs, create_graph=False, strict=False, vectorize=False, outer_jacobian_strategy="reverse-mode"):
-    """The Hessian of a function with one number as output: a tensor of shape input × input, or a tuple of tuples of them."""
+def hessian(
+    func,
+    inputs,
+    create_graph=False,
+    strict=False,
+    vectorize=False,
+    outer_jacobian_strategy="reverse-mode",
+):
+    """The Hessian of a function with one number as output: a tensor of shape input × input, or a
+    tuple of tuples of them.
+    """
     in_tuple, inputs = _as_tuple(inputs, "hessian", "inputs")
 
     def gradients(*args):
@@ -200,7 +249,9 @@ def hessian(func, inputs, create_graph=False, strict=False, vectorize=False, out
         if is_tuple or len(outputs) != 1:
             raise RuntimeError("The function given to hessian should return a single Tensor")
         if outputs[0]._a.size != 1:
-            raise RuntimeError("The Tensor returned by the function given to hessian should contain a single element")
+            raise RuntimeError(
+                "The Tensor returned by the function given to hessian should contain a single element"
+            )
         got = _gradients(outputs, args, _ones(outputs), True)
         return _fill(got, args, strict, " when computing the hessian")
 

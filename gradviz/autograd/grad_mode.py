@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from ..engine.modes import enable_grad, inference_mode, local, no_grad, set_grad_enabled
 
-__all__ = ["enable_grad", "inference_mode", "no_grad", "set_grad_enabled", "set_multithreading_enabled"]
+__all__ = [
+    "enable_grad",
+    "inference_mode",
+    "no_grad",
+    "set_grad_enabled",
+    "set_multithreading_enabled",
+]
 
 
 class set_multithreading_enabled:

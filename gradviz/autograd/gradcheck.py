@@ -25,20 +25,24 @@ def _tracked(tensors):
 
 def _check_inputs(inputs):
     if not _tracked(inputs):
-        raise ValueError("gradcheck expects at least one input tensor to require gradient, but none of them have requires_grad=True.")
+        raise ValueError(
+            "gradcheck expects at least one input tensor to require gradient, but none of them have requires_grad=True."
+        )
     for k, t in enumerate(inputs):
         if not (isinstance(t, Tensor) and t.requires_grad):
             continue
         if t._a.dtype not in (xp.float64, xp.complex128):
             warnings.warn(
-                f"Input #{k} requires gradient and is not a double precision floating point or complex. This check will likely fail if "
+                f"Input #{k} requires gradient and is not a double precision floating point or "
+                "complex. This check will likely fail if "
                 "all the inputs are not of double precision floating point or complex. ",
                 UserWarning,
                 stacklevel=4,
             )
         if any(s == 0 and n > 1 for s, n in zip(t._a.strides, t._a.shape, strict=True)):
             raise RuntimeError(f"The {k}th input has a dimension with stride 0. gradcheck only supports inputs that are non-overlapping "
-                               "to be able to compute the numerical gradients correctly. You should call .contiguous on the input "
+                               "to be able to compute the numerical gradients correctly. You "
+                               "should call .contiguous on the input "
                                "before passing it to gradcheck.")  # fmt: skip
 
 
@@ -72,7 +76,9 @@ def _difference(func, inputs, place, at, step, count):
 
 
 def numerical_jacobians(func, inputs, places, shapes, eps):
-    """jacobians[input][output] of shape (elements of input, elements of output); pairs (real, imaginary step) for complex inputs."""
+    """jacobians[input][output] of shape (elements of input, elements of output); pairs (real,
+    imaginary step) for complex inputs.
+    """
     out = []
     with no_grad():
         for place in places:
@@ -90,19 +96,26 @@ def numerical_jacobians(func, inputs, places, shapes, eps):
 # ---------------------------------------------------------------- analytical
 def _row(output, inputs, seed):
     got = grad(output, inputs, seed, retain_graph=True, allow_unused=True)
-    return [xp.zeros(t._a.shape, t._a.dtype) if g is None else g for t, g in zip(inputs, got, strict=True)]
+    return [
+        xp.zeros(t._a.shape, t._a.dtype) if g is None else g
+        for t, g in zip(inputs, got, strict=True)
+    ]
 
 
 def _checked(g, t):
     if isinstance(g, Tensor):
         if g._a.dtype != t._a.dtype:
-            raise GradcheckError("Backward is not returning gradients of the same dtype as the input")
+            raise GradcheckError(
+                "Backward is not returning gradients of the same dtype as the input"
+            )
         return g.detach()._a
     return g
 
 
 def analytical_jacobian(output, inputs):
-    """For every input the vector-Jacobian products of all unit vectors: (elements of output, 1 or 2 for i times them, input)."""
+    """For every input the vector-Jacobian products of all unit vectors: (elements of output, 1 or 2
+    for i times them, input).
+    """
     kinds = (1, 1j) if output._a.dtype.kind == "c" else (1,)
     rows = [[] for _ in inputs]
     for at in xp.ndindex(output._a.shape):
@@ -111,11 +124,16 @@ def analytical_jacobian(output, inputs):
             seed[at] = unit
             for k, (g, t) in enumerate(zip(_row(output, inputs, wrap(seed)), inputs, strict=True)):
                 rows[k].append(_checked(g, t).reshape(-1))
-    return [xp.array(r).reshape(output._a.size, len(kinds), t._a.size) for r, t in zip(rows, inputs, strict=True)]
+    return [
+        xp.array(r).reshape(output._a.size, len(kinds), t._a.size)
+        for r, t in zip(rows, inputs, strict=True)
+    ]
 
 
 def _expected(numerical, complex_output):
-    """The vector-Jacobian products that follow from the differences, in the layout of ``analytical_jacobian``."""
+    """The vector-Jacobian products that follow from the differences, in the layout of
+    ``analytical_jacobian``.
+    """
     real_step = numerical[:, 0, :]
     imag_step = numerical[:, 1, :] if numerical.shape[1] == 2 else None
     out = []
@@ -131,7 +149,8 @@ def _compare(numerical, analytical, out_index, in_index, atol, rtol):
         return
     shown = [wrap(xp.ascontiguousarray(x[:, 0, :].T)) for x in (numerical, analytical)]
     raise GradcheckError(
-        f"Jacobian mismatch for output {out_index} with respect to input {in_index},\nnumerical:{shown[0]}\nanalytical:{shown[1]}\n"
+        f"Jacobian mismatch for output {out_index} with respect to input "
+        f"{in_index},\nnumerical:{shown[0]}\nanalytical:{shown[1]}\n"
     )
 
 
@@ -140,8 +159,10 @@ def _check_again(output, inputs, first, nondet_tol):
     for a, b in zip(first, second, strict=True):
         if a.size and abs(a - b).max() > nondet_tol:
             raise GradcheckError(
-                "Backward is not reentrant, i.e., running backward with same input and grad_output multiple times gives different "
-                "values, although analytical gradient matches numerical gradient.The tolerance for nondeterminism was "
+                "Backward is not reentrant, i.e., running backward with same input and grad_output "
+                "multiple times gives different "
+                "values, although analytical gradient matches numerical gradient.The tolerance for "
+                "nondeterminism was "
                 f"{nondet_tol}."
             )
 
@@ -152,7 +173,8 @@ def _check_undefined(func, outputs, inputs):
     for g in grad(outputs, inputs, seeds, retain_graph=True, allow_unused=True):
         if g is not None and (g.detach()._a != 0).any():
             raise GradcheckError(
-                "Expected all input grads to be undefined or zero when all output grads are undefined or zero. Please look at \"Notes "
+                "Expected all input grads to be undefined or zero when all output grads are "
+                'undefined or zero. Please look at "Notes '
                 'about undefined output gradients" in "tools/autograd/derivatives.yaml"'
             )
 
@@ -192,10 +214,12 @@ def _expect_zero(func, inputs, places, outputs, eps):
 def gradcheck(func, inputs, *, eps=1e-6, atol=1e-5, rtol=1e-3, raise_exception=True, nondet_tol=0.0, check_undefined_grad=True,
               check_grad_dtypes=False, check_batched_grad=False, check_batched_forward_grad=False, check_forward_ad=False,
               check_backward_ad=True, fast_mode=False, masked=None):  # fmt: skip
-    """Whether the derivatives of ``func`` at ``inputs`` agree with central differences of step ``eps``.
+    """Whether the derivatives of ``func`` at ``inputs`` agree with central differences of step
+    ``eps``.
 
-    ``inputs``: tensors, double precision where they require gradients. True, or GradcheckError with both Jacobians (False with
-    ``raise_exception=False``); ValueError when no input requires gradients.
+    ``inputs``: tensors, double precision where they require gradients. True, or GradcheckError with
+    both Jacobians (False with ``raise_exception=False``); ValueError when no input requires
+    gradients.
     """
     try:
         _check(func, inputs, eps, atol, rtol, nondet_tol, check_undefined_grad)
@@ -209,22 +233,37 @@ def gradcheck(func, inputs, *, eps=1e-6, atol=1e-5, rtol=1e-3, raise_exception=T
 def gradgradcheck(func, inputs, grad_outputs=None, *, eps=1e-6, atol=1e-5, rtol=1e-3, gen_non_contig_grad_outputs=False,
                   raise_exception=True, nondet_tol=0.0, check_undefined_grad=True, check_grad_dtypes=False, check_batched_grad=False,
                   check_fwd_over_rev=False, check_rev_over_rev=True, fast_mode=False, masked=False):  # fmt: skip
-    """``gradcheck`` of the gradients of ``func``: whether the second derivatives agree with differences of the first."""
+    """``gradcheck`` of the gradients of ``func``: whether the second derivatives agree with
+    differences of the first.
+    """
     inputs = _tuple(inputs)
     with enable_grad():
         outputs = _differentiable(_outputs(func, inputs))
-    seeds = _random_seeds(outputs) if grad_outputs is None else [g for g in _tuple(grad_outputs) if g is not None]
+    seeds = (
+        _random_seeds(outputs)
+        if grad_outputs is None
+        else [g for g in _tuple(grad_outputs) if g is not None]
+    )
     count = len(inputs)
 
     def gradients(*args):
         args, given = args[:count], args[count:]
-        args = tuple(x if isinstance(x, Tensor) and x.requires_grad or not isinstance(x, Tensor) else x.detach() for x in args)
+        args = tuple(
+            x
+            if isinstance(x, Tensor) and x.requires_grad or not isinstance(x, Tensor)
+            else x.detach()
+            for x in args
+        )
         tracked = _tracked(args)
         with enable_grad():
             outs = _differentiable(_outputs(func, args))
             if not tracked:
                 return tuple(args[:0])
-            return tuple(g for g in grad(outs, tracked, given, create_graph=True, allow_unused=True) if g is not None)
+            return tuple(
+                g
+                for g in grad(outs, tracked, given, create_graph=True, allow_unused=True)
+                if g is not None
+            )
 
     return gradcheck(gradients, (*inputs, *seeds), eps=eps, atol=atol, rtol=rtol, raise_exception=raise_exception, nondet_tol=nondet_tol,
                      check_undefined_grad=check_undefined_grad)  # fmt: skip

@@ -1,4 +1,6 @@
-"""``autograd.graph``: saved-tensor hooks, gradient edges, hooks on several gradients, in-place permissions."""
+"""``autograd.graph``: saved-tensor hooks, gradient edges, hooks on several gradients, in-place
+permissions.
+"""
 
 from __future__ import annotations
 
@@ -15,20 +17,28 @@ from ..engine.node import Node, accumulator
 from ..engine.tensor import Tensor
 from ..engine.views import bump
 
-GradientEdge = namedtuple("GradientEdge", ("node", "output_nr", "ownership_token"), defaults=(None,))
+GradientEdge = namedtuple(
+    "GradientEdge", ("node", "output_nr", "ownership_token"), defaults=(None,)
+)
 
 
 def get_gradient_edge(tensor):
-    """The (node, output number) to which the gradient of ``tensor`` flows; RuntimeError for an untracked tensor."""
+    """The (node, output number) to which the gradient of ``tensor`` flows; RuntimeError for an
+    untracked tensor.
+    """
     if not tensor.requires_grad:
-        raise RuntimeError("It is not possible to get the gradient edge for a Tensor that does not require gradients.")
+        raise RuntimeError(
+            "It is not possible to get the gradient edge for a Tensor that does not require gradients."
+        )
     if tensor.is_leaf:
         return GradientEdge(accumulator(tensor), 0)
     return GradientEdge(tensor.grad_fn, tensor.output_nr)
 
 
 class saved_tensors_hooks:
-    """Inside the block every saved tensor goes through ``pack_hook`` and comes back through ``unpack_hook``."""
+    """Inside the block every saved tensor goes through ``pack_hook`` and comes back through
+    ``unpack_hook``.
+    """
 
     def __init__(self, pack_hook, unpack_hook):
         self.hooks = (pack_hook, unpack_hook)
@@ -48,7 +58,9 @@ class save_on_cpu(saved_tensors_hooks):
     """Saved tensors are kept in CPU memory and copied back when needed."""
 
     def __init__(self, pin_memory=False, device_type="cuda"):
-        super().__init__(lambda t: (t.device, t.cpu().clone()), lambda packed: packed[1].to(packed[0]))
+        super().__init__(
+            lambda t: (t.device, t.cpu().clone()), lambda packed: packed[1].to(packed[0])
+        )
 
 
 @contextlib.contextmanager
@@ -89,8 +101,8 @@ class _MultiHandle:
 
 
 def register_multi_grad_hook(tensors, fn, *, mode="all"):
-    """Call ``fn`` when gradients arrived: of all ``tensors`` that this sweep reaches (mode "all", one list with None for the others),
-    or of the first of them (mode "any", one tensor).
+    """Call ``fn`` when gradients arrived: of all ``tensors`` that this sweep reaches (mode "all",
+    one list with None for the others), or of the first of them (mode "any", one tensor).
     """
     if mode not in ("all", "any"):
         raise ValueError(f"Expects mode to be one of ('all', 'any') but got {mode}")
@@ -130,7 +142,9 @@ class _Collector:
         if self.sweep is None or self.sweep() is not sweep or self.left <= 0:
             self.sweep = weakref.ref(sweep) if sweep is not None else lambda: None
             self.got = [None] * len(self.edges)
-            self.left = sum(k == first or sweep is None or sweep.reaches(e) for k, e in enumerate(self.edges))
+            self.left = sum(
+                k == first or sweep is None or sweep.reaches(e) for k, e in enumerate(self.edges)
+            )
 
 
 class _First:
@@ -180,7 +194,9 @@ class _Held:
 
 @contextlib.contextmanager
 def allow_mutation_on_saved_tensors():
-    """Inside the block tensors may be modified after they were saved: backward uses copies of what they were."""
+    """Inside the block tensors may be modified after they were saved: backward uses copies of what
+    they were.
+    """
     clones = _Clones()
 
     def pack(tensor):

@@ -223,6 +223,13 @@ def finish(op, t, ins, attrs):
     """Record ``t`` if an input is tracked and recording is on; the path for everything but the
     fastest cases.
     """
+    _finish(op, t, ins, attrs)
+    if state.special and local.dual is not None:
+        _carry_tangent(op, (t,), ins, attrs)
+    return t
+
+
+def _finish(op, t, ins, attrs):
     tracked = False
     for x in ins if op.edges == len(ins) else ins[: op.edges]:
         if x is not None and x._g is not None:
@@ -249,6 +256,12 @@ def finish(op, t, ins, attrs):
     return t
 
 
+def _carry_tangent(op, outs, ins, attrs):
+    from .forward_mode import propagate
+
+    propagate(op, outs, ins, attrs)
+
+
 def _note_forward(t):
     import traceback
 
@@ -261,7 +274,10 @@ def call(op, ins, attrs=()):
     """Compute and record: the general path."""
     o = op.forward(*[None if x is None else x._a for x in ins], *attrs)
     if op.outputs:
-        return _finish_many(op, o, ins, attrs)
+        outs = _finish_many(op, o, ins, attrs)
+        if state.special and local.dual is not None:
+            _carry_tangent(op, outs, ins, attrs)
+        return outs
     t = new(Tensor)
     t._a = o if o.__class__ is ndarray else _array(o)
     t._v = t._view = None

@@ -31,6 +31,7 @@ class _Thread(threading.local):
     anomaly_nan = True
     saved_hooks = ()
     saved_hooks_disabled = None
+    dual = None
     sweep = None  # the backward that runs in this thread
 
 

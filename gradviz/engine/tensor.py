@@ -16,7 +16,7 @@ from .events import door
 from .modes import local, state
 from .node import INFERENCE, LEAF, accumulator, new, serial
 
-_UNSET = frozenset(("_grad", "_view", "_hooks", "_acc", "_id", "_name"))
+_UNSET = frozenset(("_grad", "_view", "_hooks", "_acc", "_id", "_name", "_tangent"))
 
 
 class Size(tuple):
@@ -55,6 +55,8 @@ class Tensor:
         "_hooks",
         "_id",
         "_name",
+        "_tangent",
+        "_tangent",
         "_v",
         "_view",
     )

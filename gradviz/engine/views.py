@@ -299,6 +299,8 @@ def write(op, ins, attrs=()):
         node.shape, node.dtype = array.shape, array.dtype
         node.hooks = node.r = node.mark = None
         fill(op, node, (_as_input(self, op, ins), *ins[1:]), attrs)
+    if state.special and local.dual is not None:
+        _write_tangent(op, ins, attrs)
     array[...] = out
     bump(self)
     if tracked:
@@ -308,6 +310,23 @@ def write(op, ins, attrs=()):
         if door.observer is not None:
             door.observer.operation(self, ins)
     return self
+
+
+def _write_tangent(op, ins, attrs):
+    """The tangent of a dual that is modified in place, before its value changes."""
+    from .forward_mode import propagate, tangent_of
+
+    self = ins[0]
+    before, result = tangent_of(self), new(Tensor)
+    result._a, result._g, result._v = self._a, None, None
+    propagate(op, (result,), ins, attrs)
+    found = tangent_of(result)
+    if found is None:
+        return
+    if before is None:
+        local.dual.keep(self, found)
+    else:
+        before.copy_(found)
 
 
 def _as_input(self, op, ins):

@@ -1,4 +1,6 @@
-"""``gradviz.func``: functions that turn functions of tensors into their derivatives, as ``torch.func``."""
+"""``gradviz.func``: functions that turn functions of tensors into their derivatives, as
+``torch.func``.
+"""
 
 from .call import functional_call, stack_module_state
 from .transforms import grad, grad_and_value, hessian, jacfwd, jacrev, jvp, linearize, vjp

@@ -7,8 +7,12 @@ import contextlib
 from ..ops import FUNCTIONS as ops
 
 
-def functional_call(module, parameter_and_buffer_dicts, args=None, kwargs=None, *, tie_weights=True, strict=False):
-    """Call ``module`` with the given tensors in place of its parameters and buffers; the module is left as it was."""
+def functional_call(
+    module, parameter_and_buffer_dicts, args=None, kwargs=None, *, tie_weights=True, strict=False
+):
+    """Call ``module`` with the given tensors in place of its parameters and buffers; the module is
+    left as it was.
+    """
     given = parameter_and_buffer_dicts
     if isinstance(given, tuple | list):
         given = {name: tensor for part in given for name, tensor in part.items()}
@@ -22,11 +26,14 @@ def functional_call(module, parameter_and_buffer_dicts, args=None, kwargs=None, 
 
 
 def _check_complete(module, given):
-    own = {name for name, _ in module.named_parameters()} | {name for name, _ in module.named_buffers()}
+    own = {name for name, _ in module.named_parameters()} | {
+        name for name, _ in module.named_buffers()
+    }
     missing, unexpected = own - set(given), set(given) - own
     if missing or unexpected:
         raise RuntimeError(
-            f"Missing key(s): {', '.join(sorted(missing))}. Unexpected key(s): {', '.join(sorted(unexpected))}."
+            f"Missing key(s): {', '.join(sorted(missing))}. Unexpected key(s): "
+            f"{', '.join(sorted(unexpected))}."
         )
 
 
@@ -53,10 +60,13 @@ def stack_module_state(models):
     if not models:
         raise RuntimeError("stack_module_state: Expected at least one model, got 0.")
     params = {
-        name: ops["stack"]([dict(m.named_parameters())[name].detach() for m in models]).requires_grad_()
+        name: ops["stack"](
+            [dict(m.named_parameters())[name].detach() for m in models]
+        ).requires_grad_()
         for name, _ in models[0].named_parameters()
     }
     buffers = {
-        name: ops["stack"]([dict(m.named_buffers())[name] for m in models]) for name, _ in models[0].named_buffers()
+        name: ops["stack"]([dict(m.named_buffers())[name] for m in models])
+        for name, _ in models[0].named_buffers()
     }
     return params, buffers

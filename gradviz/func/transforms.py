@@ -1,7 +1,7 @@
 """grad, vjp, jvp, Jacobians and Hessians as function transforms.
 
-Each works on copies of its inputs that are tracked within the outer graph, so transforms nest: the derivative of a
-derivative is taken by the same code.
+Each works on copies of its inputs that are tracked within the outer graph, so transforms nest: the
+derivative of a derivative is taken by the same code.
 """
 
 from __future__ import annotations
@@ -46,7 +46,9 @@ def _is_nested(args):
 
 
 def grad_and_value(func, argnums=0, has_aux=False):
-    """A function that returns (gradient for the arguments ``argnums``, value of ``func``); the value must be a scalar."""
+    """A function that returns (gradient for the arguments ``argnums``, value of ``func``); the
+    value must be a scalar.
+    """
 
     @functools.wraps(func)
     def wrapper(*args, **kwargs):
@@ -71,7 +73,9 @@ def grad_and_value(func, argnums=0, has_aux=False):
 def _gradient(output, leaves):
     wanted = [x for x in leaves if isinstance(x, Tensor) and x.requires_grad]
     if output.requires_grad and wanted:
-        found = iter(_zeros_for_none(gradients(output, wanted, create_graph=True, allow_unused=True), wanted))
+        found = iter(
+            _zeros_for_none(gradients(output, wanted, create_graph=True, allow_unused=True), wanted)
+        )
     else:
         found = iter([ops["zeros_like"](x) for x in wanted])
     return [next(found) if isinstance(x, Tensor) and x.requires_grad else x for x in leaves]
@@ -85,7 +89,8 @@ def _check_scalar(output):
         )
     if output.dim() != 0:
         raise RuntimeError(
-            "grad_and_value(f)(*args): Expected f(*args) to return a scalar tensor, got tensor with "
+            "grad_and_value(f)(*args): Expected f(*args) to return a scalar tensor, got tensor "
+            "with "
             f"{output.dim()} dims. Maybe you wanted to use the vjp or jacrev APIs instead?"
         )
 
@@ -118,13 +123,19 @@ def vjp(func, *primals, has_aux=False):
         if kept:
             with enable_grad():
                 found = gradients(
-                    [o for o, _ in kept], wanted, [s for _, s in kept], retain_graph=True,
-                    create_graph=further, allow_unused=True,
+                    [o for o, _ in kept],
+                    wanted,
+                    [s for _, s in kept],
+                    retain_graph=True,
+                    create_graph=further,
+                    allow_unused=True,
                 )
         else:
             found = [None] * len(wanted)
         filled = iter(_zeros_for_none(found, wanted))
-        result = restore([next(filled) if isinstance(x, Tensor) and x.requires_grad else x for x in leaves])
+        result = restore(
+            [next(filled) if isinstance(x, Tensor) and x.requires_grad else x for x in leaves]
+        )
         return result
 
     shown = _outside(rebuild(outs), nested)
@@ -134,7 +145,9 @@ def vjp(func, *primals, has_aux=False):
 def jvp(func, primals, tangents, *, strict=False, has_aux=False):
     """(outputs, J·tangents): by two backward passes, so that it nests with everything else."""
     if not isinstance(primals, tuple):
-        raise RuntimeError("jvp(f, primals, tangents): Expected primals to be a tuple. E.g. it should be valid to call f(*primals).")
+        raise RuntimeError(
+            "jvp(f, primals, tangents): Expected primals to be a tuple. E.g. it should be valid to call f(*primals)."
+        )
     nested = _is_nested((primals, tangents))
     with enable_grad():
         leaves, restore = flatten(tuple(map_tree(_tracked, p) for p in primals))
@@ -148,15 +161,23 @@ def jvp(func, primals, tangents, *, strict=False, has_aux=False):
 
 def _directional(output, leaves, directions):
     """J·v for one output: the gradient of (Jᵀ·u)·v with respect to u."""
-    pairs = [(x, d) for x, d in zip(leaves, directions, strict=True) if isinstance(x, Tensor) and x.requires_grad]
+    pairs = [
+        (x, d)
+        for x, d in zip(leaves, directions, strict=True)
+        if isinstance(x, Tensor) and x.requires_grad
+    ]
     if not output.requires_grad:
         return ops["zeros_like"](output)
     through = ops["zeros_like"](output).requires_grad_()
     back = gradients(output, [x for x, _ in pairs], through, create_graph=True, allow_unused=True)
-    kept = [(b, d) for b, (_, d) in zip(back, pairs, strict=True) if b is not None and b.requires_grad]
+    kept = [
+        (b, d) for b, (_, d) in zip(back, pairs, strict=True) if b is not None and b.requires_grad
+    ]
     if not kept:
         return ops["zeros_like"](output)
-    (found,) = gradients([b for b, _ in kept], through, [d for _, d in kept], create_graph=True, allow_unused=True)
+    (found,) = gradients(
+        [b for b, _ in kept], through, [d for _, d in kept], create_graph=True, allow_unused=True
+    )
     return ops["zeros_like"](output) if found is None else found
 
 
@@ -197,7 +218,9 @@ def _rows(output, leaves):
         for k, g in enumerate(_gradient(element, leaves)):
             columns[k].append(g)
     return [
-        ops["stack"](column).view(*output.shape, *x.shape) if column else x.new_zeros((*output.shape, *x.shape))
+        ops["stack"](column).view(*output.shape, *x.shape)
+        if column
+        else x.new_zeros((*output.shape, *x.shape))
         for column, x in zip(columns, leaves, strict=True)
     ]
 
@@ -222,7 +245,9 @@ def jacrev(func, argnums=0, *, has_aux=False, chunk_size=None, _preallocate_and_
 
 
 def jacfwd(func, argnums=0, has_aux=False, *, randomness="error"):
-    """A function that returns the Jacobian of ``func``, a column at a time (directional derivatives)."""
+    """A function that returns the Jacobian of ``func``, a column at a time (directional
+    derivatives).
+    """
     return _jacobian(func, argnums, has_aux, _columns)
 
 

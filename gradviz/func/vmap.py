@@ -1,6 +1,7 @@
 """``vmap``: a function of single examples mapped over a batch dimension.
 
-Each example is run in turn and the results are stacked, which gives the values and derivatives of the batched program.
+Each example is run in turn and the results are stacked, which gives the values and derivatives of
+the batched program.
 """
 
 from __future__ import annotations
@@ -13,7 +14,9 @@ from .tree import flatten
 
 
 def vmap(func, in_dims=0, out_dims=0, randomness="error", *, chunk_size=None):
-    """``func`` over the dimensions ``in_dims`` of its arguments (None: not mapped); results stacked at ``out_dims``."""
+    """``func`` over the dimensions ``in_dims`` of its arguments (None: not mapped); results stacked
+    at ``out_dims``.
+    """
 
     @functools.wraps(func)
     def wrapped(*args, **kwargs):
@@ -22,7 +25,9 @@ def vmap(func, in_dims=0, out_dims=0, randomness="error", *, chunk_size=None):
         size = _size(leaves, dims, func)
         results = []
         for k in range(size):
-            row = [x.select(d, k) if d is not None else x for x, d in zip(leaves, dims, strict=True)]
+            row = [
+                x.select(d, k) if d is not None else x for x, d in zip(leaves, dims, strict=True)
+            ]
             results.append(func(*restore(row), **kwargs))
         return _stacked(results, out_dims, func)
 
@@ -35,12 +40,14 @@ def _dims(in_dims, args):
         return [in_dims if isinstance(x, Tensor) else None for x in flatten(args)[0]]
     if not isinstance(in_dims, tuple | list):
         raise ValueError(
-            f"vmap(f, in_dims={in_dims}, ...)(<inputs>): expected `in_dims` to be int or a (potentially nested) tuple matching the "
+            f"vmap(f, in_dims={in_dims}, ...)(<inputs>): expected `in_dims` to be int or a "
+            "(potentially nested) tuple matching the "
             f"structure of inputs, got: {type(in_dims)}."
         )
     if len(in_dims) != len(args):
         raise ValueError(
-            f"vmap(f, in_dims={in_dims}, ...)(<inputs>): in_dims is not compatible with the structure of `inputs`."
+            f"vmap(f, in_dims={in_dims}, ...)(<inputs>): in_dims is not compatible with the "
+            "structure of `inputs`."
         )
     out = []
     for d, arg in zip(in_dims, args, strict=True):
@@ -62,7 +69,8 @@ def _size(leaves, dims, func):
     if len(sizes) > 1:
         found = [x.shape[d] for x, d in zip(leaves, dims, strict=True) if d is not None]
         raise ValueError(
-            f"vmap: Expected all tensors to have the same size in the mapped dimension, got sizes {found} for the mapped dimension"
+            "vmap: Expected all tensors to have the same size in the mapped dimension, got sizes "
+            f"{found} for the mapped dimension"
         )
     return sizes.pop()
 
@@ -76,6 +84,12 @@ def _stacked(results, out_dims, func):
         if not isinstance(leaf, Tensor):
             name = getattr(func, "__name__", repr(func))
             raise ValueError(
-                f"vmap({name}, ...): `{name}` must only return Tensors, got type {type(leaf)} as a return."
+                f"vmap({name}, ...): `{name}` must only return Tensors, got type {type(leaf)} as a "
+                "return."
             )
-    return restore([c[0] if d is None else ops["stack"](list(c), d) for c, d in zip(columns, dims, strict=True)])
+    return restore(
+        [
+            c[0] if d is None else ops["stack"](list(c), d)
+            for c, d in zip(columns, dims, strict=True)
+        ]
+    )
