@@ -30,7 +30,7 @@ def bundle(trace, detail=None, target: int | None = None, lang: str | None = Non
     near = choose(trace, target, DETAILS)[1]
     told = {i: detail(i) if detail else trace.details.get(i) for i in sorted(near)}
     edges = [e for e in trace.edges.values() if e.source in chosen and e.target in chosen]
-    status = trace.status() | {"shown": len(chosen), "total": total}
+    status = _at_rest(trace) | {"shown": len(chosen), "total": total}
     return {
         "schema": SCHEMA,
         "title": text("notebook.title", lang),
@@ -41,6 +41,15 @@ def bundle(trace, detail=None, target: int | None = None, lang: str | None = Non
         "findings": list(trace.findings),
         "status": status,
     }
+
+
+def _at_rest(trace):
+    """The status with no cell running: the one that writes the page is not over, so it is left out."""
+    done = {cell.count for cell in trace.cells if cell.ended is not None}
+    status = trace.status()
+    cells = [cell for cell in status["cells"] if cell["count"] in done]
+    state = "idle" if status["state"] == "running" else status["state"]
+    return status | {"state": state, "cells": cells, "cell": max(done, default=None)}
 
 
 def page(trace, detail=None, target: int | None = None, lang: str | None = None) -> str:

@@ -37,6 +37,16 @@ def test_the_data_is_the_frozen_twin(script):
     assert data["status"]["shown"] == 10
 
 
+def test_a_page_is_at_rest():
+    net = small_net()
+    net.begin_cell(1, None, "")
+    net.end_cell()
+    net.begin_cell(2, None, "")
+    status = bundle(net.trace)["status"]
+    assert (status["state"], status["cell"]) == ("idle", 1)
+    assert [cell["count"] for cell in status["cells"]] == [1]
+
+
 def test_hostile_text_cannot_leave_the_data(script):
     content = page(small_net(label=HOSTILE + "</script><!--").trace)
     assert content.count("</script>") == 2 and "alert(1)</" not in content
