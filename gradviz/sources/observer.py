@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import sys
+import types
 import weakref
 from collections import deque
 
@@ -296,7 +297,7 @@ def hook_name(hook) -> str:
 def weak(thing):
     """A weak reference, to a bound method too; a function that says None where none can be had."""
     try:
-        return weakref.WeakMethod(thing) if hasattr(thing, "__self__") else _ref(thing)
+        return weakref.WeakMethod(thing) if isinstance(thing, types.MethodType) else _ref(thing)
     except TypeError:
         return _nothing
 

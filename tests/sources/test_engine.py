@@ -1,0 +1,245 @@
+"""The engine as a source: what each node tells, which graph is shown, and that nothing is kept or disturbed."""
+
+import gc
+import threading
+import time
+import weakref
+
+import pytest
+
+from gradviz.engine import events
+from gradviz.sources import engine
+from gradviz.sources.engine import EngineSource
+from gradviz.watch.recorder import Recorder
+
+FIRST = """x = torch.tensor([1.0, 2.0]); w = torch.tensor([3.0, 4.0], requires_grad=True)
+h = x * w
+loss = h.sum()"""
+
+
+def by_label(book):
+    return {node.label: node for node in book.recorder.trace.nodes.values() if node.label}
+
+
+def sources_of(book, id):
+    return {edge.slot: edge.source for edge in book.recorder.trace.edges.values() if edge.target == id}
+
+
+# -- rows ------------------------------------------------------------------------
+def test_every_kind_of_node(book):
+    book.run(FIRST)
+    found = by_label(book)
+    assert {label: node.kind for label, node in found.items()} == {
+        "x": "untracked",
+        "w": "leaf",
+        "h": "operation",
+        "loss": "operation",
+    }
+    assert found["h"].op == "MulBackward0" and found["h"].formula
+    assert found["h"].shape == (2,) and found["h"].dtype == "float32" and found["h"].bytes == 8
+    assert found["w"].requires_grad and found["w"].is_leaf and not found["h"].is_leaf
+    assert [node.label for node in book.recorder.trace.nodes.values() if node.root] == ["loss"]
+    assert sources_of(book, found["h"].id) == {0: found["x"].id, 1: found["w"].id}
+    assert sources_of(book, found["loss"].id) == {0: found["h"].id}
+
+
+def test_places_and_saved_tensors(book):
+    book.run(FIRST)
+    found = by_label(book)
+    assert (found["h"].place.cell, found["h"].place.line, found["h"].place.code) == (2, 2, "h = x * w")
+    assert (found["w"].place.cell, found["w"].place.line) == (2, 1)
+    saved = {one.label: one for one in found["h"].saved}
+    assert saved["x"].state == "alive" and saved["x"].bytes == 8
+    book.run("loss.backward()")
+    assert {one.state for one in by_label(book)["h"].saved} == {"freed"}
+    assert by_label(book)["h"].freed
+
+
+def test_gradients_appear_at_once(book):
+    book.run(FIRST)
+    assert by_label(book)["w"].grad_norm is None
+    book.run("loss.backward()")
+    assert by_label(book)["w"].grad_norm == pytest.approx(5**0.5)
+    detail = book.source.detail(by_label(book)["w"].id)
+    assert detail.grad.values == [1.0, 2.0] and detail.grad_state == "present" and detail.holders == ["w"]
+    assert book.source.detail(by_label(book)["h"].id).grad_state == "none_nonleaf"
+    assert by_label(book)["x"].kind == "untracked"
+
+
+def test_hooks_versions_and_retained_gradients(book):
+    book.run(FIRST)
+    book.run("h.retain_grad()\nh.register_hook(print)\nw.data[0] = 1.0\nwith torch.no_grad(): w.mul_(2)")
+    found = by_label(book)
+    assert found["h"].retains_grad and {hook.kind for hook in found["h"].hooks} == {"tensor", "retain_grad"}
+    assert [hook.place.line for hook in found["h"].hooks if hook.kind == "tensor"] == [2]
+    assert found["w"].version == 1
+
+
+def test_modules_name_their_parameters(book):
+    book.run("net = torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.Linear(3, 1))\nout = net(torch.ones(4, 2)).mean()")
+    found = by_label(book)
+    assert found["net[0].weight"].kind == "parameter"
+    assert {node.module for node in book.recorder.trace.nodes.values()} >= {"net[0]", "net[1]"}
+
+
+def test_calls_lead_to_the_cell(book):
+    book.run("def f(a):\n    return a.exp()\nw = torch.ones(2, requires_grad=True)\ny = f(w)")
+    node = by_label(book)["y"]
+    assert (node.place.line, node.place.function) == (2, "f") and [place.line for place in node.calls] == [4]
+
+
+def test_names_are_data(book):
+    book.ns["<img src=x>"] = None
+    book.run("w = torch.ones(2, requires_grad=True); d = {'</script><b>': w * 2}\ndel w")
+    assert "d['</script><b>']" in by_label(book)
+
+
+# -- which graph ---------------------------------------------------------------------
+def test_the_newest_graph_replaces_the_old(book):
+    book.run(FIRST)
+    book.run("z = w.exp().sum()")
+    assert set(by_label(book)) == {"w", "z"}
+
+
+def test_a_cell_without_graph_leaves_the_view_alone(book):
+    book.run(FIRST)
+    seq = book.recorder.seq
+    before = set(book.recorder.trace.nodes)
+    book.run("a = 1")
+    assert set(book.recorder.trace.nodes) == before
+    assert book.recorder.delta(seq).nodes == []
+
+
+def test_a_graph_that_died_is_shown_grey(book):
+    book.run("w = torch.ones(3, requires_grad=True)\ndef step():\n    (w * 2).sum().backward()\nstep()")
+    nodes = book.recorder.trace.nodes.values()
+    operations = [node for node in nodes if node.kind == "operation"]
+    assert len(operations) == 2 and all(node.freed and not node.alive for node in operations)
+    assert by_label(book)["w"].alive and by_label(book)["w"].grad_norm > 0
+
+
+def test_a_deep_chain_is_cut_and_says_so(book):
+    book.run("w = torch.ones(2, requires_grad=True); y = w\nfor _ in range(7000): y = y * 1.0")
+    trace = book.recorder.trace
+    assert trace.total == 7001 and len(trace.nodes) <= engine.SHOWN + 1 and trace.note
+    assert max(trace.nodes) in trace.nodes and trace.nodes[max(i for i in trace.nodes)].label in ("y", "w")
+
+
+def test_a_failed_cell_still_shows_its_graph(book):
+    book.run("w = torch.ones(2, requires_grad=True)\ny = w * 2\nraise ValueError('no')")
+    assert isinstance(book.error, ValueError) and "y" in by_label(book)
+
+
+def test_enter_puts_another_graph_beside(book):
+    book.run(FIRST)
+    book.run("z = w.exp()")
+    id = book.source.enter(book.ns["loss"])
+    assert book.recorder.trace.nodes[id].op == "SumBackward0"
+    leaf = book.source.enter(book.ns["w"])
+    assert book.recorder.trace.nodes[leaf].label == "w"
+
+
+# -- while a cell runs ------------------------------------------------------------------
+def test_the_graph_grows_while_the_cell_runs(book):
+    sizes = []
+
+    def watch():
+        while len(sizes) < 400 and not done.is_set():
+            book.source.drain(0.01)
+            sizes.append(len(book.recorder.trace.nodes))
+            time.sleep(0.005)
+
+    done = threading.Event()
+    thread = threading.Thread(target=watch)
+    book.ns["pause"] = lambda: time.sleep(0.004)
+    thread.start()
+    try:
+        book.run("w = torch.ones(2, requires_grad=True); y = w\nfor _ in range(60):\n    y = y * w\n    pause()")
+    finally:
+        done.set()
+        thread.join()
+    assert len(set(sizes)) > 5 and len(book.recorder.trace.nodes) == 61
+
+
+def test_drain_keeps_its_budget(book):
+    book.recorder.begin_cell(9, None, "")
+    torch = book.ns["torch"]
+    y = w = torch.ones(2, requires_grad=True)
+    for _ in range(4000):
+        y = y * w
+    assert book.source.drain(0.0) is False
+    while not book.source.drain(0.01):
+        pass
+    assert len(book.recorder.trace.nodes) == 4001
+
+
+# -- gradients along edges -------------------------------------------------------------------
+def test_norms_of_edges_only_when_wanted(book):
+    book.run(FIRST)
+    book.run("loss.backward()")
+    assert all(edge.grad_norm is None for edge in book.recorder.trace.edges.values())
+    book.source.want_norms = True
+    book.run("w.grad = None; h = x * w; loss = h.sum(); loss.backward()")
+    norms = {edge.target: edge.grad_norm for edge in book.recorder.trace.edges.values() if edge.grad_norm is not None}
+    assert norms[by_label(book)["loss"].id] == pytest.approx(2**0.5)
+
+
+# -- it keeps nothing and disturbs nothing ------------------------------------------------------
+def test_nothing_is_kept_alive(book):
+    book.run("w = torch.ones(1000, requires_grad=True); h = w.exp(); loss = h.sum(); loss.backward()")
+    refs = [weakref.ref(book.ns[name]) for name in ("w", "h", "loss")] + [weakref.ref(book.ns["loss"].grad_fn)]
+    gc.disable()
+    try:
+        book.run("del w, h, loss")
+        assert [ref() for ref in refs] == [None] * 4
+    finally:
+        gc.enable()
+
+
+def test_off_means_off():
+    source = EngineSource(Recorder(), lambda _: None)
+    source.attach()
+    with pytest.raises(RuntimeError):
+        EngineSource(Recorder(), lambda _: None).attach()
+    source.detach()
+    assert events.door.observer is None
+    source.detach()
+
+
+def test_the_watcher_never_raises_into_the_program(book):
+    book.source.watcher.ledger = None
+    torch = book.ns["torch"]
+    w = torch.ones(2, requires_grad=True)
+    (w * 2).sum().backward()
+    w.detach().mul_(3)
+    assert w.grad.tolist() == [2.0, 2.0]
+    assert book.source.watcher.errors
+    book.source.watcher.errors.clear()
+
+
+def test_reading_a_stale_view_does_not_trip(book):
+    book.run(
+        "net = torch.nn.Linear(2, 2)\nwith torch.no_grad():\n    row = net.weight[0]\n    row += 1.0\n"
+        "out = net(torch.ones(1, 2)).sum()"
+    )
+    assert book.error is None and "out" in by_label(book)
+
+
+def test_an_interrupt_in_a_backward(book):
+    book.run(
+        "w = torch.ones(2, requires_grad=True); y = (w * 2).exp().sum()\n"
+        "def stop(g): raise KeyboardInterrupt\nw.register_hook(stop)\ny.backward()"
+    )
+    assert isinstance(book.error, KeyboardInterrupt)
+    assert book.source.ledger.current is None and book.source.ledger.sweeps[-1].error_type == "KeyboardInterrupt"
+    book.run("z = w.exp()")
+    assert "z" in by_label(book)
+
+
+def test_accounts(book):
+    book.run("w = torch.ones(100, requires_grad=True); y = w.exp(); z = y.sum()")
+    assert book.recorder.trace.cells[-1].bytes == {"parameters": 400, "gradients": 0, "saved": 400, "kept": 0}
+    book.run("z.backward()")
+    assert book.recorder.trace.cells[-1].bytes["gradients"] == 400
+    assert book.recorder.trace.cells[-1].bytes["saved"] == 0
+    assert book.recorder.trace.overhead["ms"] > 0
