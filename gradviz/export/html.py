@@ -44,7 +44,7 @@ def bundle(trace, detail=None, target: int | None = None, lang: str | None = Non
 
 
 def _at_rest(trace):
-    """The status with no cell running: the one that writes the page is not over, so it is left out."""
+    """The status with no cell running: the cell that writes the page is left out."""
     done = {cell.count for cell in trace.cells if cell.ended is not None}
     status = trace.status()
     cells = [cell for cell in status["cells"] if cell["count"] in done]

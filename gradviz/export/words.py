@@ -74,5 +74,5 @@ def paragraph(finding, where: str | None = None, lang: str | None = None) -> str
         "notebook.size": holds(finding, lang),
         "notebook.fix": fix(finding, lang),
     }
-    rows += [f"      {text(key, lang)}: {said}" for key, said in facts.items() if said]
+    rows += [f"      {text(key, lang, said=said)}" for key, said in facts.items() if said]
     return "\n".join(rows)
