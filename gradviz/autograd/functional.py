@@ -30,7 +30,7 @@ def _as_tuple(given, name, argument):
                 )
             raise TypeError(
                 f"The {what} to {name} must be either a Tensor or a tuple of Tensors but the value "
-                f"at index {k} of the given {argument} "
+                f"at index {k}{'' if argument is _OUTPUTS else f' of the given {argument}'} "
                 f"has type {type(x)}."
             )
     return not single, made
@@ -100,12 +100,12 @@ def _gradients(outputs, inputs, seeds, create_graph):
     )
 
 
-def _fill(grads, inputs, strict, what):
+def _fill(grads, inputs, strict, what, subject="The output"):
     out = []
     for k, (g, x) in enumerate(zip(grads, inputs, strict=True)):
         if g is None:
             if strict:
-                raise RuntimeError(f"The output of the user-provided function is independent of input {k}. This is not allowed in strict "
+                raise RuntimeError(f"{subject} of the user-provided function is independent of input {k}. This is not allowed in strict "
                                    f"mode{what}.")  # fmt: skip
             g = wrap(xp.zeros(x._a.shape, x._a.dtype))
         out.append(g)
@@ -197,13 +197,13 @@ def _ones(outputs):
 
 
 # ---------------------------------------------------------------- whole derivatives
-def _rows(output, inputs, create_graph, strict):
+def _rows(output, inputs, create_graph, strict, number):
     """One gradient an element of ``output``, stacked in its shape."""
     flat = output.reshape(-1)
     rows = []
     for k in range(output._a.size):
         got = _gradients((flat[k],), inputs, (wrap(xp.ones((), output._a.dtype)),), create_graph)
-        rows.append(_fill(got, inputs, strict, ""))
+        rows.append(_fill(got, inputs, strict, "", f"Output {number}"))
     shape = output._a.shape
     if not rows:
         return tuple(wrap(xp.zeros((*shape, *x._a.shape), x._a.dtype)) for x in inputs)
@@ -226,9 +226,17 @@ def jacobian(
         in_tuple, inputs = _as_tuple(inputs, "jacobian", "inputs")
         inputs = _prepare(inputs, create_graph)
         out_tuple, outputs = _run(func, inputs, "jacobian", strict)
-        table = tuple(_rows(out, inputs, create_graph, strict) for out in outputs)
+        table = tuple(_rows(out, inputs, create_graph, strict, k) for k, out in enumerate(outputs))
     table = tuple(_finish(row, create_graph, in_tuple) for row in table)
     return table if out_tuple else table[0]
+
+
+_LINEAR = (
+    "While computing the hessian, found that the jacobian of the user-provided function with respect "
+    "to input {} is independent of the input. This is not allowed in strict mode. You should ensure "
+    "that your function is twice differentiable and that the jacobian depends on the inputs (this "
+    "would be violated by a linear function for example)."
+)
 
 
 def hessian(
@@ -253,7 +261,11 @@ def hessian(
                 "The Tensor returned by the function given to hessian should contain a single element"
             )
         got = _gradients(outputs, args, _ones(outputs), True)
-        return _fill(got, args, strict, " when computing the hessian")
+        got = _fill(got, args, strict, " when computing the hessian")
+        for k, g in enumerate(got):
+            if strict and not g.requires_grad:
+                raise RuntimeError(_LINEAR.format(k))
+        return got
 
     table = jacobian(gradients, inputs, create_graph=create_graph, strict=strict)
     return table if in_tuple else table[0][0]

@@ -1,35 +1,35 @@
-"""Nested tuples, lists and dicts of tensors as flat lists, and back."""
+"""Nested tuples, lists and dicts of tensors."""
 
 from __future__ import annotations
 
 
 def flatten(tree):
-    """(leaves in order, a function that puts new leaves in their places)."""
+    """(leaves, rebuild): ``rebuild(leaves)`` gives the same nesting around other leaves."""
     if isinstance(tree, dict):
-        parts = [flatten(value) for value in tree.values()]
         keys = list(tree)
-        return _joined(parts, lambda values: type(tree)(zip(keys, values, strict=True)))
+        return _join([tree[k] for k in keys], lambda parts: type(tree)(zip(keys, parts, strict=True)))
     if isinstance(tree, tuple) and hasattr(tree, "_fields"):
-        return _joined([flatten(x) for x in tree], lambda values: type(tree)(*values))
-    if isinstance(tree, tuple | list):
-        return _joined([flatten(x) for x in tree], type(tree))
+        return _join(list(tree), lambda parts: type(tree)(*parts))
+    if isinstance(tree, (tuple, list)):
+        return _join(list(tree), type(tree))
     return [tree], lambda leaves: leaves[0]
 
 
-def _joined(parts, build):
-    leaves = [leaf for found, _ in parts for leaf in found]
+def _join(children, make):
+    parts = [flatten(child) for child in children]
+    counts = [len(leaves) for leaves, _ in parts]
 
-    def restore(new):
-        values, start = [], 0
-        for found, inner in parts:
-            values.append(inner(new[start : start + len(found)]))
-            start += len(found)
-        return build(values)
+    def rebuild(leaves):
+        out, at = [], 0
+        for count, (_, build) in zip(counts, parts, strict=True):
+            out.append(build(leaves[at : at + count]))
+            at += count
+        return make(out)
 
-    return leaves, restore
+    return [leaf for leaves, _ in parts for leaf in leaves], rebuild
 
 
 def map_tree(function, tree):
-    """``tree`` with ``function`` applied to every leaf."""
-    leaves, restore = flatten(tree)
-    return restore([function(leaf) for leaf in leaves])
+    """``tree`` with ``function`` of every leaf."""
+    leaves, rebuild = flatten(tree)
+    return rebuild([function(leaf) for leaf in leaves])

@@ -1,95 +1,96 @@
-"""``vmap``: a function of single examples mapped over a batch dimension.
-
-Each example is run in turn and the results are stacked, which gives the values and derivatives of
-the batched program.
-"""
+"""``vmap``: a function applied to every slice, one after the other, and its outputs stacked."""
 
 from __future__ import annotations
 
 import functools
 
+from ..engine.dispatch import TENSOR
 from ..engine.tensor import Tensor
-from ..ops import FUNCTIONS as ops
+from ..ops.random import default_generator
 from .tree import flatten
 
 
 def vmap(func, in_dims=0, out_dims=0, randomness="error", *, chunk_size=None):
-    """``func`` over the dimensions ``in_dims`` of its arguments (None: not mapped); results stacked
-    at ``out_dims``.
-    """
+    """A function that maps ``func`` over dimension ``in_dims`` of its inputs (None: the same for all) and stacks at ``out_dims``."""
+    if randomness not in ("error", "different", "same"):
+        raise RuntimeError(f"Only allowed values for randomness are 'error', 'different', or 'same'. Got {randomness}")
 
     @functools.wraps(func)
     def wrapped(*args, **kwargs):
-        leaves, restore = flatten(args)
-        dims = _dims(in_dims, args)
-        size = _size(leaves, dims, func)
-        results = []
-        for k in range(size):
-            row = [
-                x.select(d, k) if d is not None else x for x, d in zip(leaves, dims, strict=True)
-            ]
-            results.append(func(*restore(row), **kwargs))
-        return _stacked(results, out_dims, func)
+        leaves, dims, rebuild = _inputs(func, args, in_dims)
+        size = _size(leaves, dims)
+        results = [_call(func, rebuild, leaves, dims, kwargs, k, randomness) for k in range(size)]
+        return _joined(func, results, out_dims)
 
     return wrapped
 
 
-def _dims(in_dims, args):
-    """One dimension, or None, a leaf of ``args``."""
-    if isinstance(in_dims, int) or in_dims is None:
-        return [in_dims if isinstance(x, Tensor) else None for x in flatten(args)[0]]
-    if not isinstance(in_dims, tuple | list):
-        raise ValueError(
-            f"vmap(f, in_dims={in_dims}, ...)(<inputs>): expected `in_dims` to be int or a "
-            "(potentially nested) tuple matching the "
-            f"structure of inputs, got: {type(in_dims)}."
-        )
-    if len(in_dims) != len(args):
-        raise ValueError(
-            f"vmap(f, in_dims={in_dims}, ...)(<inputs>): in_dims is not compatible with the "
-            "structure of `inputs`."
-        )
-    out = []
-    for d, arg in zip(in_dims, args, strict=True):
-        if isinstance(d, dict):
-            for key, value in arg.items():
-                out += _dims(d[key], (value,))
-        elif isinstance(d, tuple | list):
-            out += _dims(tuple(d), tuple(arg))
-        else:
-            out += [d if isinstance(x, Tensor) else None for x in flatten(arg)[0]]
-    return out
+def _name(func):
+    return getattr(func, "__name__", repr(func))
 
 
-def _size(leaves, dims, func):
-    sizes = {x.shape[d] for x, d in zip(leaves, dims, strict=True) if d is not None}
-    name = getattr(func, "__name__", repr(func))
+def _inputs(func, args, in_dims):
+    leaves, rebuild = flatten(args)
+    dims = _spread(in_dims, args)
+    if len(dims) != len(leaves):
+        raise ValueError(f"vmap({_name(func)}, in_dims={in_dims}, ...)(<inputs>): in_dims is not compatible with the structure of `inputs`.")
+    for d, x in zip(dims, leaves, strict=True):
+        if d is None:
+            continue
+        start = f"vmap({_name(func)}, in_dims={in_dims}, ...)(<inputs>): Got in_dim={d} for"
+        if not isinstance(x, Tensor):
+            raise ValueError(f"{start} an input but the input is of type {type(x)}. We cannot vmap over non-Tensor arguments, please use "
+                             "None as the respective in_dim")  # fmt: skip
+        if not -x._a.ndim <= d < x._a.ndim:
+            raise ValueError(f"{start} some input, but that input is a Tensor of dimensionality {x._a.ndim} so expected in_dim to satisfy "
+                             f"-{x._a.ndim} <= in_dim < {x._a.ndim}.")  # fmt: skip
+    return leaves, dims, rebuild
+
+
+def _spread(dims, tree):
+    """One dimension a leaf of ``tree``: a number stands for a whole branch."""
+    if dims is None or isinstance(dims, int):
+        return [dims] * len(flatten(tree)[0])
+    if isinstance(tree, dict):
+        return [d for k in tree for d in _spread(dims[k], tree[k])]
+    return [d for part, branch in zip(dims, tree, strict=True) for d in _spread(part, branch)]
+
+
+def _size(leaves, dims):
+    sizes = [x._a.shape[d] for x, d in zip(leaves, dims, strict=True) if d is not None]
     if not sizes:
-        raise ValueError(f"vmap({name}, ...)(<inputs>): at least one input must be mapped over")
-    if len(sizes) > 1:
-        found = [x.shape[d] for x, d in zip(leaves, dims, strict=True) if d is not None]
-        raise ValueError(
-            "vmap: Expected all tensors to have the same size in the mapped dimension, got sizes "
-            f"{found} for the mapped dimension"
-        )
-    return sizes.pop()
+        raise ValueError("vmap: Expected at least one Tensor to vmap over, but got none mapped (all in_dims are None)")
+    if len(set(sizes)) > 1:
+        raise ValueError(f"vmap: Expected all tensors to have the same size in the mapped dimension, got sizes {sizes} for the mapped dimension")
+    return sizes[0]
 
 
-def _stacked(results, out_dims, func):
-    flat = [flatten(r) for r in results]
-    restore = flat[0][1]
-    columns = list(zip(*[leaves for leaves, _ in flat], strict=True))
-    dims = [out_dims] * len(columns) if isinstance(out_dims, int) else list(flatten(out_dims)[0])
-    for leaf in flat[0][0]:
-        if not isinstance(leaf, Tensor):
-            name = getattr(func, "__name__", repr(func))
-            raise ValueError(
-                f"vmap({name}, ...): `{name}` must only return Tensors, got type {type(leaf)} as a "
-                "return."
-            )
-    return restore(
-        [
-            c[0] if d is None else ops["stack"](list(c), d)
-            for c, d in zip(columns, dims, strict=True)
-        ]
-    )
+def _call(func, rebuild, leaves, dims, kwargs, k, randomness):
+    before = None if randomness == "different" else default_generator.get_state()
+    result = func(*rebuild([x if d is None else x.select(d, k) for x, d in zip(leaves, dims, strict=True)]), **kwargs)
+    if before is not None and not (before._a == default_generator.get_state()._a).all():
+        if randomness == "error":
+            raise RuntimeError("vmap: called random operation while in randomness error mode. Please either use the 'same' or 'different' "
+                               "randomness flags on vmap or perform the randomness operation out of vmap")  # fmt: skip
+        default_generator.set_state(before)
+    return result
+
+
+def _joined(func, results, out_dims):
+    rows = []
+    for result in results:
+        leaves, rebuild = flatten(result)
+        for leaf in leaves:
+            if not isinstance(leaf, Tensor):
+                raise ValueError(f"vmap({_name(func)}, ...): `{_name(func)}` must only return Tensors, got type {type(leaf)}. Did you mean to "
+                                 "set out_dims= to None for output?")  # fmt: skip
+        rows.append(leaves)
+    dims = _spread(out_dims, results[0])
+    columns = zip(*rows, strict=True)
+    return rebuild([column[0] if d is None else _stack(list(column), d) for column, d in zip(columns, dims, strict=True)])
+
+
+def _stack(tensors, dim):
+    from ..ops.shape import stack
+
+    return TENSOR.stack_list(tensors) if dim == 0 else stack(tensors, dim)

@@ -1,0 +1,102 @@
+"""Modules as functions: ``functional_call`` and ``stack_module_state``."""
+
+from __future__ import annotations
+
+import contextlib
+
+from ..ops.shape import stack
+
+
+def _owner(module, path):
+    *parents, name = path.split(".")
+    for part in parents:
+        module = getattr(module, part)
+    return module, name
+
+
+def _slot(owner, name):
+    """The table of ``owner`` that holds ``name``; KeyError when there is none."""
+    for table in (owner._parameters, owner._buffers):
+        if name in table:
+            return table
+    raise KeyError(name)
+
+
+@contextlib.contextmanager
+def _swapped(module, tensors):
+    """The module with other tensors in place of parameters and buffers, for the length of a block."""
+    undo = []
+    try:
+        for path, tensor in tensors.items():
+            owner, name = _owner(module, path)
+            table = _slot(owner, name)
+            undo.append((table, name, table[name]))
+            table[name] = tensor
+        yield
+    finally:
+        for table, name, old in reversed(undo):
+            table[name] = old
+
+
+def _merged(given):
+    if isinstance(given, dict):
+        return given
+    out = {}
+    for part in given:
+        both = out.keys() & part.keys()
+        if both:
+            raise ValueError(f"{sorted(both)[0]} appears in multiple dictionaries; behavior of functional call is ambiguous")
+        out.update(part)
+    return out
+
+
+def _with_tied(module, tensors):
+    """A tensor given for one name of a shared parameter stands for its other names too."""
+    by_object = {}
+    for name, value in [*module.named_parameters(remove_duplicate=False), *module.named_buffers(remove_duplicate=False)]:
+        by_object.setdefault(id(value), []).append(name)
+    out = dict(tensors)
+    for names in by_object.values():
+        given = [n for n in names if n in tensors]
+        if given:
+            out.update(dict.fromkeys(names, tensors[given[0]]))
+    return out
+
+
+def functional_call(module, parameter_and_buffer_dicts, args=None, kwargs=None, *, tie_weights=True, strict=False):
+    """``module(*args, **kwargs)`` with the given tensors in place of its parameters and buffers."""
+    tensors = _merged(parameter_and_buffer_dicts)
+    names = {n for n, _ in module.named_parameters(remove_duplicate=False)} | {n for n, _ in module.named_buffers(remove_duplicate=False)}
+    if strict:
+        missing, unexpected = sorted(names - tensors.keys()), sorted(tensors.keys() - names)
+        if missing or unexpected:
+            parts = [f"Unexpected key(s): {', '.join(unexpected)}."] if unexpected else []
+            parts += [f"Missing key(s): {', '.join(missing)}."] if missing else []
+            raise RuntimeError(f"Error(s) in passing buffers and parameters to module {type(module).__name__}: {' '.join(parts)}")
+    tensors = {k: v for k, v in tensors.items() if k in names}
+    if tie_weights:
+        tensors = _with_tied(module, tensors)
+    args = () if args is None else args if isinstance(args, tuple) else (args,)
+    with _swapped(module, tensors):
+        return module(*args, **(kwargs or {}))
+
+
+def stack_module_state(models):
+    """(parameters, buffers) of models of one architecture, each stacked along a new first dimension."""
+    models = list(models)
+    if not models:
+        raise RuntimeError("stack_module_state: Expected at least one model, got 0.")
+    if len({type(m) for m in models}) > 1:
+        raise RuntimeError("stack_module_state: Expected all models to be of the same class.")
+    if len({m.training for m in models}) > 1:
+        raise RuntimeError("stack_module_state: Expected all models to have the same training/eval mode.")
+    parameters = _stacked([dict(m.named_parameters()) for m in models])
+    return parameters, _stacked([dict(m.named_buffers()) for m in models])
+
+
+def _stacked(tables):
+    out = {}
+    for name, first in tables[0].items():
+        made = stack([t[name] for t in tables]).detach()
+        out[name] = made.requires_grad_(first.requires_grad)
+    return out
