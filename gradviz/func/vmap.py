@@ -31,13 +31,20 @@ def _name(func):
 
 def _inputs(func, args, in_dims):
     leaves, rebuild = flatten(args)
+    where = f"vmap({_name(func)}, in_dims={in_dims}, ...)(<inputs>):"
+    if not isinstance(in_dims, (int, tuple)):
+        raise ValueError(f"{where} expected `in_dims` to be int or a (potentially nested) tuple matching the structure of inputs, got: "
+                         f"{type(in_dims)}.")  # fmt: skip
+    if not args:
+        raise ValueError(f"vmap({_name(func)})(<inputs>): got no inputs. Maybe you forgot to add inputs, or you are trying to vmap over a "
+                         "function with no inputs. The latter is unsupported.")  # fmt: skip
+    if isinstance(in_dims, tuple) and len(in_dims) != len(args):
+        raise ValueError(f"{where} in_dims is not compatible with the structure of `inputs`.")
     dims = _spread(in_dims, args)
-    if len(dims) != len(leaves):
-        raise ValueError(f"vmap({_name(func)}, in_dims={in_dims}, ...)(<inputs>): in_dims is not compatible with the structure of `inputs`.")
     for d, x in zip(dims, leaves, strict=True):
         if d is None:
             continue
-        start = f"vmap({_name(func)}, in_dims={in_dims}, ...)(<inputs>): Got in_dim={d} for"
+        start = f"{where} Got in_dim={d} for"
         if not isinstance(x, Tensor):
             raise ValueError(f"{start} an input but the input is of type {type(x)}. We cannot vmap over non-Tensor arguments, please use "
                              "None as the respective in_dim")  # fmt: skip
@@ -59,7 +66,7 @@ def _spread(dims, tree):
 def _size(leaves, dims):
     sizes = [x._a.shape[d] for x, d in zip(leaves, dims, strict=True) if d is not None]
     if not sizes:
-        raise ValueError("vmap: Expected at least one Tensor to vmap over, but got none mapped (all in_dims are None)")
+        raise ValueError("vmap: Expected at least one Tensor to vmap over")
     if len(set(sizes)) > 1:
         raise ValueError(f"vmap: Expected all tensors to have the same size in the mapped dimension, got sizes {sizes} for the mapped dimension")
     return sizes[0]

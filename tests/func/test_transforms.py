@@ -53,8 +53,8 @@ def test_vmap_over_examples_and_over_gradients():
 def test_what_is_refused():
     with pytest.raises(RuntimeError, match="to return a scalar Tensor"):
         func.grad(lambda v: v)(V)
-    with pytest.raises(ValueError, match="at least one input must be mapped over"):
-        func.vmap(lambda v: v, in_dims=None)(V)
+    with pytest.raises(ValueError, match="Expected at least one Tensor to vmap over"):
+        func.vmap(lambda v: v, in_dims=(None,))(V)
 
 
 def test_a_module_as_a_function_of_its_parameters():
