@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import sys
 import tempfile
 from pathlib import Path
 
 from gradviz.export import words
-from gradviz.texts import text
+from gradviz.texts import language, text
 from gradviz.watch.model import Finding
 
 from .examples import example
@@ -68,7 +69,8 @@ def execute(file: Path, output: Path) -> list[Finding]:
     code = [cell for cell in book.cells if cell.cell_type == "code"]
     report = nbformat.v4.new_code_cell(REPORT.format(path=str(output)))
     book.cells.append(report)
-    with client.setup_kernel(), tqdm(total=len(code), unit="cell", ncols=80) as bar:
+    spoken = os.environ | {"GRADVIZ_LANG": language()}
+    with client.setup_kernel(env=spoken), tqdm(total=len(code), unit="cell", ncols=80) as bar:
         for count, cell in enumerate(code, 1):
             _run(client, cell, count)
             bar.update()

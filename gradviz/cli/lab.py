@@ -47,6 +47,8 @@ def launch(path: Path, asked: str) -> int:
         f"--ServerApp.port={port}", "--ServerApp.port_retries=0", f"--ServerApp.root_dir={root}",
         f"--LabApp.default_url=/lab{shown}", "--Application.log_level=WARN",
     ]  # fmt: skip
+    if getattr(os, "geteuid", lambda: -1)() == 0:
+        command.append("--allow-root")  # in a container there is often nobody else
     ended = subprocess.run(
         command + ([] if browser else ["--no-browser"]),
         env=os.environ | {"JUPYTER_TOKEN": token},

@@ -24,3 +24,12 @@ def test_the_demo(tmp_path):
     bundle = json.loads(data)
     assert len(bundle["nodes"]) > 10 and bundle["findings"]
     assert not re.findall(r'(?:src|href)="(?:https?:)?//', page.read_text(encoding="utf-8"))
+
+
+def test_the_demo_in_chinese(tmp_path):
+    pytest.importorskip("sklearn", reason="scikit-learn is not installed")
+    page = tmp_path / "out.html"
+    ended = gradviz("demo", "--no-lab", "--output", page, "--lang", "zh", cwd=tmp_path)
+    assert ended.returncode == 0, ended.stderr
+    assert "被引用：losses[" in ended.stdout
+    assert '<html lang="zh">' in page.read_text(encoding="utf-8")
