@@ -166,7 +166,7 @@ def conv_forward(x, weight, bias, stride, padding, dilation, groups):
 def conv_input_forward(g, weight, shape, stride, padding, dilation, groups):
     """The gradient of the input, of the given shape; as a map of its own: transposed convolution."""
     back = [d * (k - 1) - p for d, k, p in zip(dilation, weight.shape[2:], padding, strict=True)]
-    if all(s == 1 for s in stride) and min(back) >= 0 and weight.shape[0] <= 3 * shape[1]:
+    if all(s == 1 for s in stride) and min(back) >= 0 and 32 * groups <= shape[1] and weight.shape[0] <= 2 * shape[1]:
         return conv_forward(g, _turned(weight, groups), None, stride, back, dilation, groups)
     kind = g.dtype
     g, weight = _working(g), _working(weight)

@@ -65,9 +65,9 @@ def _pass_positive(g, result):
 threshold_backward = declare(
     "threshold_backward",
     _pass_positive,
-    "self result",
+    "self outcome",
     node="ThresholdBackwardBackward0",
-    self=lambda F, g, result: F.threshold_backward(g, result),
+    self=lambda F, g, outcome: F.threshold_backward(g, outcome),
 )
 relu = unary(
     "relu",

@@ -2,7 +2,8 @@
 
 from .activation import *  # noqa: F403
 from .basic import *  # noqa: F403
-from .distance import *  # noqa: F403
 from .conv import *  # noqa: F403
+from .distance import *  # noqa: F403
 from .loss import *  # noqa: F403
 from .pad import *  # noqa: F403
+from .pooling import *  # noqa: F403

@@ -8,3 +8,4 @@ from .linear import *  # noqa: F403
 from .loss import *  # noqa: F403
 from .module import Module
 from .padding import *  # noqa: F403
+from .pooling import *  # noqa: F403

@@ -1,0 +1,277 @@
+"""Pooling: the largest or the mean of what a window sees."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+from ..backend import xp
+from .declare import declare
+
+
+class Windows:
+    """Where windows lie in images of the given size; a tap is one place inside a window."""
+
+    def __init__(self, image, kernel, stride, padding, dilation, out):
+        self.image, self.kernel, self.stride, self.padding, self.out = image, kernel, stride, padding, out
+        self.taps = [
+            tuple(i * d for i, d in zip(tap, dilation, strict=True)) for tap in itertools.product(*(range(k) for k in kernel))
+        ]
+        reach = [d * (k - 1) + 1 for k, d in zip(kernel, dilation, strict=True)]
+        self.whole = tuple(
+            max(n + 2 * p, (o - 1) * s + r) for n, p, o, s, r in zip(image, padding, out, stride, reach, strict=True)
+        )
+        self.inside = (..., *(slice(p, p + n) for p, n in zip(padding, image, strict=True)))
+        self.apart = all(s >= r for s, r in zip(stride, reach, strict=True))
+
+    def padded(self, x, value):
+        """Images with ``value`` around them; the images themselves when nothing is missing."""
+        if self.whole == self.image:
+            return x
+        out = xp.full((*x.shape[: -len(self.image)], *self.whole), value, x.dtype)
+        out[self.inside] = x
+        return out
+
+    def seen(self, x, tap):
+        """What one tap sees of padded images."""
+        return x[(..., *(slice(i, i + s * (o - 1) + 1, s) for i, s, o in zip(tap, self.stride, self.out, strict=True)))]
+
+
+def _lowest(dtype):
+    return -xp.inf if dtype.kind in "fV" else xp.iinfo(dtype).min
+
+
+def largest(x, at):
+    """(values, taps): the largest element of each window and which tap it is (the first of equals)."""
+    padded = at.padded(x, _lowest(x.dtype))
+    best = at.seen(padded, at.taps[0]).copy()
+    tap = xp.zeros(best.shape, xp.uint8 if len(at.taps) <= 256 else xp.int32)
+    odd = x.dtype.kind in "fV" and bool(xp.isnan(x).any())
+    for k, place in enumerate(at.taps[1:], 1):
+        now = at.seen(padded, place)
+        higher = now > best
+        if odd:
+            higher |= xp.isnan(now)
+        xp.copyto(best, now, where=higher)
+        tap[higher] = k
+    return best, tap
+
+
+def largest_values(x, at):
+    """The largest element of each window."""
+    padded = at.padded(x, _lowest(x.dtype))
+    best = at.seen(padded, at.taps[0]).copy()
+    for place in at.taps[1:]:
+        xp.maximum(best, at.seen(padded, place), out=best)
+    return best
+
+
+def flat_indices(tap, at):
+    """The places of the largest elements, counted through the image without padding."""
+    coordinates = []
+    taps = xp.asarray(at.taps)
+    n = len(at.image)
+    for d in range(n):
+        start = xp.arange(at.out[d]) * at.stride[d] - at.padding[d]
+        coordinates.append(taps[tap, d] + start.reshape(-1, *[1] * (n - 1 - d)))
+    found = xp.zeros(tap.shape, xp.int64)
+    for c, size in zip(coordinates, at.image, strict=True):
+        found = found * size + c
+    return found
+
+
+def _give(g, tap, at):
+    """Every window's gradient to its largest element."""
+    out = xp.zeros((*g.shape[: -len(at.image)], *at.whole), g.dtype)
+    zero = g.dtype.type(0)
+    for k, place in enumerate(at.taps):
+        chosen = at.seen(out, place)
+        part = xp.where(tap == k, g, zero)
+        if at.apart:
+            chosen[...] = part
+        else:
+            chosen += part
+    return xp.ascontiguousarray(out[at.inside])
+
+
+def _take(x, tap, at):
+    """The elements that were the largest."""
+    padded = at.padded(x, 0)
+    out = at.seen(padded, at.taps[0]).copy()
+    for k, place in enumerate(at.taps[1:], 1):
+        xp.copyto(out, at.seen(padded, place), where=tap == k)
+    return out
+
+
+declare("max_pool_take", _take, "self", "tap at", node="MaxPoolTakeBackward0", self=lambda F, g, tap, at: F.max_pool_give(g, tap, at))
+declare("max_pool_give", _give, "self", "tap at", node="MaxPool2DWithIndicesBackwardBackward0",
+        self=lambda F, g, tap, at: F.max_pool_take(g, tap, at))  # fmt: skip
+
+
+def _max_pool(name, node):
+    # the values were computed together with the taps: the box hands them over
+    return declare(name, lambda x, box, tap, at: box.pop(), "self", "box tap at", node=node, formula="g to the largest of each window",
+                   self=lambda F, g, tap, at: F.max_pool_give(g, tap, at))  # fmt: skip
+
+
+max_pool = {2: _max_pool("max_pool2d_with_indices", "MaxPool2DWithIndicesBackward0"),
+            3: _max_pool("max_pool3d_with_indices", "MaxPool3DWithIndicesBackward0")}  # fmt: skip
+
+
+# ---------------------------------------------------------------- means
+def _mean_forward(x, at, divisor):
+    padded = at.padded(x, 0)
+    out = at.seen(padded, at.taps[0]).copy()
+    for place in at.taps[1:]:
+        out += at.seen(padded, place)
+    out /= divisor
+    return out
+
+
+def _mean_back(g, at, divisor):
+    share = g / divisor
+    out = xp.zeros((*g.shape[: -len(at.image)], *at.whole), share.dtype)
+    for place in at.taps:
+        seen = at.seen(out, place)
+        seen += share
+    return xp.ascontiguousarray(out[at.inside])
+
+
+def _avg_pool(n):
+    declare(f"avg_pool{n}d_back", _mean_back, "self", "at divisor", node=f"AvgPool{n}DBackwardBackward0",
+            self=lambda F, g, at, divisor: getattr(F, f"avg_pool{n}d_op")(g, at, divisor))  # fmt: skip
+    return declare(f"avg_pool{n}d_op", _mean_forward, "self", "at divisor", node=f"AvgPool{n}DBackward0",
+                   formula="g / size of the window, to all it sees",
+                   self=lambda F, g, at, divisor: getattr(F, f"avg_pool{n}d_back")(g, at, divisor))  # fmt: skip
+
+
+avg_pool = {n: _avg_pool(n) for n in (1, 2, 3)}
+
+
+def divisor(at, include_pad, override, dtype):
+    """By what the sum of each window is divided."""
+    if override is not None:
+        return dtype.type(override)
+    if include_pad:
+        # windows that ceil_mode lets run over the padded edge count only what lies inside it
+        end = [n + p for n, p in zip(at.image, at.padding, strict=True)]
+        start = [-p for p in at.padding]
+    else:
+        end, start = list(at.image), [0] * len(at.image)
+    parts = []
+    for d, (low, high) in enumerate(zip(start, end, strict=True)):
+        first = xp.arange(at.out[d]) * at.stride[d] - at.padding[d]
+        last = xp.minimum(first + at.kernel[d], at.image[d] + at.padding[d])
+        if not include_pad:
+            first, last = xp.maximum(first, low), xp.minimum(last, high)
+        parts.append((last - first).reshape(-1, *[1] * (len(at.image) - 1 - d)))
+    total = math.prod(at.kernel)
+    found = parts[0]
+    for p in parts[1:]:
+        found = found * p
+    return dtype.type(total) if (found == total).all() else found.astype(dtype)
+
+
+# ---------------------------------------------------------------- bins of any size
+def bins(size, count):
+    """Start and end of ``count`` bins that cover ``size`` elements."""
+    return [(k * size // count, -((-(k + 1) * size) // count)) for k in range(count)]
+
+
+def _matrix(size, count, dtype):
+    """Averages along one dimension as a matrix (count, size)."""
+    out = xp.zeros((count, size), dtype)
+    for k, (a, b) in enumerate(bins(size, count)):
+        out[k, a:b] = 1.0 / (b - a)
+    return out
+
+
+def _along(x, matrices):
+    n = len(matrices)
+    for k, m in enumerate(matrices):
+        axis = x.ndim - n + k
+        x = xp.moveaxis(xp.matmul(xp.moveaxis(x, axis, -1), m.T), -1, axis)
+    return xp.ascontiguousarray(x)
+
+
+def _adaptive_forward(x, image, out):
+    return _along(x, [_matrix(n, o, x.dtype) for n, o in zip(image, out, strict=True)])
+
+
+def _adaptive_back(g, image, out):
+    return _along(g, [_matrix(n, o, g.dtype).T for n, o in zip(image, out, strict=True)])
+
+
+def _adaptive_avg(n):
+    declare(f"adaptive_avg_pool{n}d_back", _adaptive_back, "self", "image out", node=f"AdaptiveAvgPool{n}DBackwardBackward0",
+            self=lambda F, g, image, out: getattr(F, f"adaptive_avg_pool{n}d_op")(g, image, out))  # fmt: skip
+    return declare(f"adaptive_avg_pool{n}d_op", _adaptive_forward, "self", "image out", node=f"AdaptiveAvgPool{n}DBackward0",
+                   formula="g / size of the bin, to all it covers",
+                   self=lambda F, g, image, out: getattr(F, f"adaptive_avg_pool{n}d_back")(g, image, out))  # fmt: skip
+
+
+adaptive_avg = {n: _adaptive_avg(n) for n in (2, 3)}
+
+
+# ---------------------------------------------------------------- by flat index
+def _rows(x, n):
+    """The last ``n`` dimensions as one, everything before as another."""
+    return x.reshape(math.prod(x.shape[: x.ndim - n]), -1)
+
+
+def _flat_take(x, index, shape, n):
+    return xp.take_along_axis(_rows(x, n), _rows(index, n), -1).reshape(index.shape)
+
+
+def _flat_put(g, index, shape, n):
+    out = xp.zeros(shape, g.dtype)
+    flat = _rows(index, n)
+    xp.add.at(_rows(out, n), (xp.arange(len(flat))[:, None], flat), _rows(g, n))
+    return out
+
+
+def _unpool_forward(x, index, shape, n):
+    out = xp.zeros(shape, x.dtype)
+    xp.put_along_axis(_rows(out, n), _rows(index, n), _rows(x, n), -1)
+    return out
+
+
+_PLACES = "index shape n"
+declare("flat_take", _flat_take, "self", _PLACES, node="GatherBackward0",
+        self=lambda F, g, index, shape, n: F.flat_put(g, index, shape, n))  # fmt: skip
+declare("flat_put", _flat_put, "self", _PLACES, node="MaxPoolBackwardBackward0",
+        self=lambda F, g, index, shape, n: F.flat_take(g, index, shape, n))  # fmt: skip
+max_unpool = {n: declare(f"max_unpool{n}d_op", _unpool_forward, "self", _PLACES, node=f"MaxUnpool{n}DBackward0",
+                         formula="g at the places of the largest", self=lambda F, g, index, shape, n: F.flat_take(g, index, shape, n))
+              for n in (2, 3)}  # fmt: skip
+
+
+def _binned(name, node):
+    """Max pooling over windows given by flat index."""
+    return declare(name, lambda x, box, index, shape, n: box.pop(), "self", f"box {_PLACES}", node=node,
+                   formula="g to the largest of each window", self=lambda F, g, index, shape, n: F.flat_put(g, index, shape, n))  # fmt: skip
+
+
+binned = {
+    ("adaptive", 2): _binned("adaptive_max2", "AdaptiveMaxPool2DBackward0"),
+    ("adaptive", 3): _binned("adaptive_max3", "AdaptiveMaxPool3DBackward0"),
+    ("fractional", 2): _binned("fractional_max2", "FractionalMaxPool2DBackward0"),
+    ("fractional", 3): _binned("fractional_max3", "FractionalMaxPool3DBackward0"),
+}
+
+
+def largest_in_bins(x, spans):
+    """(values, flat indices) of the largest element in every box of ``spans`` (one list of (start, end) a dimension)."""
+    n = len(spans)
+    image = x.shape[-n:]
+    lead = x.shape[:-n]
+    counts = tuple(len(s) for s in spans)
+    values, index = xp.empty((*lead, *counts), x.dtype), xp.empty((*lead, *counts), xp.int64)
+    grid = xp.arange(math.prod(image)).reshape(image)
+    for place in itertools.product(*(range(c) for c in counts)):
+        box = tuple(slice(*spans[d][k]) for d, k in enumerate(place))
+        flat = x[(..., *box)].reshape(*lead, -1)
+        best = flat.argmax(-1)
+        values[(..., *place)] = xp.take_along_axis(flat, best[..., None], -1)[..., 0]
+        index[(..., *place)] = grid[box].ravel()[best]
+    return values, index
