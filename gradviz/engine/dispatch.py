@@ -15,7 +15,7 @@ from . import dtypes, saved
 from .device import CPU
 from .events import door
 from .modes import local, state
-from .node import FREED, INFERENCE, LEAF, MultiNode, Node, Output, freed, new, serial
+from .node import FREED, INFERENCE, LEAF, MultiNode, Node, Output, freed, new, nowhere, serial
 from .tensor import Tensor
 
 ndarray = xp.ndarray
@@ -237,13 +237,12 @@ def _finish(op, t, ins, attrs):
             break
     if state.special:
         if local.inference:
-            t._g = None
+            t._g = _borrowed(op, t)
             if t._v is None:
                 t._v = INFERENCE
             return t
         if not local.grad:
-            # a view of a tracked tensor stays tracked, as a leaf of its own
-            t._g = LEAF if tracked and op.view else None
+            t._g = _borrowed(op, t)
             if tracked and door.observer is not None:
                 door.observer.cut(ins, t, "no_grad")
             return t
@@ -260,6 +259,14 @@ def _carry_tangent(op, outs, ins, attrs):
     from .forward_mode import propagate
 
     propagate(op, outs, ins, attrs)
+
+
+def _borrowed(op, t):
+    """The edge of a result that is not recorded: a view requires grad as its base does, but no node
+    made it.
+    """
+    view = t._view if op.view else None
+    return nowhere(t._a) if view is not None and view[0]._g is not None else None
 
 
 def _note_forward(t):
@@ -293,6 +300,9 @@ def _array(o):
 def _share(t, source):
     """``t`` is a view of ``source``: it takes the version cell of their base and is known to it."""
     cell = source._v
+    if cell is INFERENCE:
+        t._v = cell
+        return
     if cell is None:
         cell = source._v = [0, None]
         t._view = (source, "default" if not state.special else _made_in())
@@ -329,14 +339,13 @@ def _finish_many(op, arrays, ins, attrs):
     for k, o in enumerate(arrays):
         t = wrap(o)
         if op.view:
-            _join_views(t, ins[0], op.node.__name__, k)
+            _join_views(t, ins[0])
         outs.append(t)
     outs = tuple(outs)
     tracked = any(x is not None and x._g is not None for x in ins[: op.edges])
     if state.special and (local.inference or not local.grad):
-        if tracked and op.view and not local.inference:
-            for t in outs:
-                t._g = LEAF
+        for t in outs:
+            t._g = _borrowed(op, t)
         if tracked and door.observer is not None and not local.inference:
             door.observer.cut(ins, outs[0], "no_grad")
         return outs
@@ -383,11 +392,12 @@ def _cell(t):
     return t._v
 
 
-def _join_views(t, source, name, nr):
+def _join_views(t, source):
     """One of several views that one operation made: it may not be modified in place."""
     _share(t, source)
-    base, made_in, *_ = t._view
-    t._view = (base, "multi" if made_in == "default" else made_in, name, nr)
+    if t._view is not None:
+        base, made_in = t._view
+        t._view = (base, "multi" if made_in == "default" else made_in)
 
 
 # ---------------------------------------------------------------- running a node backwards

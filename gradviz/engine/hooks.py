@@ -147,8 +147,9 @@ def move_retain(tensor, old, fresh):
 def is_retained(tensor):
     """Whether ``retain_grad`` holds for this result."""
     from .node import LEAF
+    from .tensor import edge_now
 
-    g = tensor._g
+    g = edge_now(tensor)
     if g is None or g is LEAF:
         return False
     node, nr = (g.node, g.nr) if g._kind == 1 else (g, 0)

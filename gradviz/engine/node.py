@@ -145,7 +145,9 @@ class MultiNode(Node):
 
 
 class Nowhere(Node):
-    """The edge of a view that is tracked only because its base is: no node made it, and a gradient ends here."""
+    """The edge of a view that is tracked only because its base is: no node made it, and a gradient
+    ends here.
+    """
 
     __slots__ = ()
 
@@ -164,7 +166,9 @@ def nowhere(array):
 
 
 def shown_name(node):
-    """How PyTorch names a node in its messages: ``Mul`` for ``MulBackward0``, ``Sum1`` for ``SumBackward1``."""
+    """How PyTorch names a node in its messages: ``Mul`` for ``MulBackward0``, ``Sum1`` for
+    ``SumBackward1``.
+    """
     head, found, number = node.name().rpartition("Backward")
     return head + number.removesuffix("0") if found else number
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from . import dtypes
 from .errors import advised
 from .modes import force_grad_mode, local
-from .node import FREED, LEAF, Output, freed, new
+from .node import FREED, LEAF, Nowhere, Output, freed, new, shown_name
 
 
 class Packed:
@@ -125,9 +125,9 @@ def _result(array, cell, edge):
 def _complain(array, g, now, saved):
     __tracebackhide__ = True
     text = ""
-    if g is not None and g is not LEAF:
+    if g is not None and g is not LEAF and g.__class__ is not Nowhere:
         node, nr = (g.node, g.nr) if g._kind == 1 else (g, 0)
-        text = f", which is output {nr} of {node.name().partition('Backward')[0]},"
+        text = f", which is output {nr} of {shown_name(node)},"
     shape = "[" + ", ".join(map(str, array.shape)) + "]"
     error = RuntimeError(
         "one of the variables needed for gradient computation has been modified by an inplace "

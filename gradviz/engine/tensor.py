@@ -14,9 +14,9 @@ from . import dtypes, hooks
 from .device import CPU, Device
 from .events import door
 from .modes import local, state
-from .node import INFERENCE, LEAF, accumulator, new, serial
+from .node import INFERENCE, LEAF, Nowhere, accumulator, new, nowhere, serial
 
-_UNSET = frozenset(("_grad", "_view", "_hooks", "_acc", "_id", "_name", "_tangent"))
+_UNSET = frozenset(("_grad", "_view", "_hooks", "_acc", "_id", "_name", "_stale", "_tangent"))
 
 
 class Size(tuple):
@@ -55,7 +55,7 @@ class Tensor:
         "_hooks",
         "_id",
         "_name",
-        "_tangent",
+        "_stale",
         "_tangent",
         "_v",
         "_view",
@@ -89,7 +89,7 @@ class Tensor:
         try:
             return _read_g(self) is not None
         except AttributeError:
-            return self._view[0].requires_grad or self._g is not None
+            return self._stale is not None or self._view[0].requires_grad
 
     @requires_grad.setter
     def requires_grad(self, value):
@@ -118,13 +118,15 @@ class Tensor:
                 raise RuntimeError("only Tensors of floating point dtype can require gradients")
         self._g = LEAF if requires_grad else None
         ready_leaf(self)
+        if self._v is not None and self._v[1] and self._view is None:
+            _tell_views(self, requires_grad)
         return self
 
     @property
     def is_leaf(self):
         """True for tensors that no recorded operation made."""
-        g = self._g
-        return g is None or g is LEAF
+        g = edge_now(self)
+        return g is None or g is LEAF or g.__class__ is Nowhere
 
     @property
     def grad_fn(self):
@@ -134,12 +136,12 @@ class Tensor:
             return None
         if g._kind == 1:
             return g.node if g.node._kind == 0 else None
-        return g
+        return None if g.__class__ is Nowhere else g
 
     @property
     def output_nr(self):
         """Which output of ``grad_fn`` this tensor is."""
-        g = self._g
+        g = edge_now(self)
         return g.nr if g is not None and g is not LEAF and g._kind == 1 else 0
 
     @property
@@ -407,6 +409,23 @@ _NONLEAF_GRAD = (
 )
 
 _read_g = Tensor.__dict__["_g"].__get__
+
+
+def edge_now(tensor):
+    """The edge of a tensor as it is; for a view whose base was modified, the one from before."""
+    try:
+        return _read_g(tensor)
+    except AttributeError:
+        return tensor._stale
+
+
+def _tell_views(base, requires_grad):
+    """Views of a leaf require grad as it does, without a node of their own."""
+    for ref in base._v[1]:
+        view = ref()
+        g = None if view is None else edge_now(view)
+        if view is not None and (g.__class__ is Nowhere or g is None):
+            view._g = nowhere(view._a) if requires_grad else None
 
 
 def _base_of(tensor):

@@ -15,8 +15,8 @@ from .errors import advised
 from .events import door
 from .hooks import move_retain
 from .modes import is_grad_enabled, local, state
-from .node import FREED, INFERENCE, LEAF, Node, freed, new, serial
-from .tensor import Tensor, _read_g, element_strides
+from .node import FREED, INFERENCE, LEAF, Node, Nowhere, freed, new, serial, shown_name
+from .tensor import Tensor, _read_g, edge_now, element_strides
 
 
 # ---------------------------------------------------------------- storage
@@ -123,12 +123,12 @@ def regenerate(view):
     found = view._view
     if found is None:
         raise AttributeError("_g")
-    base, made_in, *_ = found
-    g = base._g
-    if g is None:
+    base, made_in = found
+    g, old = base._g, view._stale
+    if g is None and old is None:
         view._g = None
         return None
-    if made_in != "default" and state_is_stale_multi(made_in):
+    if made_in != "default":
         _refuse_view(view, made_in, indirect=True)
     inner, outer = geometry(view._a), geometry(base._a)
     node = new(strided_op().op.node)
@@ -139,12 +139,9 @@ def regenerate(view):
     node.s = ()
     node.at = (*inner, outer)
     view._g = node
+    if old is not None and old is not LEAF:
+        move_retain(view, old, node)
     return node
-
-
-def state_is_stale_multi(made_in):
-    """Views that may not be read again once their base was modified with recording on."""
-    return made_in in ("multi", "no_grad", "inference")
 
 
 def strided_op():
@@ -180,6 +177,7 @@ def _unset_views(cell):
         except AttributeError:
             continue
         if g is not None or view._view[0]._g is not None:
+            view._stale = g
             del view._g
     cell[1] = alive
 
@@ -227,50 +225,36 @@ def check_expanded(array):
         raise advised(error, "expanded", shape=array.shape)
 
 
+_REFUSED = {
+    "multi": "This view is the output of a function that returns multiple views. Such functions do "
+    "not allow the output views to be modified inplace. You should replace the inplace operation "
+    "by an out-of-place one.",
+    "function": "This view was created inside a custom Function (or because an input was returned "
+    "as-is) and the autograd logic to handle view+inplace would override the custom backward "
+    "associated with the custom Function, leading to incorrect gradients. This behavior is "
+    "forbidden. You can fix this by cloning the output of the custom Function.",
+}
+_AMBIGUOUS = (
+    "Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your "
+    "code by moving both the view and the inplace either both inside the {} block (if you don't "
+    "want the inplace to be tracked) or both outside (if you want the inplace to be tracked)."
+)
+
+
 def _refuse_view(tensor, made_in, indirect):
     __tracebackhide__ = True
-    view = tensor._view
-    which = (
-        f"Output {view[3]} of {view[2] if not indirect else view[2].removesuffix('Backward0')}"
-        if made_in == "multi"
-        else ""
-    )
-    start = (
-        f"{which} is a view and its base or another view of its base has been modified inplace."
-        if indirect
-        else f"{which} is a view and is being modified inplace."
-    )
-    if made_in == "multi":
-        raise RuntimeError(
-            f"{start} This view is the output of a function that returns multiple views. Such "
-            "functions do not allow the "
-            "output views to be modified inplace. You should replace the inplace operation by an "
-            "out-of-place one."
-        )
-    where = "no_grad" if made_in == "no_grad" else "inference"
-    if not indirect:
-        start = f"A view was created in {where} mode and is being modified inplace with grad mode enabled."
+    what = "its base or another view of its base has been" if indirect else "is being"
+    g = edge_now(tensor)
+    inference = made_in == "inference"
+    if g is None or g is LEAF or g.__class__ is Nowhere:
+        mode, where = ("inference", "normal mode") if inference else ("no_grad", "grad mode enabled")
+        where = f"in {where}" if inference else f"with {where}"
+        start = f"A view was created in {mode} mode and {what} modified inplace {where}."
     else:
-        start = (
-            f"A view was created in {where} mode and its base or another view of its base has been "
-            "modified inplace with "
-            "grad mode enabled."
-        )
-    if made_in == "no_grad":
-        raise RuntimeError(
-            f"{start} Given that this use case is ambiguous and error-prone, it is forbidden. You "
-            "can clarify your code by "
-            "moving both the view and the inplace either both inside the no_grad block (if you "
-            "don't want the inplace to "
-            "be tracked) or both outside (if you want the inplace to be tracked)."
-        )
-    raise RuntimeError(
-        f"{start} Given that this use case is ambiguous and error-prone, it is forbidden. You can "
-        "clarify your code by moving "
-        "both the view and the inplace either both inside the inference_mode block (if you don't "
-        "want the inplace to be "
-        "tracked) or both outside (if you want the inplace to be tracked)."
-    )
+        node, nr = (g.node, g.nr) if g._kind == 1 else (g, 0)
+        start = f"Output {nr} of {shown_name(node)} is a view and {what} modified inplace."
+    why = _REFUSED.get(made_in) or _AMBIGUOUS.format("inference_mode" if inference else "no_grad")
+    raise RuntimeError(f"{start} {why}")
 
 
 def write(op, ins, attrs=()):
@@ -377,6 +361,7 @@ def rebase(tensor, node):
     if g is not None and g is not LEAF:
         move_retain(base, g, slices)
     _unset_views(tensor._v)
+    regenerate(tensor)
 
 
 class CopySlices(Node):
@@ -385,6 +370,9 @@ class CopySlices(Node):
     """
 
     __slots__ = ()
+
+    def name(self):
+        return "torch::autograd::CopySlices"
 
     def run(self, g, F):
         if self.s is FREED:

@@ -47,10 +47,10 @@ def attempt(look):
 
 def graph(root, limit=60):
     """Names and edges of the nodes below ``root``, numbered as they are met."""
-    found, order, lines = {}, [root], []
-    found[id(root)] = 0
+    found, order, lines, held = {id(root): 0}, [root], [], []
     while order and len(lines) < limit:
         node = order.pop()
+        held.append(node.next_functions)
         edges = []
         for child, nr in node.next_functions:
             if child is None:
