@@ -357,10 +357,18 @@ export class App implements Context {
     const { attention, scene } = this;
     if (attention.selectedNode === null) return;
     if (!this.store.nodes.has(attention.selectedNode)) this.clearSelection();
-    else if (!scene.byKey.has(attention.selected)) {
+    else if (!this.stillDrawn()) {
       const at = scene.byNode.get(attention.selectedNode)?.[0];
       attention.selected = at === undefined ? "" : scene.items[at].key;
     }
+  }
+
+  /** Whether the selected item still stands for the selected node. */
+  private stillDrawn(): boolean {
+    const { selected, selectedNode } = this.attention;
+    const at = this.scene.byKey.get(selected);
+    if (at === undefined || selectedNode === null) return false;
+    return this.scene.byNode.get(selectedNode)?.includes(at) ?? false;
   }
 
   private clearSelection(): boolean {
