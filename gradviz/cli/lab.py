@@ -49,12 +49,20 @@ def launch(path: Path, asked: str) -> int:
     ]  # fmt: skip
     if getattr(os, "geteuid", lambda: -1)() == 0:
         command.append("--allow-root")  # in a container there is often nobody else
-    ended = subprocess.run(
-        command + ([] if browser else ["--no-browser"]),
-        env=os.environ | {"JUPYTER_TOKEN": token},
-        check=False,
+    started = subprocess.Popen(
+        command + ([] if browser else ["--no-browser"]), env=os.environ | {"JUPYTER_TOKEN": token}
     )
-    return ended.returncode
+    return _until_ended(started)
+
+
+def _until_ended(started):
+    """Wait; Ctrl-C ends it in order, with its kernels."""
+    try:
+        return started.wait()
+    except KeyboardInterrupt:
+        started.terminate()
+        started.wait()
+        return 0
 
 
 def has(module: str, asked: str) -> bool:
