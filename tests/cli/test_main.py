@@ -71,17 +71,23 @@ def test_a_missing_example_is_one_line(monkeypatch, capsys):
     assert capsys.readouterr().err.count("\n") == 1
 
 
-def test_lab_prints_its_address(monkeypatch, capsys, tmp_path):
+def test_lab_prints_its_address_and_ends_in_order(monkeypatch, capsys, tmp_path):
     started = {}
 
-    class Ended:
-        returncode = 0
+    class Process:
+        def __init__(self, command, env):
+            started.update(command=command, token=env["JUPYTER_TOKEN"], waits=0)
 
-    def run(command, env, check):
-        started.update(command=command, token=env["JUPYTER_TOKEN"])
-        return Ended
+        def wait(self):
+            started["waits"] += 1
+            if started["waits"] == 1:
+                raise KeyboardInterrupt
+            return -15
 
-    monkeypatch.setattr(lab.subprocess, "run", run)
+        def terminate(self):
+            started["ended"] = True
+
+    monkeypatch.setattr(lab.subprocess, "Popen", Process)
     monkeypatch.setattr(
         lab.webbrowser, "get", lambda: (_ for _ in ()).throw(lab.webbrowser.Error())
     )
@@ -92,3 +98,4 @@ def test_lab_prints_its_address(monkeypatch, capsys, tmp_path):
     assert "--no-browser" in started["command"] and started["token"] not in " ".join(
         started["command"]
     )
+    assert started["ended"] and started["waits"] == 2
