@@ -5,5 +5,6 @@ from .basic import *  # noqa: F403
 from .conv import *  # noqa: F403
 from .distance import *  # noqa: F403
 from .loss import *  # noqa: F403
+from .norm import *  # noqa: F403
 from .pad import *  # noqa: F403
 from .pooling import *  # noqa: F403
