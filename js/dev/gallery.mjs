@@ -14,6 +14,7 @@ const pages = {
   regression: scenes.regression(),
   chain: scenes.chain(5000),
   recurrent: scenes.recurrent(50),
+  worker: scenes.recurrent(20),
   residual: scenes.residual(6),
   transformer: scenes.transformer(3, 4),
   marks: scenes.marks(),

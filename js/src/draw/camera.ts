@@ -72,6 +72,18 @@ export class Camera {
     return { k, x, y };
   }
 
+  /** Moves only as far as it takes to see `box`. */
+  include(box: Box): { k: number; x: number; y: number } {
+    const { k } = this;
+    const shift = (low: number, high: number, size: number) =>
+      low < MARGIN ? MARGIN - low : high > size - MARGIN ? size - MARGIN - high : 0;
+    return {
+      k,
+      x: this.x + shift(box.left * k + this.x, box.right * k + this.x, this.width),
+      y: this.y + shift(box.top * k + this.y, box.bottom * k + this.y, this.height),
+    };
+  }
+
   centre(x: number, y: number, k = this.k): { k: number; x: number; y: number } {
     return { k, x: this.width / 2 - x * k, y: this.height / 2 - y * k };
   }

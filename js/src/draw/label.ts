@@ -7,7 +7,7 @@ import { plain, shorten, textWidth } from "./text";
 export const NAME = 12;
 export const SMALL = 10.5;
 export const HEIGHT = 44;
-export const PITCH = 94;
+export const PITCH = 86;
 
 const MOST_TITLE = 210;
 const PAD = 14;

@@ -11,7 +11,7 @@ import type { Tokens } from "./tokens";
 /** Below the first scale only blocks and lines, from the second names, from the third everything. */
 const SHAPES_FROM = 0.26;
 const NAMES_FROM = 0.46;
-const ALL_FROM = 0.56;
+const ALL_FROM = 0.53;
 
 export function paint(
   to: CanvasRenderingContext2D,

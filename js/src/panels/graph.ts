@@ -11,7 +11,7 @@ import { h } from "./dom";
 /** While following, a large graph is not drawn smaller than this: its newest part is shown instead. */
 const FOLLOW_LEAST = 0.78;
 /** Unless it nearly fits as a whole. */
-const WHOLE_FROM = 0.6;
+const WHOLE_FROM = 0.55;
 const TWEEN_MS = 150;
 const DRAG_PX = 4;
 const MAP = { width: 104, height: 76 };
@@ -107,8 +107,11 @@ export class Graph {
     const box = picture.boxOf(item);
     if (!centre && camera.k >= 0.5 && camera.holds(box)) return;
     this.following = false;
-    const k = Math.max(camera.k, 0.8);
-    this.moveTo(camera.centre(picture.place.x[item], picture.y(item), Math.min(k, 1.2)));
+    if (!centre && camera.k >= 0.5) this.moveTo(camera.include(box));
+    else {
+      const k = Math.min(Math.max(camera.k, 0.8), 1.2);
+      this.moveTo(camera.centre(picture.place.x[item], picture.y(item), k));
+    }
   }
 
   inView(): number[] {
