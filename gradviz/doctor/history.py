@@ -83,7 +83,8 @@ def consumed(case: Case, group: list[Held]) -> bool:
 
 
 def spans(case: Case, held: Held) -> tuple[list[int], int]:
-    """(links, passes): the chain of nodes of one line behind ``held``, and the backward passes between them."""
+    """(links, passes): the chain of nodes of one line behind ``held``, and how many training steps lie in between:
+    backward passes into the same leaves, or changes of one of these leaves."""
     links = case.graph.chain(held.facts.id)
     if len(links) < 2:
         return links, 0
@@ -93,7 +94,9 @@ def spans(case: Case, held: Held) -> tuple[list[int], int]:
         for sweep in case.ledger.sweeps
         if sweep.accumulates and not sweep.error and links[-1] < sweep.serial <= links[0] and sweep.leaves & leaves
     ]
-    return links, len(passes)
+    accounts = [case.ledger.leaves[leaf] for leaf in leaves if leaf in case.ledger.leaves]
+    changes = [sum(links[-1] < at <= links[0] for at in account.change_serials) for account in accounts]
+    return links, max(len(passes), *changes, 0)
 
 
 def elsewhere(case: Case, group: list[Held], *categories) -> set[int]:

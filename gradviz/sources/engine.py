@@ -113,6 +113,7 @@ class EngineSource:
     def detach(self):
         """Stop watching and forget."""
         events.detach(self.watcher)
+        self.watcher.rest()
         self.want_norms = False
         self.watcher.ring.clear()
 

@@ -254,8 +254,9 @@ class GraphView:
         for kind, nodes in self._kinds().items():
             for node in nodes if kind.__dictoffset__ else ():
                 for name, value in graph.context_items(node):
-                    if isinstance(value, Tensor) and events.edge(value) is not LEAF:
-                        yield node.seq, name, value._a.nbytes
+                    size = sum(tensor._a.nbytes for tensor in graph.tensors_in(value) if events.edge(tensor) is not LEAF)
+                    if size:
+                        yield node.seq, name, size
 
     def fed_by(self, op: str, source: str):
         """Serials of nodes whose class name begins with ``op`` and that have an input made by a ``source``."""
@@ -285,6 +286,11 @@ class GraphView:
         for node, name in strays.context_cycles(customs):
             self._nodes[node.seq] = node
             yield node.seq, name
+
+    def grad_loops(self):
+        """Leaves left behind with a gradient that has a graph."""
+        reached = self._tensors.keys()
+        return [loop for loop in self._source.watcher.loops if loop.closed(reached)]
 
     def object_cycles(self):
         """Objects that nobody reaches and that keep themselves and a graph alive."""

@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from gradviz.engine import events
+from gradviz.engine.tensor import Tensor
 
 LIMIT = 200_000
+FEW = 100
 
 
 @dataclass(slots=True)
@@ -105,3 +107,11 @@ def context_items(node):
     for name, value in getattr(node, "__dict__", {}).items():
         if not name.startswith("_"):
             yield name, value
+
+
+def tensors_in(value):
+    """``value`` if it is a tensor, or the tensors of a short list, tuple or dict."""
+    if isinstance(value, Tensor):
+        return [value]
+    items = value.values() if type(value) is dict else value if type(value) in (list, tuple) else ()
+    return [item for item in items if isinstance(item, Tensor)] if len(items) <= FEW else []

@@ -7,6 +7,7 @@ Nothing here keeps a tensor or a node: code objects, serial numbers and weak ref
 from __future__ import annotations
 
 import functools
+import gc
 import sys
 import types
 import weakref
@@ -17,7 +18,7 @@ from gradviz.engine.node import LEAF, serial
 from gradviz.watch.ledger import Ledger
 from gradviz.watch.places import Files, outer_chain, user_chain
 
-from .strays import HookCycle, hook_cycle
+from .strays import GradLoop, HookCycle, hook_cycle
 
 RING = 65_536
 ERRORS_KEPT = 50
@@ -63,6 +64,8 @@ class Watcher(events.Observer):
         self.hooks: deque = deque(maxlen=2_000)
         self.cycles: deque[HookCycle] = deque(maxlen=500)
         self.unsettled: deque[HookRecord] = deque(maxlen=200)
+        self.loops: deque[GradLoop] = deque(maxlen=200)
+        self.collecting = False
         self.flow = None
         self.on_sweep = None
         self._grads: dict[int, int] = {}
@@ -175,12 +178,30 @@ class Watcher(events.Observer):
         if held is None:
             return
         fresh = held._id is None and not _continues(held, sweep)
+        if sweep.create_graph and held._g is not None:
+            self._note_loop(leaf)
         key = events.leaf_id(held)
         id = node_id(leaf._g) if not _is_leaf(leaf) else events.leaf_id(leaf)
         if len(self._grads) > 50_000:
             self._grads.clear()
         self._grads[key] = id
         self.ledger.accumulated(id, fresh)
+
+    def _note_loop(self, leaf):
+        """A gradient with a graph closes a loop through its leaf; the collector's work is watched from now on."""
+        if not any(loop.leaf() is leaf for loop in self.loops):
+            current = self.ledger.current
+            self.loops.append(GradLoop(leaf, current.note if current is not None else (), self))
+        if self._on_collection not in gc.callbacks:
+            gc.callbacks.append(self._on_collection)
+
+    def _on_collection(self, phase, info):
+        self.collecting = phase == "start"
+
+    def rest(self):
+        """Leave nothing of ours behind in the collector."""
+        if self._on_collection in gc.callbacks:
+            gc.callbacks.remove(self._on_collection)
 
     @quiet
     def backward_finished(self, sweep):

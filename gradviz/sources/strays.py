@@ -5,8 +5,10 @@ from __future__ import annotations
 import gc
 import time
 import types
+import weakref
 from dataclasses import dataclass, field
 
+from gradviz.engine import events
 from gradviz.engine.tensor import Tensor
 
 from .graph import context_items, node_of, reach, saved_bytes
@@ -25,6 +27,28 @@ class HookCycle:
     nodes: set[int] = field(default_factory=set)
     bytes: int = 0
     record: object = None
+
+
+class GradLoop:
+    """A leaf whose gradient got a graph: leaf -> gradient -> graph -> leaf. ``collected``: the collector had to free it."""
+
+    __slots__ = ("collected", "leaf", "note")
+
+    def __init__(self, leaf, note, watcher):
+        self.note = note
+        self.collected = False
+        self.leaf = weakref.ref(leaf, lambda _: self._died(watcher))
+
+    def _died(self, watcher):
+        self.collected = watcher.collecting
+
+    def closed(self, reached) -> bool:
+        """True when the loop was left behind: collected as garbage, or alive and reached by no path."""
+        leaf = self.leaf()
+        if leaf is None:
+            return self.collected
+        grad = events.grad(leaf)
+        return events.leaf_id(leaf) not in reached and grad is not None and node_of(grad) is not None
 
 
 @dataclass(slots=True)

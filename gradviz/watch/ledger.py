@@ -64,6 +64,7 @@ class LeafRecord:
     tainted: tuple | None = None
     changed: Event | None = None
     changes: int = 0
+    change_serials: deque = field(default_factory=lambda: deque(maxlen=1_000))
     stale: list = field(default_factory=list)
     grad_changed: Event | None = None
     zeroed: bool = False
@@ -150,6 +151,7 @@ class Ledger:
             leaf.tainted = None
         leaf.changed = event
         leaf.changes += 1
+        leaf.change_serials.append(event.serial)
 
     def grad_changed(self, id: int, event: Event, zeroed: bool = False):
         """The gradient of leaf ``id`` was changed in place: cleared (``zeroed``), clipped, scaled."""

@@ -73,7 +73,9 @@ def path_of(steps) -> str:
 
 
 def category(steps) -> str:
-    """What sort of holder a path is: the last telling step decides; else attribute, container or name."""
+    """What sort of holder a path is: a hook anywhere, else the last telling step; else attribute, container or name."""
+    if any(step.kind == "hooktable" for step in steps):
+        return "hook"
     for step in reversed(steps):
         if step.kind in CATEGORIES:
             return CATEGORIES[step.kind]

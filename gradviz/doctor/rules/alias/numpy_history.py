@@ -15,9 +15,10 @@ def look(case):
             if account is not None and account.changes:
                 units.setdefault((held.unit, held.facts.storage), []).append(held)
     for (_, storage), group in units.items():
-        if len(group) >= 2 and len({held.facts.shape for held in group}) == 1:
+        place = put(case, group, plain=True)
+        if len(group) >= 2 and "state_dict" not in (place.code if place is not None else ""):
             holders = [*paths(group), leaves[storage].path]
-            yield RULE.found(case, holders, put(case, group, plain=True), count=len(group), name=leaves[storage].path)
+            yield RULE.found(case, holders, place, count=len(group), name=leaves[storage].path)
 
 
 RULE = Rule("GV204", "alias.numpy", "warning", look)

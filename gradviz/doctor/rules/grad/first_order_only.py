@@ -25,7 +25,7 @@ def look(case):
 
 def _is_grad(node):
     """autograd.grad(…) that does not ask for a graph."""
-    if not isinstance(node, ast.Call) or called(node) != "grad" or len(node.args) < 2:
+    if not isinstance(node, ast.Call) or called(node) != "grad" or not (len(node.args) > 1 or keyword(node, "inputs")):
         return False
     owner = receiver(node)
     if owner is not None and "autograd" not in ast.unparse(owner):

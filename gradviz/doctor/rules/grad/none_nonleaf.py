@@ -13,9 +13,11 @@ def look(case):
     for statement in case.cells.statements:
         for name in _read(statement):
             held = results.get(name)
-            if held is None or name in told or held.facts.grad or held.facts.retains or not _came_back(case, held):
+            if held is None or name in told or held.facts.grad or not _came_back(case, held):
                 continue
             place = held.facts.place
+            if held.facts.retains:
+                place = _too_late(case, held)
             if place is not None and place.cell is not None and _after(statement, place):
                 told.add(name)
                 yield RULE.found(case, [name], place, None, [held.facts.id], name=name, line=statement.line)
@@ -38,6 +40,13 @@ def _after(statement, place):
     """The read is not in the statement that made the result, and not in an earlier cell."""
     here = statement.line <= place.line <= (statement.node.end_lineno or statement.line)
     return statement.cell > place.cell or (statement.cell == place.cell and not here)
+
+
+def _too_late(case, held):
+    """The line that called retain_grad() after the last backward."""
+    asked = [e for e in case.ledger.events if e.kind == "retain" and e.subject == held.facts.id]
+    swept = max((s.order for s in case.ledger.sweeps if s.serial > held.facts.id), default=0)
+    return case.place(asked[-1].note) if asked and asked[-1].order > swept else None
 
 
 def _came_back(case, held):

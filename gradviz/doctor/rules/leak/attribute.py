@@ -4,11 +4,16 @@ from gradviz.doctor.finding import Rule, ids, paths
 from gradviz.doctor.history import consumed, spans
 from gradviz.doctor.where import put
 
+from .container import inside_objects
+
 
 def look(case):
     """An attribute of a module holds a graph that nothing else will use; of another object: said mildly."""
+    told = {id(group[0]) for group in inside_objects(case)}
     for group in case.units("attribute", "buffer").values():
         if any(len(spans(case, held)[0]) > 2 for held in group) or not _by_person(group[0]):
+            continue
+        if id(group[0]) in told:
             continue
         swept = all(case.graph.swept(held.facts.id) for held in group)
         if not swept and consumed(case, group):

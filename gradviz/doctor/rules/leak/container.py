@@ -7,7 +7,7 @@ from gradviz.doctor.where import put
 
 def look(case):
     """A container whose items come from one line and from several finished training steps (or were only read)."""
-    for group in case.units("container").values():
+    for group in (*case.units("container").values(), *inside_objects(case)):
         if any(held.facts.retains for held in group) or len(spans(case, group[-1])[0]) > 2:
             continue
         history, severity = finished(case, group), "warning"
@@ -22,6 +22,13 @@ def look(case):
         place = put(case, history)
         fields = {"count": len(history), "name": history[0].holder}
         yield RULE.found(case, paths(history), place, weight, ids(history), severity, **fields)
+
+
+def inside_objects(case):
+    """Tensors that are attributes of objects that a container holds."""
+    for group in case.units("attribute").values():
+        if any(step.kind == "item" for step in group[0].steps[1:-1]) and len(finished(case, group)) >= 2:
+            yield group
 
 
 RULE = Rule("GV101", "leak.container", "warning", look)

@@ -6,8 +6,9 @@ from gradviz.watch.case import Weight
 
 
 def look(case):
-    """Hooks that close over their own graph, outputs put on ctx, objects that hold themselves."""
+    """Hooks that close over their own graph, gradients with a graph, outputs on ctx, objects that hold themselves."""
     yield from _hooks(case)
+    yield from _gradients(case)
     yield from _contexts(case)
     yield from _objects(case)
 
@@ -23,6 +24,17 @@ def _hooks(case):
         holders = [f"(unreachable) local {one.name!r}{inside}", "(unreachable)", "(unreachable from the notebook)"]
         weight = Weight(set().union(*(cycle.nodes for cycle in found)), sum(cycle.bytes for cycle in found))
         yield RULE.found(case, holders, place, weight, weight.nodes, "error", name=one.name, count=count)
+
+
+def _gradients(case):
+    lines = {}
+    for loop in case.graph.grad_loops():
+        lines.setdefault(loop.note[:2], []).append(loop)
+    for loops in lines.values():
+        place = case.place(loops[0].note)
+        name = f"{place.function}()" if place is not None and place.function else ".grad"
+        holders = [f"(unreachable) {name}, {len(loops)} calls", "(unreachable)", "(unreachable from the notebook)"]
+        yield RULE.found(case, holders, place, None, (), "error", name=name, count=len(loops))
 
 
 def _contexts(case):

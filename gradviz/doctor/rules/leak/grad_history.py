@@ -17,7 +17,8 @@ def look(case):
         sweep = case.ledger.sweep(account.run[-1][0])
         place = case.place(sweep.note) if sweep is not None else None
         grads = [h.facts.id for h in case.held if h.category == "grad" and h.path == f"{held.path}.grad"]
-        severity = "warning" if len(account.run) >= 2 else "info"
+        older = place is not None and place.cell is not None and case.cell is not None and case.cell > place.cell
+        severity = "warning" if len(account.run) >= 2 or older else "info"
         weight = case.graph.weigh(grads)
         yield RULE.found(case, [f"{held.path}.grad"], place, weight, grads, severity, count=len(account.run))
 

@@ -3,11 +3,12 @@
 from collections import deque
 
 from gradviz.doctor.finding import Rule, ids, paths
-from gradviz.doctor.history import best_first, distinct, spans
+from gradviz.doctor.history import READ, best_first, distinct, spans
 from gradviz.doctor.where import put
 
 from .accumulator import ADDITIVE, _in_module
 
+LONG = 8
 HOLDERS = ("name", "container", "attribute", "buffer", "closure")
 
 
@@ -25,9 +26,24 @@ def look(case):
         if held.facts.id in told or (held.facts.op in ADDITIVE and not _in_module(held)):
             continue
         links, passes = spans(case, held)
+        if not passes and len(links) >= LONG and _read_each_step(case, held, links):
+            told.update(links)
+            yield _found(case, [held], links, "info")
         if passes and len(links) >= 2:
             told.update(links)
             yield _found(case, [held], links, "warning" if passes >= 2 and len(links) >= 3 else "info")
+
+
+def _read_each_step(case, held, links):
+    """Never swept, and the function that makes the state reads a number from it nearly each time."""
+    place = held.facts.place
+    if place is None or case.graph.swept(held.facts.id):
+        return False
+    for cut in case.cuts:
+        read = case.place(cut.note) if cut.how in READ and cut.count >= len(links) // 2 else None
+        if read is not None and (read.cell, read.function) == (place.cell, place.function):
+            return True
+    return False
 
 
 def _same(case, newest):

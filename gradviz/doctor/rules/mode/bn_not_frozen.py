@@ -2,6 +2,8 @@
 
 from gradviz.doctor.finding import Rule
 
+STATISTICS = ("running_mean", "running_var", "num_batches_tracked")
+
 
 def look(case):
     """All parameters of a module are frozen, it is in training mode, and its running statistics were changed."""
@@ -12,14 +14,21 @@ def look(case):
         trained = any(case.ledger.leaves.get(leaf) and case.ledger.leaves[leaf].total for leaf in leaves)
         if not leaves or leaves & tracked or trained or not case.ledger.sweeps:
             continue
-        statistics = {id: name for name, id in module.buffers.items() if name.endswith(("running_mean", "running_var"))}
-        moved = [e for e in case.ledger.events if e.kind == "bump" and e.subject in statistics and e.note]
-        moved = [e for e in moved if e.subject not in told and _training(case, module, statistics[e.subject])]
+        buffers = {id: name for name, id in module.buffers.items() if name.endswith(STATISTICS)}
+        moved = [event for event in case.ledger.events if _moves(event, buffers) and event.subject not in told]
+        moved = [event for event in moved if _training(case, module, buffers[event.subject])]
         if moved:
-            told.update(statistics)
-            holders = [case.named(id) or f"{module.path}.{statistics[id]}" for id in sorted({e.subject for e in moved})]
+            told.update(buffers)
+            running = [id for id, name in buffers.items() if not name.endswith(STATISTICS[-1])]
+            holders = [case.named(id) or f"{module.path}.{buffers[id]}" for id in sorted(running)]
             place = case.place(moved[-1].note)
-            yield RULE.found(case, holders, place, name=module.path, count=len({e.order for e in moved}))
+            yield RULE.found(case, holders, place, name=module.path, count=len({e.serial for e in moved}))
+
+
+def _moves(event, buffers):
+    """A statistic was changed, not by its own construction."""
+    made = event.entry == "__init__" or event.entry.startswith("reset")
+    return event.kind == "bump" and event.subject in buffers and event.note and not made
 
 
 def _training(case, module, buffer):

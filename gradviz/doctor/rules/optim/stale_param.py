@@ -5,30 +5,42 @@ from gradviz.doctor.where import bound, place_of
 
 
 def look(case):
-    """Nothing but the optimiser holds its parameters, and a model of the same shapes gets gradients in vain."""
+    """Nothing but an optimiser holds some of its parameters, and a model's own of the same shape is trained in vain."""
     known = {leaf for optimizer in case.optimizers for leaf in optimizer.leaves}
     for optimizer in case.optimizers:
-        if not optimizer.leaves or _held_elsewhere(case, optimizer):
-            continue
-        for module in case.modules:
-            leaves = set(module.parameters.values())
-            trained = [leaf for leaf in leaves if case.ledger.leaves.get(leaf) and case.ledger.leaves[leaf].total]
-            if trained and not leaves & known and len(leaves) == len(optimizer.leaves):
-                root = str(module.steps[0].name)
-                place = place_of(case, bound(case, root))
+        stale = _only_here(case, optimizer)
+        for module in case.modules if stale else ():
+            lost = [name for name, leaf in module.parameters.items() if leaf not in known and _trained(case, leaf)]
+            shapes = {_shape(case, module.parameters[name]) for name in lost}
+            if lost and {shape for _, shape in stale} <= shapes:
+                place = place_of(case, _rebound(case, module, lost[0], len(stale) == len(optimizer.leaves)))
                 holders = [f"{optimizer.path}.param_groups[0]['params']", optimizer.path, module.path]
-                yield RULE.found(case, holders, place, name=optimizer.path, model=module.path, count=len(leaves))
+                yield RULE.found(case, holders, place, name=optimizer.path, model=module.path, count=len(stale))
                 break
 
 
-def _held_elsewhere(case, optimizer):
-    """A parameter of the optimiser is reached by a path that does not go through an optimiser."""
-    wanted = set(optimizer.leaves)
+def _only_here(case, optimizer):
+    """(serial, shape) of the optimiser's parameters that no path reaches but through an optimiser."""
+    outside = set()
     for held in case.held:
-        inside = any(str(step.name) in ("param_groups", "state", "_params") for step in held.steps)
-        if held.facts.own in wanted and not inside:
-            return True
-    return False
+        if not any(str(step.name) in ("param_groups", "state", "_params") for step in held.steps):
+            outside.add(held.facts.own)
+    return [(leaf, _shape(case, leaf)) for leaf in optimizer.leaves if leaf not in outside]
+
+
+def _shape(case, leaf):
+    return next((held.facts.shape for held in case.paths_to(leaf)), None)
+
+
+def _trained(case, leaf):
+    account = case.ledger.leaves.get(leaf)
+    return account is not None and account.total > 0
+
+
+def _rebound(case, module, name, whole):
+    """The line that made the model again, or that replaced one parameter."""
+    single = None if whole else bound(case, name.rpartition(".")[2], attribute=True)
+    return single or bound(case, str(module.steps[0].name))
 
 
 RULE = Rule("GV603", "optim.stale-param", "warning", look)

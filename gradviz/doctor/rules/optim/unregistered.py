@@ -6,7 +6,7 @@ from gradviz.doctor.where import place_of
 
 def look(case):
     """Parameters in a dict or list of a module, converted parameters, and tracked tensors that no optimiser knows."""
-    registered = {leaf for module in case.modules for leaf in module.parameters.values()}
+    registered = {leaf for module in case.modules if not _hidden(case, module) for leaf in module.parameters.values()}
     known = registered | {leaf for optimizer in case.optimizers for leaf in optimizer.leaves}
     for module in case.modules:
         if type(module.thing).__module__ != "__main__":
@@ -18,6 +18,15 @@ def look(case):
                 yield RULE.found(case, [h.path for h in lost], place, None, [h.facts.id for h in lost], name=name)
 
 
+def _hidden(case, module):
+    """The module is reached only through a plain attribute of another module, such as a list of layers."""
+    for other in case.modules:
+        depth = len(other.steps)
+        if depth < len(module.steps) and module.steps[:depth] == other.steps and module.steps[depth].kind == "attribute":
+            return True
+    return False
+
+
 def _attributes(case, module):
     """Tensors that a module's plain attributes hold, by attribute."""
     out = {}
@@ -25,7 +34,7 @@ def _attributes(case, module):
     for held in case.held:
         steps = held.steps
         if len(steps) > depth and steps[:depth] == module.steps and steps[depth].kind == "attribute":
-            if all(step.kind == "item" for step in steps[depth + 1 :]):
+            if all(step.kind in ("item", "parameter", "member") for step in steps[depth + 1 :]):
                 out.setdefault(str(steps[depth].name), []).append(held)
     return out
 
