@@ -28,7 +28,7 @@ def get_gradient_edge(tensor):
     """
     if not tensor.requires_grad:
         raise RuntimeError(
-            "It is not possible to get the gradient edge for a Tensor that does not require gradients."
+            "It is not possible to get the gradient edge for a Tensor that does not require gradients"
         )
     if tensor.is_leaf:
         return GradientEdge(accumulator(tensor), 0)
@@ -107,7 +107,13 @@ def register_multi_grad_hook(tensors, fn, *, mode="all"):
     if mode not in ("all", "any"):
         raise ValueError(f"Expects mode to be one of ('all', 'any') but got {mode}")
     collector = (_Collector if mode == "all" else _First)(tensors, fn)
-    return _MultiHandle([t.register_hook(collector.hook(k)) for k, t in enumerate(tensors)])
+    return _MultiHandle(
+        [
+            t.register_hook(collector.hook(k))
+            for k, t in enumerate(tensors)
+            if mode == "all" or t.requires_grad
+        ]
+    )
 
 
 def _current_sweep():
@@ -128,7 +134,7 @@ class _Collector:
     def hook(self, k):
         def on_gradient(g):
             with self.lock:
-                self._start(k)
+                self._start()
                 self.got[k] = g
                 self.left -= 1
                 ready = self.left == 0
@@ -137,14 +143,12 @@ class _Collector:
 
         return on_gradient
 
-    def _start(self, first):
+    def _start(self):
         sweep = _current_sweep()
         if self.sweep is None or self.sweep() is not sweep or self.left <= 0:
             self.sweep = weakref.ref(sweep) if sweep is not None else lambda: None
             self.got = [None] * len(self.edges)
-            self.left = sum(
-                k == first or sweep is None or sweep.reaches(e) for k, e in enumerate(self.edges)
-            )
+            self.left = len(self.edges) if sweep is None else sum(map(sweep.reaches, self.edges))
 
 
 class _First:
@@ -168,9 +172,9 @@ class _First:
 
 
 def _edge_key(tensor):
-    if tensor.is_leaf:
-        return tensor
-    return tensor.grad_fn
+    if not tensor.requires_grad:
+        raise AssertionError("Expected gradient function to be set")
+    return tensor if tensor.is_leaf else tensor.grad_fn
 
 
 # ---------------------------------------------------------------- in place after saving

@@ -16,12 +16,12 @@ from itertools import repeat
 
 from ..backend import xp
 from . import dtypes
+from .arrival import as_tensor, complete_leaf, run_node
 from .dispatch import RAW, TENSOR, wrap
 from .errors import advised
 from .events import door
 from .modes import force_grad_mode, local, state
-from .node import FREED, LEAF, new, serial
-from .saved import release
+from .node import FREED, LEAF, Nowhere, new, serial
 from .tensor import Size, Tensor
 
 _preparing = threading.Lock()
@@ -30,7 +30,7 @@ ndarray = xp.ndarray
 
 class Sweep:
     """One backward pass. ``roots``: (edge, gradient) pairs; ``captures``: edges whose gradient is
-    wanted, or None for leaves.
+    wanted, or None for all leaves; ``accumulates``: into ``.grad``, or to be found in ``captured``.
     """
 
     __slots__ = (
@@ -43,10 +43,10 @@ class Sweep:
         "_needed",
         "_observer",
         "_token",
-        "accumulates",
         "captured",
         "create_graph",
         "keep_graph",
+        "leaves",
         "roots",
     )
 
@@ -54,8 +54,8 @@ class Sweep:
         self.roots = [edge for edge, _ in roots]
         self.keep_graph = keep_graph
         self.create_graph = create_graph
-        self.captured = None if captures is None else dict.fromkeys(captures)
-        self.accumulates = accumulates
+        self.captured = None if captures is None or accumulates else dict.fromkeys(captures)
+        self.leaves = _leaves(captures) if captures is not None and accumulates else None
         self._heap, self._buffers = [], {}
         self._observer = door.observer
         self._anomaly = bool(state.special) and local.anomaly
@@ -96,13 +96,37 @@ class Sweep:
                             stack.append(x)
                 node = following
         self._many, self._leaf_counts = many, leaves
-        self._needed = None if captures is None else _needed(order, captures)
+        if captures is None:
+            self._needed = None
+        else:
+            self._needed = _needed(order, captures, self.leaves is not None)
 
     def reaches(self, edge):
         """Whether a gradient is still to come along ``edge``, a leaf or a node."""
         if edge._kind == 2:
-            return edge in self._leaf_counts
-        return edge.mark == self._token and (self._needed is None or edge in self._needed)
+            if self.captured is not None:
+                raise RuntimeError(
+                    "A leaf node was passed to _will_engine_execute_node but we are currently "
+                    "running autograd.grad(). This is currently not supported."
+                )
+            return edge in self._leaf_counts and (self.leaves is None or edge in self.leaves)
+        if edge.mark != self._token:
+            return False
+        return self._needed is None or edge in self._needed or self._captures(edge)
+
+    def wants(self, edge):
+        """Whether somebody asked for what goes along ``edge``."""
+        if self._needed is None:
+            return True
+        node = edge.node if edge._kind == 1 else edge
+        if node._kind == 2:
+            return node in (self.captured if self.leaves is None else self.leaves)
+        return node in self._needed or self._captures(node)
+
+    def _captures(self, node):
+        return self.captured is not None and any(
+            key.__class__ is tuple and key[0] is node for key in self.captured
+        )
 
     # ------------------------------------------------------------ running
     def run(self, limit=-1):
@@ -128,7 +152,7 @@ class Sweep:
         heap, many = self._heap, self._many
         keep, create = self.keep_graph, self.create_graph
         F = TENSOR if create else RAW
-        plain = self.captured is None and self._observer is None and not self._anomaly
+        plain = self._needed is None and self._observer is None and not self._anomaly
         following = following_g = None
         for _ in repeat(None) if limit < 0 else range(limit):
             if following is None:
@@ -148,7 +172,7 @@ class Sweep:
                     if node.r is not None:
                         node.r = FREED
             else:
-                grads = self._run_watched(node, g, F)
+                grads = run_node(self, node, g, F, _fit_edge)
                 if grads is None:
                     continue
             for x, gx in zip(node.e, grads):  # noqa: B905
@@ -174,31 +198,6 @@ class Sweep:
         if following is not None:
             heappush(heap, (-following.seq, following, following_g))
         return not heap
-
-    def _run_watched(self, node, g, F):
-        """A node with hooks, captures, an observer or anomaly mode around it; None when nothing
-        beyond it is wanted.
-        """
-        __tracebackhide__ = True
-        hooks, observer = node.hooks, self._observer
-        if hooks is not None or self.captured is not None:
-            g = self._arrive(node, g, hooks)
-        if self._needed is not None and node not in self._needed:
-            return None
-        if observer is not None:
-            observer.node_entered(self, node, g if g.__class__ is tuple else (g,))
-        grads = (None,) * len(node.e) if g is None and node.op is not None else node.run(g, F)
-        if hooks is not None and hooks.post:
-            grads = _post_hooks(hooks.post, grads, g)
-        if self._anomaly:
-            _check_nan(node, grads)
-        if observer is not None:
-            observer.node_left(self, node, grads)
-        if not self.keep_graph and (node.s or node.r is not None):
-            release(node)
-            if observer is not None:
-                observer.saved_released(node)
-        return grads
 
     def _deliver(self, edge, g, fresh):
         """A gradient arrives along ``edge``."""
@@ -237,60 +236,6 @@ class Sweep:
             ready = tuple(ready) if any(x is not None for x in ready) else None
         heappush(self._heap, (-node.seq, node, ready))
 
-    # ------------------------------------------------------------ hooks and captures at a node
-    def _arrive(self, node, g, hooks):
-        several = node.dtype.__class__ is tuple
-        grads = list(g) if g.__class__ is tuple else [g] * 1
-        if several and g is None:
-            grads = [None] * len(node.dtype)
-        if hooks is not None:
-            self._run_arrival_hooks(node, grads, hooks)
-        if self.captured is not None:
-            for nr, got in enumerate(grads):
-                if (node, nr) in self.captured:
-                    self.captured[node, nr] = got
-        return (
-            (tuple(grads) if any(x is not None for x in grads) else None) if several else grads[0]
-        )
-
-    def _run_arrival_hooks(self, node, grads, hooks):
-        if hooks.tensor:
-            for nr, table in hooks.tensor.items():
-                for hook in list(table.values()):
-                    if grads[nr] is not None:
-                        grads[nr] = self._call_tensor_hook(hook, grads[nr])
-        if hooks.pre:
-            for hook in list(hooks.pre.values()):
-                told = hook(tuple(None if x is None else as_tensor(x) for x in grads))
-                if told is not None:
-                    told = told if isinstance(told, tuple) else (told,)
-                    grads[:] = [None if x is None else self._from_tensor(x) for x in told]
-        if hooks.retain:
-            for nr, ref in hooks.retain.items():
-                tensor = ref()
-                if tensor is not None and grads[nr] is not None:
-                    self._keep(tensor, grads[nr])
-
-    def _call_tensor_hook(self, hook, g):
-        before = as_tensor(g)
-        told = hook(before)
-        if told is None:
-            return self._from_tensor(before)
-        check_hook_result(before, told, hook)
-        return self._from_tensor(told)
-
-    def _from_tensor(self, t):
-        return t if self.create_graph else t._a
-
-    def _keep(self, tensor, g):
-        old = tensor._grad
-        if self.create_graph:
-            tensor._grad = g.clone() if old is None else old + g
-        else:
-            tensor._grad = wrap(xp.array(g) if old is None else old._a + g)
-        if self._observer is not None:
-            self._observer.accumulated(self, tensor, tensor._grad)
-
     # ------------------------------------------------------------ leaves
     def _arrive_at_leaf(self, leaf, g, fresh):
         left = self._leaf_counts.get(leaf, 1) - 1
@@ -309,42 +254,26 @@ class Sweep:
                 self._buffers[leaf] = g
             return
         self._buffers.pop(leaf, None)
-        self._leaf_counts.pop(leaf, None)
-        if g is not None:
+        if g is not None or leaf._hooks is not None:
             self._complete_leaf(leaf, g, fresh)
 
     def _complete_leaf(self, leaf, g, fresh):
-        hooks = leaf._hooks
-        if hooks is not None and hooks.tensor:
-            for hook in list(hooks.tensor[0].values()):
-                told = self._call_tensor_hook(hook, g)
-                fresh = fresh and told is g
-                g = told
-        if self.captured is not None:
-            if leaf not in self.captured:
-                return
-            if not self.accumulates:
-                self.captured[leaf] = g
-                return
-        if leaf._g is not LEAF:
-            return
-        if hooks is not None and hooks.pre:
-            for hook in list(hooks.pre.values()):
-                told = hook((as_tensor(g),))
-                if told is not None:
-                    g = self._from_tensor(told[0] if isinstance(told, tuple) else told)
-                    fresh = False
+        if leaf._hooks is None and self.captured is None and self.leaves is None:
+            if leaf._g is LEAF:
+                if self.create_graph:
+                    _accumulate_tensor(leaf, g)
+                else:
+                    _accumulate_array(leaf, g, fresh)
+                if self._observer is not None:
+                    self._observer.accumulated(self, leaf, g)
+        else:
+            complete_leaf(self, leaf, g, fresh, self._accumulate)
+
+    def _accumulate(self, leaf, g, fresh):
         if self.create_graph:
             _accumulate_tensor(leaf, g)
         else:
             _accumulate_array(leaf, g, fresh)
-        if self._observer is not None:
-            self._observer.accumulated(self, leaf, g)
-        if hooks is not None:
-            for hook in list((hooks.post or {}).values()):
-                hook((), (as_tensor(g),))
-            for hook in list((hooks.post_accumulate or {}).values()):
-                hook(leaf)
 
 
 def _count(edge, token, many, leaves, stack):
@@ -358,12 +287,19 @@ def _count(edge, token, many, leaves, stack):
         stack.append(x)
 
 
-def _needed(order, captures):
-    """The nodes on a path from a root to a captured edge."""
+def _leaves(captures):
+    """The leaves among captured edges."""
+    return {key for key in captures if key.__class__ is not tuple}
+
+
+def _needed(order, captures, themselves):
+    """The nodes on a path from a root to a captured edge, and those that were asked for
+    ``themselves``.
+    """
     wanted = set()
     for key in captures:
         wanted.add(key[0] if key.__class__ is tuple else key)
-    needed = set()
+    needed = {node for node in order if node in wanted} if themselves else set()
     for node in sorted(order, key=lambda n: n.seq):
         for x in node.e:
             if x is None:
@@ -376,11 +312,6 @@ def _needed(order, captures):
 
 
 # ---------------------------------------------------------------- gradients
-def as_tensor(g):
-    """A gradient as a tensor, for a hook."""
-    return g if isinstance(g, Tensor) else wrap(g)
-
-
 def _twice(grads, g):
     """Whether one node gave the same array to two inputs."""
     return sum(x is g for x in grads) > 1
@@ -435,7 +366,7 @@ def _accumulate_array(leaf, g, fresh):
         t._a = g
         t._g = t._v = None
         leaf._grad = t
-    elif old._g is None and old._a.flags.writeable:
+    elif old._a.flags.writeable:
         xp.add(old._a, g, out=old._a)
         _bump(old)
     else:
@@ -453,58 +384,6 @@ def _bump(tensor):
 def _accumulate_tensor(leaf, g):
     old = leaf._grad
     leaf._grad = g.clone() if old is None else old + g
-
-
-def check_hook_result(before, told, hook):
-    """PyTorch's checks of what a tensor hook returned."""
-    name = getattr(hook, "__name__", type(hook).__name__)
-    if not isinstance(told, Tensor):
-        raise TypeError(f"expected Variable, but hook returned '{type(told).__name__}'")
-    if told._a.shape != before._a.shape:
-        raise RuntimeError(f"hook '{name}' has changed the size of value")
-    if told._a.dtype != before._a.dtype:
-        raise RuntimeError(
-            f"hook '{name}' has changed the type of value (was "
-            f"torch.{dtypes.of(before._a).type_name} got "
-            f"torch.{dtypes.of(told._a).type_name})"
-        )
-
-
-def _post_hooks(table, grads, g):
-    grads = tuple(grads)
-    outs = g if g.__class__ is tuple else (g,)
-    for hook in list(table.values()):
-        raw = not any(isinstance(x, Tensor) for x in grads if x is not None)
-        told = hook(
-            tuple(None if x is None else as_tensor(x) for x in grads),
-            tuple(None if x is None else as_tensor(x) for x in outs),
-        )
-        if told is not None:
-            told = told if isinstance(told, tuple) else (told,)
-            if len(told) != len(grads):
-                raise RuntimeError(
-                    f"hook has returned an incorrect number of values (got {len(told)}, but "
-                    f"expected {len(grads)})"
-                )
-            grads = tuple(None if x is None else x._a if raw else x for x in told)
-    return grads
-
-
-def _check_nan(node, grads):
-    for k, g in enumerate(grads):
-        if g is None:
-            continue
-        a = g._a if isinstance(g, Tensor) else g
-        if a.dtype.kind in "fc" and xp.isnan(a).any():
-            trace = node.metadata.get("traceback_")
-            if trace:
-                warnings.warn(
-                    f"Error detected in {node.name()}. Traceback of forward call that caused the "
-                    f"error:\n{''.join(trace)}",
-                    UserWarning,
-                    stacklevel=4,
-                )
-            raise RuntimeError(f"Function '{node.name()}' returned nan values in its {k}th output.")
 
 
 # ---------------------------------------------------------------- the public calls
@@ -534,16 +413,16 @@ def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, 
     roots = _roots(tensors, grad_tensors, create_graph)
     if create_graph:
         warnings.warn(_CYCLE_WARNING, UserWarning, stacklevel=3)
-    captures = None if inputs is None else [_capture_key(t) for t in inputs]
+    captures = None
+    if inputs is not None:
+        captures = [_capture_key(t) for t in inputs]
+        for t in inputs:
+            if isinstance(t, Tensor):
+                t.retain_grad()
     sweep = Sweep(
         roots, create_graph if retain_graph is None else retain_graph, create_graph, captures
     )
     sweep.run()
-    if inputs is not None:
-        for t, key in zip(inputs, captures, strict=True):
-            got = sweep.captured.get(key)
-            if key.__class__ is tuple and got is not None and isinstance(t, Tensor):
-                sweep._keep(t, got)
 
 
 def grad(
@@ -582,8 +461,8 @@ def grad(
             allow_unused,
             materialize_grads,
         )
-    captures = [_capture_key(t) for t in inputs]
     roots = _roots(outputs, grad_outputs, create_graph)
+    captures = [_capture_key(t) for t in inputs]
     sweep = Sweep(
         roots,
         create_graph if retain_graph is None else retain_graph,
@@ -663,7 +542,7 @@ def _edge(x):
     """The edge of a root or input: a tensor or a GradientEdge."""
     if isinstance(x, Tensor):
         g = x._g
-        return x if g is LEAF else g
+        return x if g is LEAF else None if g.__class__ is Nowhere else g
     from .node import AccumulateGrad, Output
 
     if isinstance(x.node, AccumulateGrad):
@@ -674,6 +553,8 @@ def _edge(x):
 def _capture_key(x):
     edge = _edge(x)
     if edge is None:
+        if isinstance(x, Tensor) and x.requires_grad:
+            return x
         raise RuntimeError("One of the differentiated Tensors does not require grad")
     if edge._kind == 1 and edge.node._kind == 0:
         return (edge.node, edge.nr)

@@ -98,12 +98,12 @@ def add_accumulator_hook(acc, kind, hook):
 
 def add_tensor_hook(tensor, hook):
     """``Tensor.register_hook``: on the producing node for a result, on the tensor for a leaf."""
-    from .node import LEAF
+    from .node import LEAF, Nowhere
 
     g = tensor._g
     if g is None:
         raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
-    if g is LEAF:
+    if g is LEAF or g.__class__ is Nowhere:
         return _register(tensor, _hooks_of(tensor, "_hooks").tensor_table(0), "tensor", hook)
     node, nr = (g.node, g.nr) if g._kind == 1 else (g, 0)
     return _register(tensor, _hooks_of(node, "hooks").tensor_table(nr), "tensor", hook)
@@ -142,6 +142,15 @@ def move_retain(tensor, old, fresh):
         del hooks.retain[nr]
         new_hooks = _hooks_of(fresh, "hooks")
         new_hooks.retain = {0: weakref.ref(tensor)}
+
+
+def keep_tensor_hooks(tensor):
+    """A result becomes a leaf: its tensor hooks are from now on those of the leaf."""
+    g = tensor._g
+    node, nr = (g.node, g.nr) if getattr(g, "_kind", None) == 1 else (g, 0)
+    found = getattr(node, "hooks", None)
+    if found is not None and found.tensor and nr in found.tensor:
+        _hooks_of(tensor, "_hooks").tensor = {0: found.tensor[nr]}
 
 
 def is_retained(tensor):

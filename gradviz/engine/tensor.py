@@ -125,7 +125,7 @@ class Tensor:
     @property
     def is_leaf(self):
         """True for tensors that no recorded operation made."""
-        g = edge_now(self)
+        g = self._g
         return g is None or g is LEAF or g.__class__ is Nowhere
 
     @property
@@ -148,7 +148,7 @@ class Tensor:
     def grad(self):
         """The accumulated gradient, None until a backward reaches this tensor."""
         found = self._grad
-        if found is None and not self.is_leaf and not hooks.is_retained(self):
+        if found is None and is_result(edge_now(self)) and not hooks.is_retained(self):
             warnings.warn(_NONLEAF_GRAD, UserWarning, stacklevel=2)
         return found
 
@@ -176,7 +176,7 @@ class Tensor:
         g = self._g
         if g is None:
             raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
-        if g is LEAF or hooks.is_retained(self):
+        if g is LEAF or g.__class__ is Nowhere or hooks.is_retained(self):
             return
         hooks.set_retain(self)
         if door.observer is not None:
@@ -217,7 +217,7 @@ class Tensor:
         return t
 
     def detach_(self):
-        """Leave the graph in place; RuntimeError for a view."""
+        """Leave the graph in place; RuntimeError for a view. Its hooks stay."""
         if self._view is not None:
             raise RuntimeError(
                 "Can't detach views in-place. Use detach() instead. If you are using "
@@ -228,6 +228,7 @@ class Tensor:
                 "in "
                 "torch/optim/optimizer.py as a solution."
             )
+        hooks.keep_tensor_hooks(self)
         self._g = None
         return self
 
@@ -417,6 +418,11 @@ def edge_now(tensor):
         return _read_g(tensor)
     except AttributeError:
         return tensor._stale
+
+
+def is_result(g):
+    """Whether an edge says that a recorded operation made the tensor."""
+    return g is not None and g is not LEAF and g.__class__ is not Nowhere
 
 
 def _tell_views(base, requires_grad):

@@ -74,7 +74,7 @@ def describe(t, with_graph=True):
     seen = {"values": attempt(lambda: values(t))}
     for name in ("requires_grad", "is_leaf", "_version", "output_nr", "retains_grad"):
         seen[name] = attempt(lambda name=name: getattr(t, name))
-    seen["stride"] = list(t.stride())
+    seen["stride"] = list(t.stride()) if all(n > 1 for n in t.shape) else None
     seen["_is_view"] = t._is_view()
     seen["is_inference"] = t.is_inference()
     seen["grad"] = attempt(lambda: None if t.grad is None else [values(t.grad), t.grad.requires_grad])

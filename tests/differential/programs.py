@@ -17,8 +17,8 @@ UNARY = ("sin", "tanh", "sigmoid", "neg", "abs", "relu", "square", "clone", "exp
 REDUCING = ("sum()", "mean()", "sum(0)", "mean(-1, keepdim=True)", "max()", "prod()", "amax(0)", "sum(-1, keepdim=True)")
 INPLACE = (
     "add_(1)", "mul_(2)", "sin_()", "tanh_()", "zero_()", "fill_(3)", "neg_()", "clamp_(min=0.1)", "sigmoid_()", "mul_({b})",
-    "add_({b})", "copy_({b})", "sub_({b}, alpha=2)", "exp_()", "masked_fill_({a} > 0.5, 2.0)", "addcmul_({b}, {b})", "relu_()",
-    "div_(2)", "square_()", "lerp_({b}, 0.3)", "detach_()", "squeeze_()", "unsqueeze_(0)", "t_()", "transpose_(0, -1)",
+    "add_({b})", "copy_({c})", "sub_({b}, alpha=2)", "exp_()", "masked_fill_({a} > 0.5, 2.0)", "addcmul_({c}, {c})", "relu_()",
+    "div_(2)", "square_()", "lerp_({c}, 0.3)", "detach_()", "squeeze_()", "unsqueeze_(0)", "t_()", "transpose_(0, -1)",
 )  # fmt: skip
 
 
@@ -55,9 +55,13 @@ class Program:
         return self.random.choice(options)
 
     def fitting(self, a):
-        """The name of a tensor of the same shape as ``a``, or a number."""
-        shape = self.scope[a].shape
-        return self.pick(lambda t: t.shape == shape) if self.random.random() < 0.8 else self.choose(("2", "0.5"))
+        """The name of a tensor of the same shape as ``a``, most often, or a number."""
+        return self.like(a) if self.random.random() < 0.8 else self.choose(("2", "0.5"))
+
+    def like(self, a):
+        """The name of a tensor of the same shape and dtype as ``a``, if there is another one."""
+        old = self.scope[a]
+        return self.pick(lambda t: (t.shape, t.dtype) == (old.shape, old.dtype), lambda t: t is not old)
 
 
 def _holds(wish, t):
@@ -133,24 +137,24 @@ def make_binary(p):
     a = p.pick()
     b = p.fitting(a)
     text = p.choose([f"{a} + {b}", f"{a} * {b}", f"{a} - {b}", f"{b} * {a}", f"torch.cat([{a}, {b}])", f"torch.stack([{a}, {b}])",
-                     f"torch.where({a} > 0, {a}, {b})", f"{a} / 2", f"{a} * {a}", f"{a}.matmul({b})"])  # fmt: skip
+                     f"torch.where({a} > 0, {a}, {b})", f"{a} / 2", f"{a} * {a}", f"{a}.matmul({p.like(a)})"])  # fmt: skip
     p.add(f"{p.fresh()} = {text}")
 
 
 def change(p):
     a = p.pick(result if p.random.random() < 0.7 else lambda t: True)
-    p.add(f"{a}.{p.choose(INPLACE).format(a=a, b=p.fitting(a))}")
+    p.add(f"{a}.{p.choose(INPLACE).format(a=a, b=p.fitting(a), c=p.like(a))}")
 
 
 def change_view(p):
     a = p.pick(result)
-    p.add(f"{view_text(p, a)}.{p.choose(INPLACE).format(a=a, b=p.pick())}")
+    p.add(f"{view_text(p, a)}.{p.choose(INPLACE).format(a=a, b=p.fitting(a), c=p.like(a))}")
 
 
 def assign_item(p):
     a = p.pick(result)
     where = p.choose(["0", "...", ":1", "-1", "::2", "..., 0", f"{a} > 0", "[0]", "None"])
-    p.add(f"{a}[{where}] = {p.choose(['1.0', '0', p.pick(), f'{a}.detach()', f'{a} * 2'])}")
+    p.add(f"{a}[{where}] = {p.choose(['1.0', '0', f'{p.pick()} * 1', f'{a}.detach() + 1', f'{a}[0] * 2'])}")
 
 
 def augment(p):
