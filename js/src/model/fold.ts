@@ -25,13 +25,21 @@ export function fold(
   choices: Choices,
   budget = BUDGET,
 ): Folding {
-  const drawn = operations.reduce((sum, row) => sum + cost(row), 0);
-  if (drawn <= budget) return closedOnly(operations, sites, choices);
+  if (fits(operations, cost, budget)) return closedOnly(operations, sites, choices);
   for (const keys of levels(operations, sites)) {
     const folding = groupsOf(operations, keys, choices);
     if (itemsLeft(operations, folding, cost) <= budget) return folding;
   }
   return window(operations, cost, budget);
+}
+
+function fits(rows: readonly NodeRow[], cost: (row: NodeRow) => number, budget: number): boolean {
+  let drawn = 0;
+  for (const row of rows) {
+    drawn += cost(row);
+    if (drawn > budget) return false;
+  }
+  return true;
 }
 
 /** The site key of each operation, for folding one by hand. */
@@ -57,6 +65,11 @@ function nameRun(rows: readonly NodeRow[], start: number, end: number, keys: str
   const place = `s:${rows[start].cell}:${rows[start].line}:`;
   for (let n = start; n < end; n++) {
     const row = rows[n];
+    if (period > 0 && n >= start + period && row.module === rows[n - period].module) {
+      // The very same text again: making and hashing a new one is what a long loop would spend its time on.
+      keys[n] = keys[n - period];
+      continue;
+    }
     const module = row.module === "" ? "" : row.module.replace(/\d+/g, "*");
     if (period > 0) {
       keys[n] = `${place}${row.op}:${(n - start) % period}:${module}`;

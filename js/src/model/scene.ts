@@ -60,6 +60,8 @@ export const EMPTY_SCENE: Scene = {
   folded: 0,
 };
 
+/** More than there can be items: a pair of them is one whole number. */
+const PAIR = 2 ** 26;
 /** Unused leaves beyond this many are one item. */
 const LONELY = 200;
 
@@ -72,7 +74,8 @@ class Builder {
   private readonly links: Link[] = [];
   private readonly byKey = new Map<string, number>();
   private readonly itemOf = new Map<number, number>();
-  private readonly linkAt = new Map<string, number>();
+  /** Links of folded items, by their pair of ends. */
+  private readonly linkAt = new Map<number, number>();
   private readonly used = new Set<number>();
   /** Leaves already counted in a folded drawing, by item. */
   private readonly covered = new Map<number, Set<number>>();
@@ -164,8 +167,8 @@ class Builder {
       return;
     }
     const grouped = this.items[source].members !== null || this.items[target].members !== null;
-    const key = grouped ? `${source}>${target}` : `${source}>${target}:${edge.slot}`;
-    const at = this.linkAt.get(key);
+    const pair = source * PAIR + target;
+    const at = grouped ? this.linkAt.get(pair) : undefined;
     if (at !== undefined) {
       const link = this.links[at];
       link.times += 1;
@@ -174,7 +177,7 @@ class Builder {
     }
     const back = this.items[source].order >= this.items[target].order;
     const { slot, cut, gradNorm } = edge;
-    this.linkAt.set(key, this.links.length);
+    if (grouped) this.linkAt.set(pair, this.links.length);
     this.links.push({ source, target, slot, cut, gradNorm, back, times: 1 });
   }
 

@@ -152,6 +152,8 @@ export class App implements Context {
     if (delta.replace) this.askedFor = "";
     this.remark();
     if (!this.frozen) this.ask();
+    // The last picture of a cell does not wait.
+    if (this.store.status.state !== "running") this.hurry();
     this.schedule();
   }
 
@@ -212,6 +214,12 @@ export class App implements Context {
   }
 
   // Rebuilding: at most one at a time, and never so often that the page has no time for its reader.
+
+  private hurry(): void {
+    clearTimeout(this.timer);
+    this.timer = 0;
+    this.earliest = 0;
+  }
 
   private schedule(): void {
     if (this.timer !== 0) return;
