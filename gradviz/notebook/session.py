@@ -18,6 +18,7 @@ log = logging.getLogger("gradviz")
 
 PERIOD = 0.05
 DRAIN_SECONDS = 0.003
+VIEWS = 12
 
 
 class Session:
@@ -58,8 +59,15 @@ class Session:
         return made
 
     def add(self, view, follower: Follower | None = None):
-        """Keep ``view`` up to date, at once when a cell is running."""
-        self.views = {v: f for v, f in self.views.items() if not v.closed} | {view: follower}
+        """Keep ``view`` up to date, at once when a cell is running.
+
+        Only the newest views are: older ones, often of a cell that was run again, stay as they are.
+        """
+        open_ones = {v: f for v, f in self.views.items() if not v.closed}
+        inline = [v for v in open_ones if v.placement == "inline"]
+        for old in inline[: max(0, len(inline) + 1 - VIEWS)]:
+            del open_ones[old]
+        self.views = open_ones | {view: follower}
         self.source.want_norms = True
         if self.running:
             self.ticker.start()

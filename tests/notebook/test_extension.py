@@ -1,6 +1,8 @@
 """Loading, unloading and all between in a shell with no front end: a clear line or silence."""
 
 import gc
+import subprocess
+import sys
 import weakref
 
 import pytest
@@ -206,3 +208,17 @@ def test_show_without_the_extension(run):
     run("import gradviz, gradviz as torch")
     assert "SumBackward0" in run("gradviz.show((torch.ones(2, requires_grad=True) * 2).sum())")
     assert events.door.observer is None
+
+
+def test_loading_is_light(root, tmp_path):
+    text = (
+        "import sys\nfrom IPython.core.interactiveshell import InteractiveShell\n"
+        "shell = InteractiveShell.instance()\nshell.run_cell('%load_ext gradviz')\n"
+        "heavy = 'scipy anywidget ipywidgets graphviz ml_dtypes gradviz.nn'.split()\n"
+        "print([name for name in heavy if name in sys.modules])"
+    )
+    environment = {"PYTHONPATH": str(root), "IPYTHONDIR": str(tmp_path), "PATH": ""}
+    ended = subprocess.run(
+        [sys.executable, "-c", text], capture_output=True, text=True, env=environment, check=True
+    )
+    assert ended.stdout == "[]\n", ended.stdout + ended.stderr

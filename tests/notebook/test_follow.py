@@ -30,6 +30,7 @@ def operations(follower):
 def view_of(follower, session):
     class View:
         closed = False
+        placement = "inline"
 
         def push(self, last):
             pass
@@ -37,7 +38,9 @@ def view_of(follower, session):
         def close(self):
             self.closed = True
 
-    session.add(View(), follower)
+    view = View()
+    session.add(view, follower)
+    return view
 
 
 def test_it_outlives_the_next_cell_and_sees_the_gradient(session):
@@ -102,3 +105,10 @@ def test_norms_are_measured_only_while_somebody_looks(session):
     assert session.source.want_norms
     session.remove(next(iter(session.views)))
     assert not session.source.want_norms
+
+
+def test_only_the_newest_views_are_fed(session):
+    docked = view_of(None, session)
+    docked.placement = "dock"
+    views = [view_of(None, session) for _ in range(20)]
+    assert list(session.views) == [docked, *views[-12:]]
