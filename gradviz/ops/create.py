@@ -193,6 +193,8 @@ only_method(lambda self, *size, device=None: wrap(xp.zeros(sizes(size), self._a.
 
 # ---------------------------------------------------------------- filling in place
 fill_op = declare("fill", lambda x, value: xp.full(x.shape, value, x.dtype), "self", "value", formula="0", self=lambda F, g: F.zeros_like(g))
+fill_inplace = declare("fill_inplace", lambda x, value: xp.full(x.shape, value, x.dtype), "self", "value", node="FillBackward2", formula="0",
+                       self=lambda F, g: F.zeros_like(g))  # fmt: skip
 fill_tensor_op = declare("fill_tensor", lambda x, value: xp.broadcast_to(value.astype(x.dtype), x.shape), "self value", node="FillBackward1",
                          formula="∂value: Σ g", self=lambda F, g: F.zeros_like(g), value=lambda F, g: F.sum(g))  # fmt: skip
 zero_op = declare("zero", lambda x: xp.zeros(x.shape, x.dtype), "self", "", node="ZeroBackward0", formula="0", self=lambda F, g: F.zeros_like(g))
@@ -206,7 +208,7 @@ def fill_(self, value):
         if value._g is not None:
             return views.write(fill_tensor_op.op, (self, value))
         value = value._a.item()
-    return views.write(fill_op.op, (self,), (value,))
+    return views.write(fill_inplace.op, (self,), (value,))
 
 
 def zero_(self):

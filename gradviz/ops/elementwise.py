@@ -170,11 +170,14 @@ def _special(name):
 # ---------------------------------------------------------------- comparison and logic: nothing flows back
 def _compare(name, function):
     found = binary(name, function, inplace=False, self=None, other=None)
-    twin = binary(f"{name}_inplace", function, node=f"{name.title().replace('_', '')}Backward0", expose=False, self=_none, other=_none)
+    node = f"{name.title().replace('_', '')}Backward"
+    by_tensor = binary(f"{name}_tensor", function, node=f"{node}1", expose=False, self=_none, other=_none)
+    by_number = declare(f"{name}_number", function, "self", "value", node=f"{node}0", self=_none)
 
     def inplace(self, other):
-        self, other = operands(name, self, other)
-        return write(twin.op, (self, cast_operand(self, other)))
+        if not isinstance(other, Tensor):
+            return write(by_number.op, (self,), (operands(name, self, other)[1]._a,))
+        return write(by_tensor.op, (self, cast_operand(self, other)))
 
     inplace.__name__, inplace.__doc__ = f"{name}_", f"In-place ``{name}``: 1 where it holds, 0 elsewhere."
     only_method(inplace)

@@ -72,9 +72,9 @@ def _zero_pivot(a):
     return int(zero[0]) + 1 if zero.size else 0
 
 
-def _quiet(function, *args):
-    with xp.errstate(all="ignore"):
-        return function(*args)
+def _columns(x):
+    """``x`` laid out column by column, as LAPACK leaves it and PyTorch shows it."""
+    return xp.ascontiguousarray(x.swapaxes(-2, -1)).swapaxes(-2, -1)
 
 
 # ---------------------------------------------------------------- determinant, inverse
@@ -147,8 +147,6 @@ def slogdet(A):
     """(sign, logabsdet) of a square matrix or of a batch."""
     _square("linalg.slogdet", A)
     sign, log = slogdet_op(A)
-    if sign._a.dtype.kind != "c":
-        sign = sign.detach()
     return return_types("slogdet", ("sign", "logabsdet"))(sign, log)
 
 
@@ -164,7 +162,7 @@ def logdet(input):
 
 def _inv_forward(a):
     try:
-        return xp.linalg.inv(a)
+        return _columns(xp.linalg.inv(a))
     except xp.linalg.LinAlgError:
         _refuse_singular("linalg.inv", a)
 
@@ -197,7 +195,7 @@ method(inv, "inverse")
 # ---------------------------------------------------------------- systems of equations
 def _solve_forward(a, b, vector):
     try:
-        return xp.linalg.solve(a, b[..., None])[..., 0] if vector else xp.linalg.solve(a, b)
+        return xp.linalg.solve(a, b[..., None])[..., 0] if vector else _columns(xp.linalg.solve(a, b))
     except xp.linalg.LinAlgError:
         _refuse_singular("torch.linalg.solve", a, "solve")
 
@@ -256,7 +254,7 @@ def _triangle(a, upper, unit):
 def _triangular_forward(a, b, upper, left, unit):
     a = _triangle(a, upper, unit)
     if left:
-        return xp.linalg.solve(a, b)
+        return _columns(xp.linalg.solve(a, b))
     return xp.ascontiguousarray(xp.linalg.solve(a.swapaxes(-2, -1), b.swapaxes(-2, -1)).swapaxes(-2, -1))
 
 
@@ -290,7 +288,7 @@ def _cholesky_forward(a, upper):
         lower = xp.linalg.cholesky(xp.conj(a.swapaxes(-2, -1)) if upper else a)
     except xp.linalg.LinAlgError:
         _refuse_indefinite(a)
-    return xp.ascontiguousarray(xp.conj(lower.swapaxes(-2, -1))) if upper else lower
+    return _columns(xp.conj(lower.swapaxes(-2, -1)) if upper else lower)
 
 
 def _refuse_indefinite(array):
@@ -358,13 +356,13 @@ def _old_cholesky(input, upper=False):
 
 def _chol_solve_forward(b, factor, upper):
     lower = xp.conj(xp.triu(factor).swapaxes(-2, -1)) if upper else xp.tril(factor)
-    return xp.linalg.solve(xp.conj(lower.swapaxes(-2, -1)), xp.linalg.solve(lower, b))
+    return _columns(xp.linalg.solve(xp.conj(lower.swapaxes(-2, -1)), xp.linalg.solve(lower, b)))
 
 
 def _chol_solve_factor(F, g, input2, result, upper):
     common = F.matmul(F.chol_solve_op(g, input2, upper), _swap(F, result))
     common = common + _swap(F, common)
-    return -(F.triu(F.matmul(F.triu(input2, 0), common), 0) if upper else F.tril(F.matmul(common, F.tril(input2, 0)), 0))
+    return -(F.matmul(input2, common) if upper else F.matmul(common, input2))
 
 
 chol_solve_op = declare("chol_solve_op", _chol_solve_forward, "self input2", "upper", node="CholeskySolveBackward0",
@@ -380,7 +378,7 @@ def cholesky_solve(input, L, upper=False, *, out=None):
 
 def _chol_inverse_grad(F, g, self, result, upper):
     common = F.matmul(result, F.matmul(g + _swap(F, g), result))
-    return -(F.triu(F.matmul(F.triu(self, 0), common), 0) if upper else F.tril(F.matmul(common, F.tril(self, 0)), 0))
+    return -(F.matmul(self, common) if upper else F.matmul(common, self))
 
 
 chol_inverse_op = declare("chol_inverse_op", lambda f, upper: _chol_solve_forward(xp.broadcast_to(xp.eye(f.shape[-1], dtype=f.dtype), f.shape), f, upper),
@@ -404,7 +402,7 @@ method(cholesky_inverse)
 def _qr_forward(a, mode):
     if mode == "r":
         return xp.zeros(0, a.dtype), xp.linalg.qr(a, "r")
-    return tuple(xp.linalg.qr(a, mode))
+    return tuple(map(_columns, xp.linalg.qr(a, mode)))
 
 
 def _sym_inverse_adjoint(F, x):
@@ -486,7 +484,7 @@ def _lu_forward(a):
     pivots = xp.empty((len(flat), min(a.shape[-2:])), xp.int32)
     for k, one in enumerate(flat):
         pivots[k], packed[k], _ = _lu_parts(one)
-    return packed.reshape(a.shape), pivots.reshape(*a.shape[:-2], -1)
+    return _columns(packed.reshape(a.shape)), pivots.reshape(*a.shape[:-2], -1)
 
 
 def _permutation(pivots, n):
@@ -657,10 +655,10 @@ def _svd_joint(F, g, result, self_shape, full_matrices):
     gu, gs, gvh = g
     m, n = self_shape[-2:]
     k = min(m, n)
-    if full_matrices and (gu is not None or gvh is not None):
-        raise RuntimeError("svd_backward: The singular vectors in the complete basis are not differentiable. Use full_matrices=False")
     axis = _ndim(F, u) - 1
     u, vh = F.narrow(u, axis, 0, k), F.narrow(vh, axis - 1, 0, k)
+    gu = None if gu is None else F.narrow(gu, axis, 0, k)
+    gvh = None if gvh is None else F.narrow(gvh, axis - 1, 0, k)
     inner = None if gs is None else F.diag_embed_op(gs, 0, -2, -1)
     if gu is None and gvh is None:
         return (F.matmul(u, F.matmul(F.cast(inner, _np(F, u)), vh)),)
@@ -731,7 +729,8 @@ def _eigh_joint(F, g, result, uplo):
         gap = _filled(F, _row(F, values) - _column(F, values), 1)
         part = _filled(F, turned / gap, 0)
         inner = part if inner is None else inner + part
-    return (F.matmul(vectors, F.matmul(inner, _swap(F, vectors))),)
+    out = F.matmul(vectors, F.matmul(inner, _swap(F, vectors)))
+    return (out if gv is None else (out + _swap(F, out)) * 0.5,)
 
 
 _EIG = {"eigenvalues": lambda node: TENSOR.result(node)[0], "eigenvectors": lambda node: TENSOR.result(node)[1]}
@@ -1037,11 +1036,8 @@ def _product(tensors, cut, i, j):
     return _product(tensors, cut, i, k) @ _product(tensors, cut, k + 1, j)
 
 
-def _cross_of(a, b, dim):
-    return xp.cross(a, b, axis=dim)
-
-
-cross_op = declare("cross_op", _cross_of, "self other", "dim", node="LinalgCrossBackward0", formula="∂self: other × g    ∂other: g × self",
+public("chain_matmul", lambda *matrices: matrices[0] if len(matrices) == 1 else multi_dot(matrices))
+cross_op = declare("cross_op", lambda a, b, dim: xp.cross(a, b, axis=dim), "self other", "dim", node="LinalgCrossBackward0", formula="∂self: other × g    ∂other: g × self",
                    self=lambda F, g, other, dim: F.cross_op(F.conj(other), g, dim),
                    other=lambda F, g, self, dim: F.cross_op(g, F.conj(self), dim))  # fmt: skip
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from ..backend import xp
-from ..engine import dtypes
+from ..engine import dtypes, views
 from ..engine.dispatch import RAW, TENSOR, Tensor, broadcast_error, not_a_tensor
 from ..engine.tensor import wrap_dim
 from ..engine.modes import local, state
 from .declare import declare, method, only_method, public
 from .lower import lowered
-from .shape import expand, permute, reshape, squeeze, unsqueeze
+from .shape import clone, expand, permute, reshape, transpose, unsafe_view_op, unsqueeze, view_op
 
 
 def _swap(F, x):
@@ -51,6 +51,7 @@ addmm_op = declare("addmm", _addmm, "self mat1 mat2", "beta alpha", formula="∂
 # In ``linear`` mat2 is a weight seen transposed: its gradient is computed so that the weight's own comes out row by row.
 linear_op = declare("linear_addmm", _addmm, "self mat1 mat2", "beta alpha", node="AddmmBackward0",
                     formula="∂self: g    ∂mat1: g · mat2ᵀ    ∂mat2: mat1ᵀ · g",
+                    also={"alpha": lambda node: 1, "beta": lambda node: 1},
                     self=lambda F, g: g, mat1=lambda F, g, mat2: F.mm(g, F.conj(F.t(mat2))),
                     mat2=lambda F, g, mat1: F.t(F.mm(F.t(g), F.conj(mat1))))  # fmt: skip
 linear_mm_op = declare("linear_mm", lambda a, b: a.dot(b), "self mat2", node="MmBackward0",
@@ -162,8 +163,12 @@ def matmul(input, other, *, out=None):
     if a == 2 and b == 1:
         return mv(input, other)
     if a == 1 and b == 2:
-        return squeeze(mm(unsqueeze(input, 0), other), 0)
+        return drop_first(mm(unsqueeze(input, 0), other))
     return _batched(input, other)
+
+
+drop_first = declare("drop_first", lambda x: x.reshape(x.shape[1:]), "self", node="SqueezeBackward4", formula="g in the shape of self",
+                     also={"dim": lambda node: 0}, self=lambda F, g, self_shape: F.reshape(g, self_shape))  # fmt: skip
 
 
 def _batched(input, other):
@@ -173,25 +178,28 @@ def _batched(input, other):
     if a >= 3 and b <= 2:
         rows = reshape(input, (-1, input._a.shape[-1]))
         if b == 1:
-            return reshape(mv(rows, other), input._a.shape[:-1])
-        return reshape(mm(rows, other), (*input._a.shape[:-1], other._a.shape[1]))
-    left = unsqueeze(input, 0) if a == 1 else input
-    right = unsqueeze(other, -1) if b == 1 else other
+            return unsafe_view_op(mv(rows, other), input._a.shape[:-1])
+        return unsafe_view_op(mm(rows, other), (*input._a.shape[:-1], other._a.shape[1]))
+    if a <= 2:
+        folded = _batched(transpose(other, -2, -1), input if a == 1 else TENSOR.t(input))
+        return folded if a == 1 else clone(transpose(folded, -2, -1), contiguous=True)
     try:
-        batch = xp.broadcast_shapes(left._a.shape[:-2], right._a.shape[:-2])
+        batch = xp.broadcast_shapes(input._a.shape[:-2], other._a.shape[:-2])
     except ValueError:
-        raise broadcast_error(left._a.shape[:-2], right._a.shape[:-2]) from None
-    n, m, p = left._a.shape[-2], left._a.shape[-1], right._a.shape[-1]
-    if right._a.shape[-2] != m:
+        raise broadcast_error(input._a.shape[:-2], other._a.shape[:-2]) from None
+    n, m, p = input._a.shape[-2], input._a.shape[-1], other._a.shape[-1]
+    if other._a.shape[-2] != m:
         raise RuntimeError(
             f"Expected size for first two dimensions of batch2 tensor to be: [{_count(batch)}, {m}] but got: [{_count(batch)}, "
-            f"{right._a.shape[-2]}]."
+            f"{other._a.shape[-2]}]."
         )
-    out = bmm_op(reshape(expand(left, (*batch, n, m)), (-1, n, m)), reshape(expand(right, (*batch, m, p)), (-1, m, p)))
-    out = reshape(out, (*batch, n, p))
-    if a == 1:
-        out = squeeze(out, -2)
-    return squeeze(out, -1) if b == 1 else out
+    out = bmm_op(_stacked(expand(input, (*batch, n, m))), _stacked(expand(other, (*batch, m, p))))
+    return unsafe_view_op(out, (*batch, n, p))
+
+
+def _stacked(x):
+    """All batch dimensions as one."""
+    return reshape(x, (_count(x._a.shape[:-2]), *x._a.shape[-2:]))
 
 
 def _count(shape):
@@ -216,11 +224,70 @@ def addmm(input, mat1, mat2, *, beta=1, alpha=1):
 for _f in (mm, mv, dot, bmm, matmul, addmm):
     method(_f)
 method(lambda input, batch1, batch2, *, beta=1, alpha=1: baddbmm_op(input, batch1, batch2, beta, alpha), "baddbmm")
-method(lambda input, vec2: ger_op(input, vec2), "outer")
-method(lambda input, vec2: ger_op(input, vec2), "ger")
-method(lambda input, other: dot(input, other) if input._a.ndim == 1 else (input * other).sum(-1), "inner")
+
+
+def outer(input, vec2, *, out=None):
+    """The outer product of two vectors."""
+    for position, x in enumerate((input, vec2), 1):
+        if x._a.ndim != 1:
+            raise RuntimeError(f"outer: Expected 1-D argument {'self' if position == 1 else 'vec2'}, but got {x._a.ndim}-D")
+    return TENSOR.mul(view_op(input, (input._a.shape[0], 1)), vec2)
+
+
+def inner(input, other, *, out=None):
+    """Dot products of the last dimensions."""
+    if input._a.ndim == 0 or other._a.ndim == 0:
+        return TENSOR.mul(input, other)
+    if input._a.shape[-1] != other._a.shape[-1]:
+        raise RuntimeError(f"inner() the last dimension must match on both input tensors but got shapes {list(input._a.shape)} and "
+                           f"{list(other._a.shape)}")  # fmt: skip
+    return tensordot(input, other, [[-1], [-1]])
+
+
+def _added(name, op_function, product):
+    """``beta · input + alpha · product``, recorded as one node, and its in-place form."""
+
+    def function(input, first, second, *, beta=1, alpha=1, out=None):
+        shape = product(first._a, second._a).shape
+        return op_function(input if input._a.shape == shape else expand(input, shape), first, second, beta, alpha)
+
+    def inplace(self, first, second, *, beta=1, alpha=1):
+        return views.write(op_function.op, (self, first, second), (beta, alpha))
+
+    function.__doc__ = f"``{name}``: beta · input + alpha · product."
+    inplace.__name__ = f"{name}_"
+    method(function, name)
+    only_method(inplace)
+
+
+addmv_op = declare("addmv_op", lambda c, mat, vec, beta, alpha: _times(c, beta) + _times(mat.dot(vec), alpha), "self mat vec", "beta alpha",
+                   node="AddmvBackward0", self=lambda F, g, beta: _times(g, beta),
+                   mat=lambda F, g, vec, alpha: _times(F.ger(g, F.conj(vec)), alpha),
+                   vec=lambda F, g, mat, alpha: _times(F.mv(F.conj(F.t(mat)), g), alpha))  # fmt: skip
+addr_op = declare("addr_op", lambda c, a, b, beta, alpha: _times(c, beta) + _times(a[:, None] * b[None, :], alpha), "self vec1 vec2",
+                  "beta alpha", node="AddrBackward0", self=lambda F, g, beta: _times(g, beta),
+                  vec1=lambda F, g, vec2, alpha: _times(F.mv(g, F.conj(vec2)), alpha),
+                  vec2=lambda F, g, vec1, alpha: _times(F.mv(F.t(g), F.conj(vec1)), alpha))  # fmt: skip
+
+
+def _each(F, g, shape):
+    return F.expand_to(F.reshape(g, (1, *(g if F is RAW else g._a).shape)), (shape[0], *(g if F is RAW else g._a).shape))
+
+
+_SIZES = {"batch1_sym_argsize_0": lambda node: node.at[-1][0], "batch1_sym_argsize_1": lambda node: node.at[-1][1],
+          "batch2_sym_argsize_2": lambda node: node.shape[-1]}  # fmt: skip
+addbmm_op = declare("addbmm_op", lambda c, a, b, beta, alpha: _times(c, beta) + _times(xp.matmul(a, b).sum(0), alpha), "self batch1 batch2",
+                    "beta alpha", node="AddbmmBackward0", also=_SIZES, hidden=("batch1_sym_sizes",), self=lambda F, g, beta: _times(g, beta),
+                    batch1=lambda F, g, batch2, batch1_shape, alpha: _times(F.bmm(_each(F, g, batch1_shape), _swap(F, batch2)), alpha),
+                    batch2=lambda F, g, batch1, batch1_shape, alpha: _times(F.bmm(_swap(F, batch1), _each(F, g, batch1_shape)), alpha))  # fmt: skip
+method(outer)
+method(outer, "ger")
+method(inner)
+_added("addmv", addmv_op, lambda mat, vec: mat.dot(vec))
+_added("addr", addr_op, lambda a, b: a[:, None] * b[None, :])
+_added("addbmm", addbmm_op, lambda a, b: xp.matmul(a, b).sum(0))
+public("addmv_", Tensor.addmv_)
 method(lambda input, other: vdot_op(input, other), "vdot")
-method(lambda input, mat, vec, *, beta=1, alpha=1: _times(input, beta) + _times(mv(mat, vec), alpha), "addmv")
 Tensor.__matmul__ = matmul
 Tensor.__rmatmul__ = lambda self, other: matmul(other, self)
 TENSOR.matmul = matmul
@@ -265,24 +332,89 @@ def einsum(equation, *operands):
     """Sums of products by index letters, two operands at a time."""
     if len(operands) == 1 and isinstance(operands[0], (list, tuple)):
         operands = tuple(operands[0])
+    if not operands:
+        raise ValueError("einsum(): must provide at least one operand" if isinstance(equation, str) else "einsum(): must specify the equation string and at least one operand, or at least one operand and its subscripts list")  # fmt: skip
     terms, result = _parse(equation.replace(" ", ""), operands)
-    out, letters = _diagonals(operands[0], terms[0])
-    for k, x in enumerate(operands[1:], 1):
-        later = set("".join(terms[k + 1 :])) | set(result)
-        x, names = _diagonals(x, terms[k])
-        out, letters = _contract(out, letters, x, names, later)
-    drop = [i for i, c in enumerate(letters) if c not in result]
-    if drop:
-        out = out.sum(drop)
-        letters = [c for c in letters if c in result]
-    return permute(out, [letters.index(c) for c in result]) if letters else out
+    letters = result + sorted({c for t in terms for c in t} - set(result))
+    aligned = [_aligned(x, t, letters) for x, t in zip(operands, terms, strict=True)]
+    if len(aligned) == 1:
+        summed = tuple(range(len(result), len(letters)))
+        return TENSOR.sum_dims(aligned[0], summed, False) if summed else aligned[0]
+    _check_sizes(aligned, letters)
+    last = {d: max(k for k, t in enumerate(terms) if letters[d] in t) for d in range(len(letters))}
+    out = aligned[0]
+    out = _sum_finished(out, [d for d in range(len(result), len(letters)) if last[d] == 0])
+    for k, x in enumerate(aligned[1:], 1):
+        finished = [d for d in range(len(result), len(letters)) if last[d] == k]
+        out = _pair(out, x, finished)
+    return out if len(result) == len(letters) else reshape_away(out, len(result))
+
+
+def reshape_away(x, ndim):
+    """``x`` without its last dimensions, which are all of size 1."""
+    return x if x._a.ndim == ndim else reshape(x, x._a.shape[:ndim])
+
+
+def _aligned(x, term, letters):
+    """``x`` with one dimension a letter of the whole equation, in that order; absent letters have size 1."""
+    x, names = _diagonals(x, term)
+    for _ in range(len(letters) - len(names)):
+        x = unsqueeze(x, x._a.ndim)
+    missing = iter(range(len(names), len(letters)))
+    order = [names.index(c) if c in names else next(missing) for c in letters]
+    return permute(x, order) if order else x
+
+
+def _check_sizes(tensors, letters):
+    for d, c in enumerate(letters):
+        sizes = [x._a.shape[d] for x in tensors]
+        wide = {n for n in sizes if n != 1}
+        if len(wide) > 1:
+            k = next(i for i, n in enumerate(sizes) if n != 1 and n != sizes[0])
+            raise RuntimeError(f"einsum(): subscript {c} has size {sizes[k]} for operand {k} which does not broadcast with previously seen "
+                               f"size {next(n for n in sizes if n != 1)}")  # fmt: skip
+
+
+def _sum_finished(x, dims):
+    wide = [d for d in dims if x._a.shape[d] != 1]
+    out = x
+    if wide:
+        out = TENSOR.sum_dims(x, tuple(dims), True)
+    return out
+
+
+def _pair(a, b, finished):
+    """The product of two aligned operands, summed over the ``finished`` dimensions (kept as size 1)."""
+    a = _sum_finished(a, [d for d in finished if b._a.shape[d] == 1])
+    b = _sum_finished(b, [d for d in finished if a._a.shape[d] == 1])
+    inner = [d for d in finished if a._a.shape[d] != 1 and b._a.shape[d] != 1]
+    if not inner:
+        return TENSOR.mul(a, b)
+    return _sum_product(a, b, inner)
+
+
+def _sum_product(a, b, inner):
+    """Σ a · b over ``inner`` by one batched product; the others are batch, rows or columns."""
+    sa, sb = a._a.shape, b._a.shape
+    batch = [d for d in range(len(sa)) if d not in inner and sa[d] != 1 and sb[d] != 1]
+    rows = [d for d in range(len(sa)) if d not in inner and sa[d] != 1 and sb[d] == 1]
+    columns = [d for d in range(len(sa)) if d not in inner and sb[d] != 1 and sa[d] == 1]
+    rest = [d for d in range(len(sa)) if d not in (*inner, *batch, *rows, *columns)]
+    size = lambda shape, dims: _count([shape[d] for d in dims])  # noqa: E731
+    left = reshape(permute(a, batch + rows + inner + columns + rest), (size(sa, batch), size(sa, rows), size(sa, inner)))
+    right = reshape(permute(b, batch + inner + columns + rows + rest), (size(sb, batch), size(sb, inner), size(sb, columns)))
+    out = bmm_op(left, right)
+    order = batch + rows + inner + columns + rest
+    wide = reshape(out, tuple(sb[d] if d in columns else 1 if d in inner else sa[d] for d in order))
+    return permute(wide, [order.index(d) for d in range(len(sa))])
 
 
 def _parse(equation, operands):
     left, arrow, right = equation.partition("->")
     terms = left.split(",")
     if len(terms) != len(operands):
-        raise RuntimeError("einsum(): the number of operands specified in the equation was not " + f"{len(operands)}")
+        more = "fewer" if len(operands) < len(terms) else "more"
+        raise RuntimeError(f"einsum(): {more} operands were provided than specified in the equation")
     wide = max((x._a.ndim - len(t.replace("...", "")) for x, t in zip(operands, terms, strict=True) if "..." in t), default=0)
     spare = "ΑΒΓΔΕΖΗΘ"[:wide]
     terms = [
@@ -312,38 +444,14 @@ def _diagonals(x, term):
     return x, letters
 
 
-def _contract(a, la, b, lb, later):
-    """Two operands to one: letters shared and not needed later are summed by one batched product."""
-    only_a = [c for c in la if c not in lb and c not in later]
-    only_b = [c for c in lb if c not in la and c not in later]
-    if only_a:
-        a, la = a.sum([la.index(c) for c in only_a]), [c for c in la if c not in only_a]
-    if only_b:
-        b, lb = b.sum([lb.index(c) for c in only_b]), [c for c in lb if c not in only_b]
-    batch = [c for c in la if c in lb and c in later]
-    inner = [c for c in la if c in lb and c not in later]
-    rows, columns = [c for c in la if c not in lb], [c for c in lb if c not in la]
-    size = {c: n for c, n in zip(la, a._a.shape, strict=True)}
-    size.update({c: n for c, n in zip(lb, b._a.shape, strict=True) if n != 1 or c not in size})
-    left = _arrange(a, la, (batch, rows, inner), size)
-    right = _arrange(b, lb, (batch, inner, columns), size)
-    out = bmm(left, right)
-    return reshape(out, tuple(size[c] for c in batch + rows + columns)), batch + rows + columns
-
-
-def _arrange(x, letters, groups, size):
-    order = [c for group in groups for c in group]
-    x = permute(x, [letters.index(c) for c in order]) if order else x
-    x = expand(x, tuple(size[c] for c in order))
-    return reshape(x, tuple(_count([size[c] for c in group]) for group in groups))
-
-
 def tensordot(a, b, dims=2):
     """Contraction over the last ``dims`` of ``a`` and the first of ``b``, or over given pairs."""
     if isinstance(dims, int):
         da, db = list(range(a._a.ndim - dims, a._a.ndim)), list(range(dims))
     else:
         da, db = ([wrap_dim(d, x._a.ndim) for d in (ds if isinstance(ds, (list, tuple)) else [ds])] for ds, x in zip(dims, (a, b), strict=True))
+    if len(da) == a._a.ndim == 1 and b._a.ndim == 1:
+        return view_op(dot(permute(a, da), permute(b, db)), ())
     ra, rb = [d for d in range(a._a.ndim) if d not in da], [d for d in range(b._a.ndim) if d not in db]
     n = _count([a._a.shape[d] for d in da])
     left = reshape(permute(a, ra + da), (-1, n))
@@ -353,14 +461,5 @@ def tensordot(a, b, dims=2):
 
 public("einsum", einsum)
 public("tensordot", tensordot)
-public("chain_matmul", lambda *matrices: _chain(matrices))
-
-
-def _chain(matrices):
-    out = matrices[0]
-    for m in matrices[1:]:
-        out = matmul(out, m)
-    return out
-
-
-only_method(lambda self, mat1, mat2, *, beta=1, alpha=1: self.copy_(addmm(self, mat1, mat2, beta=beta, alpha=alpha)), "addmm_")
+only_method(lambda self, mat1, mat2, *, beta=1, alpha=1: views.write(addmm_op.op, (self, mat1, mat2), (beta, alpha)), "addmm_")
+only_method(lambda self, batch1, batch2, *, beta=1, alpha=1: views.write(baddbmm_op.op, (self, batch1, batch2), (beta, alpha)), "baddbmm_")

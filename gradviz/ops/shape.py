@@ -108,6 +108,8 @@ def _viewable(array, shape):
 
 view_op = declare("view", lambda x, size: x.reshape(size), "self", "size", node="ViewBackward0", view=True,
                   formula="g in the shape of self", self=lambda F, g, self_shape: F.reshape(g, self_shape))  # fmt: skip
+reshape_alias_op = declare("reshape_alias", lambda x, size: x.reshape(size), "self", "size", node="ReshapeAliasBackward0", view=True,
+                           formula="g in the shape of self", self=lambda F, g, self_shape: F.reshape(g, self_shape))  # fmt: skip
 unsafe_view_op = declare("unsafe_view", lambda x, size: x.reshape(size), "self", "size", node="UnsafeViewBackward0",
                          formula="g in the shape of self", self=lambda F, g, self_shape: F.reshape(g, self_shape))  # fmt: skip
 alias_op = declare("alias", lambda x: x.view(), "self", "", node="AliasBackward0", view=True, self=lambda F, g: g)
@@ -128,7 +130,7 @@ def reshape(input, *shape):
             return view_op(input, infer(sizes(shape), array.size))
     shape = infer(sizes(shape), array.size)
     if _viewable(array, shape) is not None:
-        return view_op(input, shape)
+        return reshape_alias_op(input, shape)
     return unsafe_view_op(clone(input, contiguous=True), shape)
 
 

@@ -117,7 +117,10 @@ def graph(node, depth=12):
 
 def saved_names(node):
     """The ``_saved_*`` names of a node."""
-    return sorted(n for n in dir(node) if n.startswith("_saved_"))
+    names = [n for n in dir(node) if n.startswith("_saved_")]
+    # sizes and strides of the factors of a product are kept by PyTorch only to choose layouts
+    product = type(node).__name__ in ("MmBackward0", "AddmmBackward0")
+    return sorted(n for n in names if not (product and n.endswith(("sym_sizes", "sym_strides"))))
 
 
 def differences(torch, engine, expression, given=None, order=2, check_saved=True, strides=True):

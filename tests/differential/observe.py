@@ -69,10 +69,12 @@ def values(t):
     return [str(t.dtype).split(".")[-1], list(t.shape), plain(t.detach().reshape(-1).tolist())]
 
 
-def describe(t, with_graph=True):
-    """Every property of a tensor that the two engines share."""
-    seen = {"values": attempt(lambda: values(t))}
-    for name in ("requires_grad", "is_leaf", "_version", "output_nr", "retains_grad"):
+def describe(name, t, with_graph=True):
+    """Every property of a tensor that the two engines share; of a gradient (d…) its values."""
+    seen = {"values": attempt(lambda: values(t)), "grad mode": [t.requires_grad, attempt(lambda: t.is_leaf)]}
+    if name[0] == "d":
+        return seen
+    for name in ("_version", "output_nr", "retains_grad"):
         seen[name] = attempt(lambda name=name: getattr(t, name))
     seen["stride"] = list(t.stride()) if all(n > 1 for n in t.shape) else None
     seen["_is_view"] = t._is_view()
@@ -95,7 +97,7 @@ def observe(torch, statements, with_graph=True):
                 exec(compile(statement, f"<statement {k}>", "exec"), scope)  # noqa: S102
             except Exception as error:  # noqa: BLE001
                 errors.append([k, *first_line(error)])
-        tensors = {n: describe(t, with_graph) for n, t in sorted(scope.items()) if isinstance(t, torch.Tensor)}
+        tensors = {n: describe(n, t, with_graph) for n, t in sorted(scope.items()) if isinstance(t, torch.Tensor)}
     seen = {"errors": errors, "log": plain(scope["log"]), "tensors": tensors}
     scope.clear()
     return seen

@@ -37,13 +37,14 @@ class Program:
         except Exception:  # noqa: BLE001, S110
             pass
 
-    def fresh(self):
+    def fresh(self, letter="v"):
+        """A new name; gradients begin with d."""
         self.count += 1
-        return f"v{self.count}"
+        return f"{letter}{self.count}"
 
     def pick(self, *wishes):
         """A tensor's name, one that meets a wish where there is one."""
-        names = [n for n, t in self.scope.items() if n[0] == "v" and isinstance(t, self.torch.Tensor)]
+        names = [n for n, t in self.scope.items() if n[0] in "vd" and isinstance(t, self.torch.Tensor)]
         for wish in wishes:
             with_wish = [n for n in names if _holds(wish, self.scope[n])]
             if with_wish:
@@ -185,10 +186,17 @@ def in_mode(p):
     assert len(p.statements) == before + 1
 
 
+def own_edge(t):
+    """Not a view tracked through its base alone, nor a modified one: PyTorch crashes on hooks there."""
+    return t.requires_grad and not (t._is_view() and (t.grad_fn is None or t._version))
+
+
 def hook(p):
-    a = p.pick(differentiable)
+    a = p.pick(own_edge)
     k = len(p.statements)
-    leaf = p.pick(lambda t: t.requires_grad and t.is_leaf)
+    leaf = p.pick(lambda t: own_edge(t) and t.is_leaf)
+    if not own_edge(p.scope[a]):
+        return
     times = "lambda g: g * 2"
     p.add(p.choose([
         f"h{k} = {a}.register_hook(note('t{k}'))", f"h{k} = {a}.register_hook(note('t{k}', {times}))",
@@ -234,10 +242,10 @@ def take_grad(p):
     a, b, c = p.pick(result), p.pick(differentiable), p.pick(differentiable)
     unused = p.choose(["", ", allow_unused=True", ", allow_unused=True", ", materialize_grads=True"])
     p.add(p.choose([
-        f"{p.fresh()}, = torch.autograd.grad({a}.sum(), {b}{options(p)}{unused})",
-        f"{p.fresh()}, {p.fresh()} = torch.autograd.grad({a}.square().sum(), [{b}, {c}]{options(p)}{unused})",
-        f"{p.fresh()}, = torch.autograd.grad([{a}, {c}], {b}, [torch.ones_like({a}), torch.ones_like({c})]{options(p)}{unused})",
-        f"{p.fresh()}, = torch.autograd.grad({a}.sum(), torch.autograd.graph.get_gradient_edge({b}){options(p)}{unused})",
+        f"{p.fresh('d')}, = torch.autograd.grad({a}.sum(), {b}{options(p)}{unused})",
+        f"{p.fresh('d')}, {p.fresh('d')} = torch.autograd.grad({a}.square().sum(), [{b}, {c}]{options(p)}{unused})",
+        f"{p.fresh('d')}, = torch.autograd.grad([{a}, {c}], {b}, [torch.ones_like({a}), torch.ones_like({c})]{options(p)}{unused})",
+        f"{p.fresh('d')}, = torch.autograd.grad({a}.sum(), torch.autograd.graph.get_gradient_edge({b}){options(p)}{unused})",
     ]))  # fmt: skip
 
 
