@@ -8,3 +8,5 @@ from .loss import *  # noqa: F403
 from .norm import *  # noqa: F403
 from .pad import *  # noqa: F403
 from .pooling import *  # noqa: F403
+from .sparse import *  # noqa: F403
+from .vision import *  # noqa: F403

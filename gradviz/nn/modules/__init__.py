@@ -10,3 +10,5 @@ from .module import Module
 from .normalization import *  # noqa: F403
 from .padding import *  # noqa: F403
 from .pooling import *  # noqa: F403
+from .sparse import *  # noqa: F403
+from .vision import *  # noqa: F403

@@ -1,0 +1,233 @@
+"""Images: resizing, shuffling pixels, sampling on a grid."""
+
+from __future__ import annotations
+
+import math
+
+from ...backend import xp
+from ...engine.dispatch import RAW, TENSOR, wrap
+from ...ops import resample as table
+from ...ops.declare import declare, public
+from .pooling import adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d
+
+
+def pixel_shuffle(input, upscale_factor):
+    """(…, C·r², H, W) to (…, C, H·r, W·r)."""
+    if input.dim() < 3:
+        raise RuntimeError(f"pixel_shuffle expects input to have at least 3 dimensions, but got input with {input.dim()} dimension(s)")
+    if upscale_factor <= 0:
+        raise RuntimeError(f"pixel_shuffle expects a positive upscale_factor, but got {upscale_factor}")
+    if input.shape[-3] % upscale_factor**2:
+        raise RuntimeError(
+            "pixel_shuffle expects its input's 'channel' dimension to be divisible by the square of upscale_factor, but "
+            f"input.size(-3)={input.shape[-3]} is not divisible by {upscale_factor**2}"
+        )
+    return table.pixel_shuffle(input, upscale_factor)
+
+
+def pixel_unshuffle(input, downscale_factor):
+    """(…, C, H·r, W·r) to (…, C·r², H, W)."""
+    if input.dim() < 3:
+        raise RuntimeError(
+            f"pixel_unshuffle expects input to have at least 3 dimensions, but got input with {input.dim()} dimension(s)"
+        )
+    for name, n in (("height", input.shape[-2]), ("width", input.shape[-1])):
+        if n % downscale_factor:
+            raise RuntimeError(
+                f"pixel_unshuffle expects {name} to be divisible by downscale_factor, but input.size({-2 if name == 'height' else -1})="
+                f"{n} is not divisible by {downscale_factor}"
+            )
+    return table.pixel_unshuffle(input, downscale_factor)
+
+
+def channel_shuffle(input, groups):
+    """Channels of different groups next to each other."""
+    if input.shape[1] % groups:
+        raise RuntimeError(f"Number of channels must be divisible by groups. Got {input.shape[1]} channels and {groups} groups.")
+    return table.channel_shuffle(input, groups)
+
+
+# ---------------------------------------------------------------- resizing
+_LINEAR = {1: "linear", 2: "bilinear", 3: "trilinear"}
+
+
+def _sizes(input, size, scale_factor, n, recompute):
+    image = input.shape[2:]
+    if size is not None and scale_factor is not None:
+        raise ValueError("only one of size or scale_factor should be defined")
+    if size is not None:
+        if isinstance(size, (list, tuple)):
+            if len(size) != n:
+                raise ValueError(
+                    "Input and output must have the same number of spatial dimensions, but got input with spatial dimensions of "
+                    f"{list(image)} and output size of {size}. Please provide input tensor in (N, C, d1, d2, ...,dK) format and output "
+                    "size in (o1, o2, ...,oK) format."
+                )
+            return tuple(int(s) for s in size), (None,) * n
+        return (int(size),) * n, (None,) * n
+    if scale_factor is None:
+        raise ValueError("either size or scale_factor should be defined")
+    scales = tuple(scale_factor) if isinstance(scale_factor, (list, tuple)) else (scale_factor,) * n
+    if len(scales) != n:
+        raise ValueError(
+            "Input and scale_factor must have the same number of spatial dimensions, but got input with spatial dimensions of "
+            f"{list(image)} and scale_factor of shape {scale_factor}. Please provide input tensor in (N, C, d1, d2, ...,dK) format and "
+            "scale_factor in (s1, s2, ...,sK) format."
+        )
+    out = tuple(math.floor(float(i) * s) for i, s in zip(image, scales, strict=True))
+    return out, (None,) * n if recompute else scales
+
+
+def interpolate(input, size=None, scale_factor=None, mode="nearest", align_corners=None, recompute_scale_factor=None,
+                antialias=False):  # fmt: skip
+    """Images (N, C, …) with another number of pixels."""
+    n = input.dim() - 2
+    if mode in ("nearest", "area", "nearest-exact"):
+        if align_corners is not None:
+            raise ValueError(
+                "align_corners option can only be set with the interpolating modes: linear | bilinear | bicubic | trilinear"
+            )
+    else:
+        align_corners = bool(align_corners)
+    out, scales = _sizes(input, size, scale_factor, n, recompute_scale_factor)
+    if antialias and not (mode in ("bilinear", "bicubic") and n == 2):
+        raise ValueError("Anti-alias option is restricted to bilinear, bicubic, and lanczos modes and requires a 4-D tensor as input")
+    if mode == "area":
+        return (adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d)[n - 1](input, out)
+    known = mode in ("nearest", "nearest-exact") or _LINEAR.get(n) == mode or (mode == "bicubic" and n == 2)
+    if not known:
+        raise NotImplementedError(
+            "Input Error: Only 3D, 4D and 5D input Tensors supported (got {}D) for the modes: nearest | linear | bilinear | bicubic | "
+            "trilinear | area | nearest-exact (got {})".format(input.dim(), mode)
+        )
+    matrices = [_matrix(mode, o, i, align_corners, s, antialias) for o, i, s in zip(out, input.shape[2:], scales, strict=True)]
+    return table.RESIZE[mode + ("-aa" if antialias else ""), n](input, matrices)
+
+
+def _matrix(mode, count, size, align_corners, scale, antialias):
+    if antialias:
+        return table.antialias_matrix(count, size, align_corners, scale, mode == "bicubic")
+    if mode.startswith("nearest"):
+        return table.nearest_matrix(count, size, mode == "nearest-exact", scale)
+    if mode == "bicubic":
+        return table.cubic_matrix(count, size, align_corners, scale)
+    return table.linear_matrix(count, size, align_corners, scale)
+
+
+def upsample(input, size=None, scale_factor=None, mode="nearest", align_corners=None):
+    """The old name of ``interpolate``."""
+    return interpolate(input, size, scale_factor, mode, align_corners)
+
+
+def upsample_nearest(input, size=None, scale_factor=None):
+    """``interpolate`` with the nearest pixel."""
+    return interpolate(input, size, scale_factor, "nearest")
+
+
+def upsample_bilinear(input, size=None, scale_factor=None):
+    """``interpolate`` between four pixels, corners aligned."""
+    return interpolate(input, size, scale_factor, "bilinear", True)
+
+
+# ---------------------------------------------------------------- grids
+def affine_grid(theta, size, align_corners=None):
+    """Places (N, H, W, 2) or (N, D, H, W, 3) that the matrices ``theta`` give to the pixels of an image of ``size``."""
+    align_corners = bool(align_corners)
+    n = len(size) - 2
+    axes = []
+    for count in reversed(size[2:]):
+        at = xp.linspace(-1, 1, count) if count > 1 else xp.zeros(1)
+        axes.append(at if align_corners else at * (count - 1) / count)
+    meshes = xp.meshgrid(*reversed(axes), indexing="ij")
+    base = xp.stack([*reversed(meshes), xp.ones(size[2:])], -1).reshape(-1, n + 1).astype(theta._a.dtype)
+    return affine_op(theta, base, tuple(size[2:]))
+
+
+affine_op = declare("affine_grid_generator", lambda theta, base, image: xp.matmul(base, theta.swapaxes(1, 2)).reshape(len(theta), *image, -1),
+                    "theta", "base image", formula="gᵀ · base", theta=lambda F, g, base, image: _affine_back(F, g, base))  # fmt: skip
+
+
+def _affine_back(F, g, base):
+    rows = F.reshape(g, (g.shape[0], len(base), g.shape[-1]))
+    wide = F.constant(xp.ascontiguousarray(xp.broadcast_to(base, (g.shape[0], *base.shape))))
+    return F.bmm(F.transpose(rows, 1, 2), wide)
+
+
+def _sample(F, x, grid, mode, padding, align_corners):
+    """The same formula on arrays and tensors: images (N, C, …) at places (N, …, dims)."""
+    image, dims = tuple(x.shape[2:]), grid.shape[-1]
+    at = [
+        table.place(F, F.select(grid, dims + 1, dims - 1 - d) if F is TENSOR else grid[..., dims - 1 - d], image[d], align_corners, padding)
+        for d in range(dims)
+    ]
+    raw = [a if isinstance(a, xp.ndarray) else a._a for a in at]
+    if mode == "nearest":
+        return _gathered(F, x, [xp.rint(a).astype(int) for a in raw], image)
+    if mode == "bicubic":
+        raise NotImplementedError("grid_sample with mode='bicubic' is not supported")
+    low = [xp.floor(a).astype(int) for a in raw]
+    total = None
+    for corner in table.corners(raw, dims):
+        weight = None
+        for d in range(dims):
+            part = at[d] - F.constant(low[d].astype(raw[d].dtype))
+            part = part if corner[d] else 1 - part
+            weight = part if weight is None else weight * part
+        picked = _gathered(F, x, [i + c for i, c in zip(low, corner, strict=True)], image)
+        term = picked * F.reshape(weight, (weight.shape[0], 1, *weight.shape[1:]))
+        total = term if total is None else total + term
+    return total
+
+
+def _gathered(F, x, indices, image):
+    flat, inside = table.flat_index(indices, image)
+    n, c = x.shape[:2]
+    wide = xp.ascontiguousarray(xp.broadcast_to(flat.reshape(n, 1, -1), (n, c, flat[0].size)))
+    rows = F.reshape(x, (n, c, table.area(image)))
+    picked = xp.take_along_axis(rows, wide, 2) if F is RAW else TENSOR.gather(rows, wrap(wide), 2)
+    picked = F.reshape(picked, (n, c, *flat.shape[1:]))
+    return picked * F.constant(inside[:, None].astype((x if F is RAW else x._a).dtype))
+
+
+def _sample_joint(F, g, self, grid, needs, mode, padding, align_corners):
+    """The gradient of ``_sample``, through the operations it is made of."""
+    from ...engine.backward import grad
+    from ...engine.modes import enable_grad
+
+    if F is TENSOR:
+        with enable_grad():
+            x, at = (t if t.requires_grad else t.detach().requires_grad_() for t in (self, grid))
+            out = _sample(TENSOR, x, at, mode, padding, align_corners)
+            return grad(out, (x, at), g, create_graph=True, materialize_grads=True)
+    with enable_grad():
+        x, at = (wrap(a).requires_grad_() for a in (self, grid))
+        out = _sample(TENSOR, x, at, mode, padding, align_corners)
+    return tuple(f._a for f in grad(out, (x, at), wrap(g), materialize_grads=True))
+
+
+_sampler = {
+    n: declare(f"grid_sampler_{n}d_op", lambda x, grid, mode, padding, align: _sample(RAW, x, grid, mode, padding, align), "self grid",
+               "mode padding align_corners", node=f"GridSampler{n}DBackward0", formula="g to the pixels around each place",
+               joint=_sample_joint)
+    for n in (2, 3)
+}  # fmt: skip
+
+
+def grid_sample(input, grid, mode="bilinear", padding_mode="zeros", align_corners=None):
+    """Images (N, C, H, W) read at the places (N, H', W', 2) of ``grid``, in [−1, 1]."""
+    if mode not in ("bilinear", "nearest", "bicubic"):
+        raise ValueError(
+            f"nn.functional.grid_sample(): expected mode to be 'bilinear', 'nearest' or 'bicubic', but got: '{mode}'"
+        )
+    if padding_mode not in ("zeros", "border", "reflection"):
+        raise ValueError(
+            "nn.functional.grid_sample(): expected padding_mode to be 'zeros', 'border', or 'reflection', but got: "
+            f"'{padding_mode}'"
+        )
+    return _sampler[input.dim() - 2](input, grid, mode, padding_mode, bool(align_corners))
+
+
+public("pixel_shuffle", pixel_shuffle)
+public("pixel_unshuffle", pixel_unshuffle)
+public("channel_shuffle", channel_shuffle)
+public("affine_grid_generator", affine_grid)

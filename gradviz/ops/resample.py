@@ -1,0 +1,186 @@
+"""Images on other grids: interpolation between pixels and sampling at given places."""
+
+from __future__ import annotations
+
+import math
+
+from ..backend import xp
+from .declare import declare
+
+
+# ---------------------------------------------------------------- resizing is a matrix a dimension
+def _source(count, size, align_corners, scale):
+    """Where each of ``count`` new pixels lies among ``size`` old ones."""
+    at = xp.arange(count, dtype=xp.float64)
+    if align_corners:
+        return at * ((size - 1) / (count - 1)) if count > 1 else at * 0
+    step = 1.0 / scale if scale is not None and scale > 0 else size / count
+    return (at + 0.5) * step - 0.5
+
+
+def linear_matrix(count, size, align_corners, scale):
+    """(count, size): weights of the two neighbours."""
+    at = _source(count, size, align_corners, scale)
+    at = at if align_corners else xp.maximum(at, 0)
+    low = xp.minimum(xp.floor(at).astype(int), size - 1)
+    part = xp.clip(at - low, 0, 1)
+    out = xp.zeros((count, size))
+    rows = xp.arange(count)
+    xp.add.at(out, (rows, low), 1 - part)
+    xp.add.at(out, (rows, xp.minimum(low + 1, size - 1)), part)
+    return out
+
+
+def nearest_matrix(count, size, exact, scale):
+    """(count, size): a single 1 in each row."""
+    step = 1.0 / scale if scale is not None and scale > 0 else size / count
+    at = xp.arange(count) + (0.5 if exact else 0.0)
+    chosen = xp.minimum(xp.floor(xp.float32(at) * xp.float32(step)).astype(int), size - 1)
+    out = xp.zeros((count, size))
+    out[xp.arange(count), chosen] = 1
+    return out
+
+
+def _cubic(d, a=-0.75):
+    d = xp.abs(d)
+    near = ((a + 2) * d - (a + 3)) * d * d + 1
+    far = ((a * d - 5 * a) * d + 8 * a) * d - 4 * a
+    return xp.where(d <= 1, near, xp.where(d < 2, far, 0))
+
+
+def cubic_matrix(count, size, align_corners, scale):
+    """(count, size): weights of the four neighbours."""
+    at = _source(count, size, align_corners, scale)
+    low = xp.floor(at).astype(int)
+    out = xp.zeros((count, size))
+    rows = xp.arange(count)
+    for k in range(-1, 3):
+        xp.add.at(out, (rows, xp.clip(low + k, 0, size - 1)), _cubic(at - (low + k)))
+    return out
+
+
+def _support(count, size, align_corners, scale, reach, kernel):
+    """(count, size): an antialiasing kernel stretched over as many old pixels as a new one covers."""
+    step = (size - 1) / (count - 1) if align_corners and count > 1 else 1.0 / scale if scale else size / count
+    stretch = max(step, 1.0)
+    out = xp.zeros((count, size))
+    for k in range(count):
+        centre = step * (k + 0.5)
+        first = max(int(centre - reach * stretch + 0.5), 0)
+        last = min(int(centre + reach * stretch + 0.5), size)
+        weights = kernel((xp.arange(first, last) - centre + 0.5) / stretch)
+        out[k, first:last] = weights / weights.sum()
+    return out
+
+
+def antialias_matrix(count, size, align_corners, scale, cubic):
+    """``linear_matrix`` or ``cubic_matrix`` with antialiasing."""
+    if cubic:
+        return _support(count, size, align_corners, scale, 2, lambda d: _cubic(d, -0.5))
+    return _support(count, size, align_corners, scale, 1, lambda d: xp.maximum(1 - xp.abs(d), 0))
+
+
+def _apply(x, matrices):
+    n = len(matrices)
+    for k, m in enumerate(matrices):
+        axis = x.ndim - n + k
+        x = xp.moveaxis(xp.matmul(xp.moveaxis(x, axis, -1), m.T.astype(x.dtype)), -1, axis)
+    return xp.ascontiguousarray(x)
+
+
+def _resizing(name, node):
+    declare(f"{name}_back", lambda g, matrices: _apply(g, [m.T for m in matrices]), "self", "matrices",
+            node=node.replace("Backward0", "BackwardBackward0"), self=lambda F, g, matrices: getattr(F, name)(g, matrices))  # fmt: skip
+    return declare(name, _apply, "self", "matrices", node=node, formula="g, weighted back to the old pixels",
+                   self=lambda F, g, matrices: getattr(F, f"{name}_back")(g, matrices))  # fmt: skip
+
+
+RESIZE = {
+    (mode, n): _resizing(f"upsample_{word.lower()}{n}d", f"Upsample{word}{'' if word.endswith('Aa') else f'{n}D'}Backward0")
+    for mode, word, dims in (
+        ("nearest", "Nearest", (1, 2, 3)), ("nearest-exact", "NearestExact", (1, 2, 3)), ("linear", "Linear", (1,)),
+        ("bilinear", "Bilinear", (2,)), ("bicubic", "Bicubic", (2,)), ("trilinear", "Trilinear", (3,)),
+        ("bilinear-aa", "Bilinear2DAa", (2,)), ("bicubic-aa", "Bicubic2DAa", (2,)),
+    )
+    for n in dims
+}  # fmt: skip
+
+
+# ---------------------------------------------------------------- pixels to channels and back
+def _shuffle(x, r):
+    *lead, c, h, w = x.shape
+    x = x.reshape(*lead, c // (r * r), r, r, h, w)
+    n = len(lead)
+    x = x.transpose(*range(n), n, n + 3, n + 1, n + 4, n + 2)
+    return x.reshape(*lead, c // (r * r), h * r, w * r)
+
+
+def _unshuffle(x, r):
+    *lead, c, h, w = x.shape
+    x = x.reshape(*lead, c, h // r, r, w // r, r)
+    n = len(lead)
+    x = x.transpose(*range(n), n, n + 2, n + 4, n + 1, n + 3)
+    return x.reshape(*lead, c * r * r, h // r, w // r)
+
+
+pixel_shuffle = declare("pixel_shuffle", _shuffle, "self", "r", formula="g in the old order", self=lambda F, g, r: F.pixel_unshuffle(g, r))
+pixel_unshuffle = declare("pixel_unshuffle", _unshuffle, "self", "r", formula="g in the old order",
+                          self=lambda F, g, r: F.pixel_shuffle(g, r))  # fmt: skip
+
+
+def _mix(x, groups):
+    n, c = x.shape[:2]
+    return xp.ascontiguousarray(x.reshape(n, groups, c // groups, *x.shape[2:]).swapaxes(1, 2)).reshape(x.shape)
+
+
+channel_shuffle = declare("channel_shuffle", _mix, "self", "groups", formula="g in the old order",
+                          self=lambda F, g, self_shape, groups: F.channel_shuffle(g, self_shape[1] // groups))  # fmt: skip
+
+
+# ---------------------------------------------------------------- sampling at given places
+def _unnormalised(grid, size, align_corners):
+    return (grid + 1) / 2 * (size - 1) if align_corners else ((grid + 1) * size - 1) / 2
+
+
+def place(F, grid, size, align_corners, padding):
+    """Coordinates in pixels, brought inside as ``padding`` says."""
+    at = _unnormalised(grid, size, align_corners)
+    if padding == "border":
+        return F.clamp(at, 0, size - 1)
+    if padding == "reflection":
+        low, high = (0, 2 * (size - 1)) if align_corners else (-1, 2 * size - 1)
+        at = _mirrored(F, at, low, high)
+        return F.clamp(at, 0, size - 1)
+    return at
+
+
+def _mirrored(F, at, low, high):
+    """Reflected between low/2 and high/2 as often as needed."""
+    if low == high:
+        return at * 0
+    start, span = low / 2, (high - low) / 2
+    d = F.abs(at - start)
+    turns = xp.floor((d if isinstance(d, xp.ndarray) else d._a) / span)
+    rest = d - F.constant(turns * d.dtype.type(span)) if isinstance(d, xp.ndarray) else d - F.constant(turns * span)
+    odd = F.constant(turns % 2 == 1)
+    return F.where(odd, span - rest, rest) + start
+
+
+def corners(at, dims):
+    """For every corner around a place: which, as a tuple of 0 and 1."""
+    for k in range(2**dims):
+        yield tuple((k >> (dims - 1 - d)) & 1 for d in range(dims))
+
+
+def flat_index(indices, image):
+    """Flat pixel numbers and which of them lie inside."""
+    flat, inside = 0, True
+    for i, n in zip(indices, image, strict=True):
+        inside = inside & (i >= 0) & (i < n)
+        flat = flat * n + xp.clip(i, 0, n - 1)
+    return flat, inside
+
+
+def area(image):
+    """Pixels of an image."""
+    return math.prod(image)
