@@ -37,6 +37,8 @@ export interface Attention {
   selectedNode: number | null;
   hoveredNode: number | null;
   markOf(item: Scene["items"][number]): Mark;
+  /** Items that have just come, and how far they have, from 0 to 1. */
+  emerging?: { keys: ReadonlySet<string>; share: number };
 }
 
 export class Picture {
@@ -96,7 +98,10 @@ export class Picture {
     for (const n of this.inside(seen)) {
       const item = this.scene.items[n];
       const look = this.lookOf(n, words, attention);
-      drawItem(pen, item, this.labels[n], this.place.x[n], this.y(n), look, c);
+      const draw = () => drawItem(pen, item, this.labels[n], this.place.x[n], this.y(n), look, c);
+      const { emerging } = attention;
+      if (emerging?.keys.has(item.key)) pen.faded(emerging.share, draw);
+      else draw();
       noteSights(item, look, sights);
     }
     return sights;

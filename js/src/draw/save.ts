@@ -13,6 +13,7 @@ const bare = (attention: Attention): Attention => ({
   hovered: "",
   selectedNode: null,
   hoveredNode: null,
+  emerging: undefined,
 });
 
 export function toSvg(picture: Picture, attention: Attention, c: Tokens, title: string): string {

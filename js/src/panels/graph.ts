@@ -14,6 +14,7 @@ const FOLLOW_LEAST = 0.78;
 const WHOLE_FROM = 0.55;
 const TWEEN_MS = 150;
 const DRAG_PX = 4;
+const MOST_GREETED = 200;
 const MAP = { width: 104, height: 76 };
 
 export interface GraphEvents {
@@ -38,6 +39,7 @@ export class Graph {
   private following = true;
   private least = FOLLOW_LEAST;
   private held = false;
+  private greeted = 0;
   private frame = 0;
   private tween: { from: number[]; to: number[]; start: number } | null = null;
   private drag: { x: number; y: number; moved: boolean } | null = null;
@@ -66,11 +68,23 @@ export class Graph {
 
   show(picture: Picture | null, fresh: boolean): void {
     const first = this.picture === null;
+    this.greet(picture, fresh);
     this.picture = picture;
     if (picture && (first || fresh) && !this.held) this.follow(first);
     else if (picture && this.following) this.follow(false);
     this.held = false;
     this.redraw();
+  }
+
+  /** Items that are new in a growing picture come up softly. */
+  private greet(picture: Picture | null, fresh: boolean): void {
+    const before = this.picture?.scene.byKey;
+    if (!before || !picture || fresh || stillness()) return;
+    const keys = new Set<string>();
+    for (const key of picture.scene.byKey.keys()) if (!before.has(key)) keys.add(key);
+    if (keys.size === 0 || keys.size > MOST_GREETED) return;
+    this.attention.emerging = { keys, share: 0 };
+    this.greeted = performance.now();
   }
 
   retheme(): void {
@@ -139,7 +153,7 @@ export class Graph {
   private moveTo(goal: { k: number; x: number; y: number }): void {
     const { k, x, y } = this.camera;
     if (Math.abs(goal.k - k) < 1e-4 && Math.abs(goal.x - x) + Math.abs(goal.y - y) < 0.5) return;
-    if (matchMedia("(prefers-reduced-motion: reduce)").matches) {
+    if (stillness()) {
       this.set(goal);
       return;
     }
@@ -166,6 +180,7 @@ export class Graph {
   }
 
   private advance(now: number): void {
+    this.emerge(now);
     if (!this.tween) return;
     const { from, to, start } = this.tween;
     const share = Math.min(1, Math.max(0, (now - start) / TWEEN_MS));
@@ -174,6 +189,14 @@ export class Graph {
     Object.assign(this.camera, { k, x, y });
     if (share < 1) this.redraw();
     else this.tween = null;
+  }
+
+  private emerge(now: number): void {
+    const { emerging } = this.attention;
+    if (!emerging) return;
+    emerging.share = Math.min(1, Math.max(0, (now - this.greeted) / TWEEN_MS));
+    if (emerging.share === 1) this.attention.emerging = undefined;
+    else this.redraw();
   }
 
   /** Only when there is more than what is seen. */
@@ -363,6 +386,8 @@ export class Graph {
     return items.length - 1;
   }
 }
+
+const stillness = (): boolean => matchMedia("(prefers-reduced-motion: reduce)").matches;
 
 const ARROWS: Record<string, Direction | undefined> = {
   ArrowUp: "up",

@@ -1,0 +1,145 @@
+// @vitest-environment happy-dom
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { Sender } from "../dev/frames.mjs";
+import { network } from "../dev/scenes.mjs";
+import { detectTheme, revealCell } from "../src/widgets/notebook";
+import widget from "../src/widgets/widget";
+
+type Listener = (...args: unknown[]) => void;
+
+class Model {
+  readonly sent: unknown[] = [];
+  private readonly listeners = new Map<string, Set<Listener>>();
+
+  constructor(readonly traits: Record<string, unknown>) {}
+
+  get = (name: string) => this.traits[name];
+  send = (message: unknown) => this.sent.push(message);
+
+  on = (event: string, listener: Listener) => {
+    const known = this.listeners.get(event) ?? new Set();
+    this.listeners.set(event, known.add(listener));
+  };
+
+  off = (event: string, listener?: Listener) => {
+    if (listener) this.listeners.get(event)?.delete(listener);
+  };
+
+  emit(event: string, ...args: unknown[]): void {
+    for (const listener of this.listeners.get(event) ?? []) listener(...args);
+  }
+
+  heard = () => [...this.listeners.values()].reduce((sum, all) => sum + all.size, 0);
+}
+
+const traits = { language: "en", theme: "light", placement: "inline", height: 420, bundle: "" };
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
+});
+
+afterEach(() => {
+  vi.useRealTimers();
+  document.body.replaceChildren();
+  delete document.body.dataset.jpThemeLight;
+});
+
+function show(model: Model, place: HTMLElement = document.body) {
+  const el = document.createElement("div");
+  const close = widget.render({ model: model as never, el });
+  place.append(el);
+  vi.advanceTimersByTime(1000);
+  return { el, close };
+}
+
+const view = (place: ParentNode) => place.querySelector(".gradviz-host")!.shadowRoot!;
+const count = (place: ParentNode) =>
+  view(place).querySelector("[data-testid=gv-count]")!.textContent;
+
+function notebook(): HTMLElement {
+  document.body.innerHTML =
+    '<div class="jp-NotebookPanel"><div class="jp-Notebook">' +
+    '<div class="jp-Cell" id="one"><div class="jp-InputPrompt">[7]:</div></div><div id="out"></div></div></div>';
+  return document.getElementById("out")!;
+}
+
+test("a live widget says that it is ready and draws what it is sent", () => {
+  const model = new Model(traits);
+  const { el, close } = show(model);
+  expect(model.sent).toEqual([{ t: "ready", seq: -1 }]);
+  const s = network();
+  const { message, buffers } = new Sender().frame(s.nodes, s.edges, { status: s.bundle().status });
+  model.emit("msg:custom", message, buffers);
+  vi.advanceTimersByTime(1000);
+  expect(count(el)).toBe("10 of 10 nodes · 0 folded");
+  close();
+  expect(model.heard()).toBe(0);
+});
+
+test("a frozen widget draws its bundle and asks no one", () => {
+  const model = new Model({ ...traits, bundle: JSON.stringify(network().bundle()) });
+  const { el, close } = show(model);
+  expect(count(el)).toBe("10 of 10 nodes · 0 folded");
+  expect(model.sent).toEqual([]);
+  close();
+});
+
+test("a changed trait is taken up", () => {
+  const model = new Model({ ...traits });
+  const { el, close } = show(model);
+  model.traits.language = "zh";
+  model.emit("change:language");
+  vi.advanceTimersByTime(100);
+  expect(count(el)).toBe("0 / 0 个节点 · 折叠 0");
+  close();
+});
+
+test("docked, the view stands beside its notebook and goes back when asked", () => {
+  const out = notebook();
+  const { close } = show(new Model({ ...traits, placement: "dock" }), out);
+  const panel = document.querySelector(".jp-NotebookPanel")!;
+  const book = document.querySelector<HTMLElement>(".jp-Notebook")!;
+  expect(panel.querySelector(":scope > .gradviz-dock .gradviz-host")).not.toBeNull();
+  expect(book.style.paddingRight).not.toBe("");
+  expect(out.textContent).toContain("docked to the right");
+  out.querySelector("button")!.click();
+  expect(panel.querySelector(".gradviz-dock")).toBeNull();
+  expect(book.style.paddingRight).toBe("");
+  expect(out.querySelector(".gradviz-host")).not.toBeNull();
+  close();
+});
+
+test("there is room for one view beside a notebook, and none is left when it closes", () => {
+  const out = notebook();
+  const first = show(new Model({ ...traits, placement: "dock" }), out);
+  const second = show(new Model({ ...traits, placement: "dock" }), out);
+  expect(document.querySelectorAll(".gradviz-dock")).toHaveLength(1);
+  expect(first.el.querySelector(".gradviz-host")).not.toBeNull();
+  second.close();
+  expect(document.querySelectorAll(".gradviz-dock")).toHaveLength(0);
+  first.close();
+});
+
+test("where there is no notebook a docked view stays in its place", () => {
+  const { el, close } = show(new Model({ ...traits, placement: "dock" }));
+  expect(el.querySelector(".gradviz-host")).not.toBeNull();
+  expect(document.querySelector(".gradviz-dock")).toBeNull();
+  close();
+});
+
+test("a line of a cell can be shown where the cell is", () => {
+  notebook();
+  const cell = document.getElementById("one")!;
+  cell.scrollIntoView = vi.fn();
+  expect(revealCell(7)).toBe(true);
+  expect(cell.scrollIntoView).toHaveBeenCalled();
+  expect(revealCell(8)).toBe(false);
+});
+
+test("the theme is the notebook's unless one is asked for", () => {
+  document.body.dataset.jpThemeLight = "false";
+  expect(detectTheme("auto")).toBe("dark");
+  expect(detectTheme("light")).toBe("light");
+  document.body.dataset.jpThemeLight = "true";
+  expect(detectTheme("auto")).toBe("light");
+});
