@@ -53,7 +53,10 @@ _SUBMODULES = frozenset(
         "doctor",
     )
 )
-_NOTEBOOK = {
+_ELSEWHERE = {
+    "autocast": "gradviz.amp",
+    "load": "gradviz.serialization",
+    "save": "gradviz.serialization",
     "load_ipython_extension": "gradviz.notebook.extension",
     "unload_ipython_extension": "gradviz.notebook.extension",
     "show": "gradviz.notebook.display",
@@ -63,14 +66,18 @@ _NOTEBOOK = {
 
 def __getattr__(name):
     if name in _SUBMODULES:
-        return importlib.import_module(f"gradviz.{name}")
-    if name in _NOTEBOOK:
-        return getattr(importlib.import_module(_NOTEBOOK[name]), name)
+        try:
+            return importlib.import_module(f"gradviz.{name}")
+        except ModuleNotFoundError as error:
+            if error.name != f"gradviz.{name}":
+                raise
+    if name in _ELSEWHERE:
+        return getattr(importlib.import_module(_ELSEWHERE[name]), name)
     raise AttributeError(f"module 'gradviz' has no attribute '{name}'")
 
 
 def __dir__():
-    return sorted({*globals(), *_SUBMODULES, *_NOTEBOOK})
+    return sorted({*globals(), *_SUBMODULES, *_ELSEWHERE})
 
 
 def is_tensor(obj):

@@ -1,0 +1,258 @@
+"""PyTorch's zip checkpoints, read without executing anything.
+
+The archive holds ``data.pkl`` and one raw file a storage. The pickle program is followed opcode by
+opcode with ``pickletools`` and may only build containers and plain values; the few names that a
+checkpoint needs (rebuilding a tensor, storage types, OrderedDict) are understood here, any other is
+refused.
+"""
+
+from __future__ import annotations
+
+import io
+import pickletools
+import zipfile
+from collections import OrderedDict
+
+from ..backend import xp
+from ..engine import dtypes
+from ..engine.dispatch import wrap
+from ..engine.tensor import Size
+
+STORAGES = {
+    "FloatStorage": "float32",
+    "DoubleStorage": "float64",
+    "HalfStorage": "float16",
+    "BFloat16Storage": "bfloat16",
+    "LongStorage": "int64",
+    "IntStorage": "int32",
+    "ShortStorage": "int16",
+    "CharStorage": "int8",
+    "ByteStorage": "uint8",
+    "BoolStorage": "bool_",
+    "ComplexFloatStorage": "complex64",
+    "ComplexDoubleStorage": "complex128",
+}
+_MARK = object()
+
+
+class Name:
+    """A name that the pickle mentions: never imported, only compared."""
+
+    __slots__ = ("text",)
+
+    def __init__(self, module, name):
+        self.text = f"{module}.{name}"
+
+
+def read(raw):
+    """The object of a checkpoint; ValueError when it holds more than tensors in containers."""
+    with zipfile.ZipFile(io.BytesIO(raw)) as archive:
+        names = archive.namelist()
+        main = next((n for n in names if n.endswith("data.pkl") and n.count("/") <= 1), None)
+        if main is None:
+            raise ValueError("the zip file is no PyTorch checkpoint: it has no data.pkl")
+        folder = main[: -len("data.pkl")]
+        return _Machine(lambda key: archive.read(f"{folder}data/{key}")).run(archive.read(main))
+
+
+class _Machine:
+    """A stack machine for the opcodes that containers, numbers and tensors need."""
+
+    def __init__(self, bytes_of):
+        self._bytes_of = bytes_of
+        self._storages = {}
+        self._stack, self._memo = [], {}
+
+    def run(self, program):
+        for opcode, argument, _ in pickletools.genops(program):
+            step = getattr(self, f"_{opcode.name.lower()}", None)
+            if step is not None:
+                step(argument)
+            elif opcode.name in _CONSTANTS:
+                self._stack.append(_CONSTANTS[opcode.name])
+            elif opcode.name in _PUSH:
+                self._stack.append(argument)
+            elif opcode.name == "STOP":
+                return self._stack[-1]
+            elif opcode.name not in ("PROTO", "FRAME"):
+                raise ValueError(
+                    f"the checkpoint uses {opcode.name}, which only code needs; it is not read"
+                )
+        raise ValueError("the checkpoint ends too early")
+
+    # -- stack and memo --------------------------------------------------------
+    def _mark(self, _):
+        self._stack.append(_MARK)
+
+    def _pop_mark(self):
+        at = len(self._stack) - 1
+        while self._stack[at] is not _MARK:
+            at -= 1
+        found = self._stack[at + 1 :]
+        del self._stack[at:]
+        return found
+
+    def _binput(self, key):
+        self._memo[key] = self._stack[-1]
+
+    _long_binput = _put = _binput
+
+    def _memoize(self, _):
+        self._memo[len(self._memo)] = self._stack[-1]
+
+    def _binget(self, key):
+        self._stack.append(self._memo[key])
+
+    _long_binget = _get = _binget
+
+    # -- containers --------------------------------------------------------------
+    def _empty_dict(self, _):
+        self._stack.append({})
+
+    def _empty_list(self, _):
+        self._stack.append([])
+
+    def _empty_set(self, _):
+        self._stack.append(set())
+
+    def _empty_tuple(self, _):
+        self._stack.append(())
+
+    def _tuple(self, _):
+        self._stack.append(tuple(self._pop_mark()))
+
+    def _take(self, n):
+        found = tuple(self._stack[-n:])
+        del self._stack[-n:]
+        return found
+
+    def _tuple1(self, _):
+        self._stack.append(self._take(1))
+
+    def _tuple2(self, _):
+        self._stack.append(self._take(2))
+
+    def _tuple3(self, _):
+        self._stack.append(self._take(3))
+
+    def _append(self, _):
+        value = self._stack.pop()
+        self._stack[-1].append(value)
+
+    def _appends(self, _):
+        values = self._pop_mark()
+        self._stack[-1].extend(values)
+
+    def _additems(self, _):
+        values = self._pop_mark()
+        self._stack[-1].update(values)
+
+    def _setitem(self, _):
+        value, key = self._stack.pop(), self._stack.pop()
+        self._stack[-1][key] = value
+
+    def _setitems(self, _):
+        values = self._pop_mark()
+        target = self._stack[-1]
+        for k in range(0, len(values), 2):
+            target[values[k]] = values[k + 1]
+
+    # -- names, storages, calls ------------------------------------------------------
+    def _global(self, argument):
+        module, name = argument.split(" ", 1)
+        self._stack.append(Name(module, name))
+
+    def _stack_global(self, _):
+        name, module = self._stack.pop(), self._stack.pop()
+        self._stack.append(Name(module, name))
+
+    def _binpersid(self, _):
+        told = self._stack.pop()
+        if not (
+            isinstance(told, tuple)
+            and len(told) == 5
+            and told[0] == "storage"
+            and isinstance(told[1], Name)
+        ):
+            raise ValueError("the checkpoint refers to something that is no storage")
+        _, kind, key, _, _ = told
+        self._stack.append(self._storage(kind.text.rpartition(".")[2], str(key)))
+
+    def _storage(self, kind, key):
+        if key not in self._storages:
+            if kind not in STORAGES:
+                raise ValueError(f"the checkpoint holds a {kind}, which is not known")
+            dtype = getattr(dtypes, STORAGES[kind]).np
+            self._storages[key] = xp.frombuffer(bytearray(self._bytes_of(key)), dtype)
+        return self._storages[key]
+
+    def _reduce(self, _):
+        arguments, function = self._stack.pop(), self._stack.pop()
+        text = function.text if isinstance(function, Name) else ""
+        build = _CALLS.get(text)
+        if build is None:
+            raise ValueError(
+                f"the checkpoint calls {text or 'a value'}; only tensors and containers are read"
+            )
+        self._stack.append(build(*arguments))
+
+    def _newobj(self, _):
+        raise ValueError(
+            "the checkpoint builds an object of a class; only tensors and containers are read"
+        )
+
+    def _build(self, _):
+        state = self._stack.pop()
+        if not isinstance(self._stack[-1], OrderedDict) or not isinstance(state, dict):
+            raise ValueError(
+                "the checkpoint sets the state of an object; only tensors and containers are read"
+            )
+
+
+def _tensor(storage, offset, size, stride, requires_grad=False, *_):
+    from ..engine.views import strided
+
+    t = wrap(
+        strided(storage, tuple(size), tuple(stride), offset)
+        if 0 not in size
+        else xp.zeros(size, storage.dtype)
+    )
+    return t.requires_grad_() if requires_grad else t
+
+
+def _parameter(data, requires_grad=True, *_):
+    return data.requires_grad_() if requires_grad else data
+
+
+_CALLS = {
+    "torch._utils._rebuild_tensor_v2": _tensor,
+    "torch._utils._rebuild_parameter": _parameter,
+    "collections.OrderedDict": OrderedDict,
+    "torch.Size": lambda sizes=(): Size(sizes),
+    "torch.device": lambda *_: "cpu",
+    "builtins.set": set,
+}
+_CONSTANTS = {"NONE": None, "NEWTRUE": True, "NEWFALSE": False}
+_PUSH = frozenset(
+    (
+        "BININT",
+        "BININT1",
+        "BININT2",
+        "INT",
+        "LONG",
+        "LONG1",
+        "LONG4",
+        "BINFLOAT",
+        "FLOAT",
+        "BINUNICODE",
+        "SHORT_BINUNICODE",
+        "BINUNICODE8",
+        "UNICODE",
+        "BINSTRING",
+        "SHORT_BINSTRING",
+        "STRING",
+        "BINBYTES",
+        "SHORT_BINBYTES",
+        "BINBYTES8",
+    )
+)

@@ -1,0 +1,57 @@
+"""Files and streams: what ``save`` writes and which reader ``load`` takes."""
+
+from __future__ import annotations
+
+import json
+import os
+import zipfile
+
+from . import checkpoint, safetensors
+from .structure import Reader, Writer
+
+KEY = "gradviz"
+
+
+def save(obj, f, pickle_module=None, pickle_protocol=2, _use_new_zipfile_serialization=True):
+    """Write tensors in nested dicts, lists and tuples to the path or stream ``f``.
+
+    TypeError for anything that is neither a tensor nor plain data.
+    """
+    writer = Writer()
+    told = writer.describe(obj)
+    raw = safetensors.pack(writer.arrays, {KEY: json.dumps(told)})
+    if hasattr(f, "write"):
+        f.write(raw)
+        return
+    with open(f, "wb") as stream:
+        stream.write(raw)
+
+
+def load(f, map_location=None, pickle_module=None, *, weights_only=None, mmap=None, **_):
+    """Read what ``save`` wrote, another safetensors file (as a dict), or the tensors of a PyTorch
+    zip checkpoint.
+
+    Never runs code from the file. ValueError when it is none of these, FileNotFoundError when it is
+    not there.
+    """
+    if hasattr(f, "read"):
+        return _read(f.read())
+    with open(os.fspath(f), "rb") as stream:
+        return _read(stream.read())
+
+
+def _read(raw):
+    if raw[:4] == b"PK\x03\x04":
+        try:
+            return checkpoint.read(raw)
+        except zipfile.BadZipFile:
+            raise ValueError("the zip file is broken") from None
+    arrays, metadata = safetensors.unpack(raw)
+    told = metadata.get(KEY)
+    reader = Reader(arrays)
+    if told is None:
+        return {name: reader.build({"tensor": name}) for name in arrays}
+    try:
+        return reader.build(json.loads(told))
+    except (KeyError, TypeError, AttributeError):
+        raise ValueError("the file's description of its containers is broken") from None
