@@ -5,6 +5,7 @@ from __future__ import annotations
 from ..backend import xp
 from ..engine import dtypes, views
 from ..engine.dispatch import RAW, TENSOR, Tensor, broadcast_error, common_dtype, wrap
+from ..engine.hooks import move_retain
 from ..engine.modes import is_grad_enabled
 from ..engine.tensor import Size, wrap_dim
 from .declare import alias, declare, method, only_method, public
@@ -378,20 +379,29 @@ def _relabel(name, function, node):
     """An in-place change of sizes and strides: the tensor becomes its own view."""
 
     def inplace(self, *args):
-        tracked = self._g is not None
+        tracked = is_grad_enabled() and self.requires_grad
         views.check_inplace(self, tracked)
         other = function(self, *args)
+        made = other._g if tracked else self._g
         self._a = other._a
-        if tracked and is_grad_enabled():
-            made = other._g
-            made.__class__ = _renamed(type(made), node)
-            self._g = made
         views.bump(self)
+        if tracked:
+            made.__class__ = _renamed(type(made), _inplace_name(node, made))
+            if self._g is not None and self._view is None:
+                move_retain(self, self._g, made)
+        self._g = made
         return self
 
     inplace.__name__ = name
     inplace.__doc__ = f"In-place ``{name[:-1]}``."
     only_method(inplace, name)
+
+
+def _inplace_name(name, made):
+    """``squeeze_`` has three names, by what it was given."""
+    if name != "SqueezeBackward3":
+        return name
+    return f"SqueezeBackward{3 + int(type(made).__name__.removeprefix('SqueezeBackward'))}"
 
 
 def _renamed(node_class, name):
@@ -434,6 +444,9 @@ def contiguous(self, memory_format=None):
 only_method(contiguous)
 copy_op = declare("copy", lambda self, src: xp.broadcast_to(src, self.shape), "self src", node="CopyBackwards", formula="∂src: g",
                   self=lambda F, g: F.zeros_like(g), src=lambda F, g: g)  # fmt: skip
+
+
+copy_op.op.node.name = lambda self: "torch::autograd::CopyBackwards"
 
 
 def copy_(self, src, non_blocking=False):

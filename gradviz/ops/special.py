@@ -129,6 +129,13 @@ method(lambda input, nan=None, posinf=None, neginf=None: nan_to_num_op(input, na
 
 
 # ---------------------------------------------------------------- of two tensors
+def _underivable(name):
+    def derivative(F, g, self, other):
+        raise NotImplementedError(f"the derivative for '{name}' is not implemented.")
+
+    return derivative
+
+
 def _xlogy(a, b):
     a, b = _float(a), _float(b)
     with xp.errstate(all="ignore"):
@@ -183,18 +190,11 @@ nextafter = binary("nextafter", xp.nextafter, formula="g", self=lambda F, g, sel
                    other=lambda F, g, self, other: F.zeros_like(g))  # fmt: skip
 
 
-def _underivable(name):
-    def derivative(F, g, self, other):
-        raise NotImplementedError(f"the derivative for '{name}: input' is not implemented.")
-
-    return derivative
-
-
-igamma = binary("igamma", _scipy("gammainc"), self=_underivable("igamma"),
+igamma = binary("igamma", _scipy("gammainc"), self=_underivable("igamma: input"),
                 other=lambda F, g, self, other: g * F.exp((self - 1) * F.log(other) - other - F.lgamma(self)))  # fmt: skip
-igammac = binary("igammac", _scipy("gammaincc"), self=_underivable("igammac"),
+igammac = binary("igammac", _scipy("gammaincc"), self=_underivable("igammac: input"),
                  other=lambda F, g, self, other: -g * F.exp((self - 1) * F.log(other) - other - F.lgamma(self)))  # fmt: skip
-zeta = binary("zeta", _scipy("zeta"), node="SpecialZetaBackward0", expose=False, self=refuse("zeta"),
+zeta = binary("zeta", _scipy("zeta"), node="SpecialZetaBackward0", expose=False, self=_underivable("zeta"),
               other=lambda F, g, self, other: g * -self * F.zeta(self + 1.0, other))  # fmt: skip
 ldexp_op = binary("ldexp", lambda a, b: _float(a) * xp.exp2(_float(b)).astype(_float(a).dtype), formula="∂self: g · 2^other",
                   self=lambda F, g, other: g * F.exp2(other), other=lambda F, g, result: g * result * math.log(2))  # fmt: skip

@@ -79,10 +79,17 @@ def describe(name, t, with_graph=True):
     seen["stride"] = list(t.stride()) if all(n > 1 for n in t.shape) else None
     seen["_is_view"] = t._is_view()
     seen["is_inference"] = t.is_inference()
-    seen["grad"] = attempt(lambda: None if t.grad is None else [values(t.grad), t.grad.requires_grad])
+    seen["grad"] = attempt(lambda: None if t.grad is None else [values(t.grad), with_graph and t.grad.requires_grad])
     if with_graph:
         seen["graph"] = attempt(lambda: None if t.grad_fn is None else graph(t.grad_fn))
     return seen
+
+
+def named(scope, Tensor):
+    """The tensors of a scope; those that are the same object as a gradient (d…) pass for one."""
+    found = [(n, scope[n]) for n in sorted(scope) if isinstance(scope[n], Tensor)]
+    gradients = {id(t) for n, t in found if n[0] == "d"}
+    return [(f"d {n}" if id(t) in gradients else n, t) for n, t in found]
 
 
 def observe(torch, statements, with_graph=True):
@@ -97,7 +104,7 @@ def observe(torch, statements, with_graph=True):
                 exec(compile(statement, f"<statement {k}>", "exec"), scope)  # noqa: S102
             except Exception as error:  # noqa: BLE001
                 errors.append([k, *first_line(error)])
-        tensors = {n: describe(n, t, with_graph) for n, t in sorted(scope.items()) if isinstance(t, torch.Tensor)}
+        tensors = {n: describe(n, t, with_graph) for n, t in named(scope, torch.Tensor)}
     seen = {"errors": errors, "log": plain(scope["log"]), "tensors": tensors}
     scope.clear()
     return seen

@@ -13,7 +13,8 @@ import warnings
 from . import observe as seen
 
 DIMS = ("0", "-1", "1")
-UNARY = ("sin", "tanh", "sigmoid", "neg", "abs", "relu", "square", "clone", "exp", "contiguous")
+UNARY = ("sin", "tanh", "sigmoid", "neg", "abs", "relu", "clone", "exp")
+COMPLEX = ("sin", "tanh", "neg", "clone", "exp")
 REDUCING = ("sum()", "mean()", "sum(0)", "mean(-1, keepdim=True)", "max()", "prod()", "amax(0)", "sum(-1, keepdim=True)")
 INPLACE = (
     "add_(1)", "mul_(2)", "sin_()", "tanh_()", "zero_()", "fill_(3)", "neg_()", "clamp_(min=0.1)", "sigmoid_()", "mul_({b})",
@@ -127,23 +128,28 @@ def make_multi_view(p):
 
 
 def make_unary(p):
-    p.add(f"{p.fresh()} = {p.pick()}.{p.choose(UNARY)}()")
+    a = p.pick()
+    names = COMPLEX if p.scope[a].is_complex() else UNARY
+    p.add(f"{p.fresh()} = {a}.{p.choose(names)}()")
 
 
 def make_reduced(p):
-    p.add(f"{p.fresh()} = {p.pick()}.{p.choose(REDUCING)}")
+    p.add(f"{p.fresh()} = {p.pick(lambda t: not t.is_complex())}.{p.choose(REDUCING)}")
 
 
 def make_binary(p):
     a = p.pick()
     b = p.fitting(a)
-    text = p.choose([f"{a} + {b}", f"{a} * {b}", f"{a} - {b}", f"{b} * {a}", f"torch.cat([{a}, {b}])", f"torch.stack([{a}, {b}])",
+    text = p.choose([f"{a} + {b}", f"{a} * {b}", f"{a} - {b}", f"{b} * {a}", f"torch.cat([{a}, {p.like(a)}])", f"torch.stack([{a}, {p.like(a)}])",
                      f"torch.where({a} > 0, {a}, {b})", f"{a} / 2", f"{a} * {a}", f"{a}.matmul({p.like(a)})"])  # fmt: skip
     p.add(f"{p.fresh()} = {text}")
 
 
 def change(p):
     a = p.pick(result if p.random.random() < 0.7 else lambda t: True)
+    if p.scope[a].is_complex():
+        p.add(f"{a}.mul_({p.fitting(a)})")
+        return
     p.add(f"{a}.{p.choose(INPLACE).format(a=a, b=p.fitting(a), c=p.like(a))}")
 
 
@@ -153,7 +159,7 @@ def change_view(p):
 
 
 def assign_item(p):
-    a = p.pick(result)
+    a = p.pick(lambda t: result(t) and t.ndim and t.numel(), lambda t: t.ndim)
     where = p.choose(["0", "...", ":1", "-1", "::2", "..., 0", f"{a} > 0", "[0]", "None"])
     p.add(f"{a}[{where}] = {p.choose(['1.0', '0', f'{p.pick()} * 1', f'{a}.detach() + 1', f'{a}[0] * 2'])}")
 
@@ -230,11 +236,11 @@ def run_backward(p):
     b = p.pick(result)
     p.add(p.choose([
         f"{a}.backward({options(p)[2:]})", f"{a}.sum().backward({options(p)[2:]})",
-        f"{a}.backward(torch.ones_like({a}){options(p)})", f"{a}.backward({a}.detach(){options(p)})",
+        f"{a}.backward(torch.ones_like({a}){options(p)})", f"{a}.backward({a}.detach() * 1{options(p)})",
         f"torch.autograd.backward([{a}, {b}], [torch.ones_like({a}), torch.ones_like({b})]{options(p)})",
         f"{a}.sum().backward(inputs=[{p.pick(differentiable)}]{options(p)})",
         f"({a}.sum() + {b}.sum()).backward({options(p)[2:]})",
-        f"{a}.square().sum().backward({options(p)[2:]})",
+        f"{a}.sin().sum().backward({options(p)[2:]})",
     ]))  # fmt: skip
 
 
@@ -243,7 +249,7 @@ def take_grad(p):
     unused = p.choose(["", ", allow_unused=True", ", allow_unused=True", ", materialize_grads=True"])
     p.add(p.choose([
         f"{p.fresh('d')}, = torch.autograd.grad({a}.sum(), {b}{options(p)}{unused})",
-        f"{p.fresh('d')}, {p.fresh('d')} = torch.autograd.grad({a}.square().sum(), [{b}, {c}]{options(p)}{unused})",
+        f"{p.fresh('d')}, {p.fresh('d')} = torch.autograd.grad({a}.sin().sum(), [{b}, {c}]{options(p)}{unused})",
         f"{p.fresh('d')}, = torch.autograd.grad([{a}, {c}], {b}, [torch.ones_like({a}), torch.ones_like({c})]{options(p)}{unused})",
         f"{p.fresh('d')}, = torch.autograd.grad({a}.sum(), torch.autograd.graph.get_gradient_edge({b}){options(p)}{unused})",
     ]))  # fmt: skip

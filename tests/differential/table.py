@@ -558,6 +558,68 @@ torch.linalg.cholesky_ex(P)
 torch.linalg.inv_ex(S)
 """
 
+FOURIER = """
+torch.fft.fft(x)
+torch.fft.fft(z)
+torch.fft.fft(x, 6)
+torch.fft.fft(z, 3, 0)
+torch.fft.fft(z, norm='ortho')
+torch.fft.ifft(z)
+torch.fft.ifft(x)
+torch.fft.rfft(x)
+torch.fft.rfft(x, 5, 0, 'forward')
+torch.fft.irfft(z)
+torch.fft.irfft(z, 5)
+torch.fft.hfft(z)
+torch.fft.ihfft(x)
+torch.fft.fft2(x)
+torch.fft.fftn(B)
+torch.fft.fftn(z, (2, 6))
+torch.fft.ifft2(z)
+torch.fft.ifftn(z, norm='forward')
+torch.fft.rfft2(x)
+torch.fft.rfftn(B, dim=(0, 2))
+torch.fft.irfft2(z)
+torch.fft.irfftn(z, (3, 5))
+torch.fft.hfft2(z)
+torch.fft.ihfft2(x)
+torch.fft.fftfreq(5)
+torch.fft.rfftfreq(6, 0.5)
+torch.fft.fftshift(x)
+torch.fft.ifftshift(x, 1)
+torch.fft.fft(i)
+torch.fft.rfft(z)
+torch.fft.fft(x, norm='no')
+torch.fft.fft(x, 0)
+torch.stft(v, 4, 1, return_complex=True)
+torch.stft(B[0], 4, 2, window=w, return_complex=True)
+torch.istft(torch.stft(v, 4, 1, return_complex=True), 4, 1)
+"""
+
+SPECIALS = """
+torch.special.expit(x)
+torch.special.erfcx(x)
+torch.special.i0e(x)
+torch.special.i1(x)
+torch.special.i1e(x)
+torch.special.ndtr(x)
+torch.special.ndtri(p / 3)
+torch.special.log_ndtr(x)
+torch.special.entr(p)
+torch.special.zeta(p + 1, p)
+torch.special.xlog1py(x, p)
+torch.special.gammaln(p)
+torch.special.psi(p)
+torch.special.gammainc(p, q)
+torch.special.multigammaln(a + 1, 2)
+torch.special.sinc(x)
+torch.special.logsumexp(x, 1)
+torch.special.softmax(x, 0)
+torch.special.round(x)
+torch.special.polygamma(2, p)
+torch.special.exp2(x)
+"""
+
 INPLACE = """
 out = x.clone(); out.add_(y)
 out = x.clone(); out += 1
@@ -875,6 +937,6 @@ def unary_expressions():
 
 FAMILIES = {
     "arithmetic": lines(ARITHMETIC), "reductions": lines(REDUCTIONS), "shapes": lines(SHAPES), "products": lines(PRODUCTS),
-    "linalg": lines(LINALG), "inplace": lines(INPLACE), "misuse": lines(MISUSE), "factories": lines(FACTORIES),
+    "linalg": lines(LINALG), "fourier": lines(FOURIER), "specials": lines(SPECIALS), "inplace": lines(INPLACE), "misuse": lines(MISUSE), "factories": lines(FACTORIES),
     "unary": unary_expressions(),
 }  # fmt: skip

@@ -1,0 +1,346 @@
+"""Discrete Fourier transforms: three operations, real to complex, complex to real, complex to complex; the others are made of them."""
+
+from __future__ import annotations
+
+import math
+
+from ..backend import xp
+from ..engine import dtypes
+from ..engine.dispatch import RAW, TENSOR, wrap
+from ..engine.tensor import wrap_dim
+from .declare import declare, method
+
+FFT = {}
+NONE, ROOT, COUNT = 0, 1, 2  # how a transform is scaled: not, by 1/√n, by 1/n
+
+
+def _scaled(x, normalization, shape, dims):
+    if normalization == NONE:
+        return x
+    n = math.prod(shape[d] for d in dims)
+    if not n:
+        return x
+    return x * x.real.dtype.type(1 / n if normalization == COUNT else 1 / math.sqrt(n))
+
+
+def _c2c_forward(x, dim, normalization, forward):
+    found = xp.fft.fftn(x, axes=dim) if forward else xp.fft.ifftn(x, axes=dim, norm="forward")
+    return _scaled(found.astype(x.dtype, copy=False), normalization, x.shape, dim)
+
+
+c2c_op = declare("fft_c2c", _c2c_forward, "self", "dim normalization forward", node="FftC2CBackward0", formula="the other transform of g",
+                 self=lambda F, g, dim, normalization, forward: F.fft_c2c(g, dim, normalization, not forward))  # fmt: skip
+_WIDE = {xp.dtype(xp.float32): xp.complex64, xp.dtype(xp.float64): xp.complex128}
+
+
+def _r2c_forward(x, dim, normalization, onesided):
+    found = xp.fft.rfftn(x, axes=dim) if onesided else xp.fft.fftn(x, axes=dim)
+    return _scaled(found.astype(_WIDE[x.dtype], copy=False), normalization, x.shape, dim)
+
+
+def _r2c_grad(F, g, self_shape, dim, normalization, onesided):
+    if onesided:
+        last = dim[-1]
+        missing = self_shape[last] - (g if F is RAW else g._a).shape[last]
+        if missing:
+            pad = [0, 0] * (len(self_shape) - last)
+            pad[-1] = missing
+            g = F.constant_pad_nd_op(g, tuple(pad), 0)
+    return F.real(F.fft_c2c(g, dim, normalization, False))
+
+
+r2c_op = declare("fft_r2c", _r2c_forward, "self", "dim normalization onesided", node="FftR2CBackward0", formula="Re of the other transform of g",
+                 hidden=("self_sym_sizes",), also={"self": lambda node: None}, self=_r2c_grad)  # fmt: skip
+
+
+def _c2r_forward(x, dim, normalization, last):
+    shape = [x.shape[d] for d in dim[:-1]] + [last]
+    real = xp.float32 if x.dtype == xp.complex64 else xp.float64
+    found = xp.fft.irfftn(x, shape, axes=dim, norm="forward").astype(real, copy=False)
+    return _scaled(found, normalization, found.shape, dim)
+
+
+def _c2r_grad(F, g, dim, normalization, last):
+    out = F.fft_r2c(g, dim, normalization, True)
+    n = (out if F is RAW else out._a).shape[dim[-1]]
+    double = last - n
+    if not double:
+        return out
+    weights = xp.ones([n if d == dim[-1] else 1 for d in range((out if F is RAW else out._a).ndim)], (g if F is RAW else g._a).dtype)
+    weights[(slice(None),) * dim[-1] + (slice(1, 1 + double),)] = 2
+    return out * F.constant(weights)
+
+
+c2r_op = declare("fft_c2r", _c2r_forward, "self", "dim normalization last", node="FftC2RBackward0", formula="the other transform of g",
+                 hidden=("last",), self=_c2r_grad)  # fmt: skip
+
+
+# ---------------------------------------------------------------- arguments
+def _scale_of(name, norm, forward):
+    if norm in (None, "backward"):
+        return NONE if forward else COUNT
+    if norm == "ortho":
+        return ROOT
+    if norm == "forward":
+        return COUNT if forward else NONE
+    raise RuntimeError(f'Invalid normalization mode: "{norm}"')
+
+
+def _promoted(x, need_complex=False):
+    if x._a.dtype.kind in "biu":
+        x = TENSOR.cast(x, dtypes.default.float.np)
+    if need_complex and x._a.dtype.kind != "c":
+        x = TENSOR.cast(x, xp.dtype(_WIDE[x._a.dtype]))
+    return x
+
+
+def _resized(x, sizes):
+    """``x`` cut or filled with zeros to ``sizes`` (dimension: size)."""
+    pad = [0, 0] * x._a.ndim
+    for d, n in sizes.items():
+        have = x._a.shape[d]
+        if n < 1:
+            raise RuntimeError(f"Invalid number of data points ({n}) specified")
+        if n < have:
+            x = x.narrow(d, 0, n)
+        elif n > have:
+            pad[2 * (x._a.ndim - 1 - d) + 1] = n - have
+    return TENSOR.constant_pad_nd_op(x, tuple(pad), 0) if any(pad) else x
+
+
+def _dims(x, s, dim):
+    """(dimensions, sizes) of an n-dimensional transform."""
+    n = x._a.ndim
+    if dim is None:
+        dims = tuple(range(n)) if s is None else tuple(range(n - len(s), n))
+    else:
+        dims = tuple(wrap_dim(d, n) for d in ((dim,) if isinstance(dim, int) else dim))
+    if len(set(dims)) != len(dims):
+        raise RuntimeError("FFT dims must be unique")
+    if s is not None and len(s) != len(dims):
+        raise RuntimeError("When given, dim and shape arguments must have the same length")
+    return dims, [-1] * len(dims) if s is None else list(s)
+
+
+def _given(dims, sizes):
+    return {d: n for d, n in zip(dims, sizes, strict=True) if n != -1}
+
+
+def fft_function(function):
+    """Make ``gradviz.fft.<name>``."""
+    FFT[function.__name__] = function
+    return function
+
+
+# ---------------------------------------------------------------- n dimensions
+def _complex_nd(name, x, s, dim, norm, forward):
+    x = _promoted(x, need_complex=True)
+    dims, sizes = _dims(x, s, dim)
+    x = _resized(x, _given(dims, sizes))
+    return c2c_op(x, dims, _scale_of(name, norm, forward), forward) if dims else x
+
+
+@fft_function
+def fftn(input, s=None, dim=None, norm=None, *, out=None):
+    """The transform over several dimensions."""
+    return _complex_nd("fftn", input, s, dim, norm, True)
+
+
+@fft_function
+def ifftn(input, s=None, dim=None, norm=None, *, out=None):
+    """The inverse transform over several dimensions."""
+    return _complex_nd("ifftn", input, s, dim, norm, False)
+
+
+@fft_function
+def rfftn(input, s=None, dim=None, norm=None, *, out=None):
+    """The transform of real input; the last dimension keeps only the half that is not redundant."""
+    if input._a.dtype.kind == "c":
+        raise RuntimeError(f"rfftn expects a real-valued input tensor, but got {dtypes.scalar_name(input.dtype)}")
+    x = _promoted(input)
+    dims, sizes = _dims(x, s, dim)
+    if not dims:
+        raise RuntimeError("rfftn must transform at least one axis")
+    return r2c_op(_resized(x, _given(dims, sizes)), dims, _scale_of("rfftn", norm, True), True)
+
+
+@fft_function
+def irfftn(input, s=None, dim=None, norm=None, *, out=None):
+    """The inverse of ``rfftn``; the last size is 2 (n − 1) unless given."""
+    x = _promoted(input, need_complex=True)
+    dims, sizes = _dims(x, s, dim)
+    last = sizes[-1] if sizes[-1] != -1 else 2 * (x._a.shape[dims[-1]] - 1)
+    if last < 1:
+        raise RuntimeError(f"Invalid number of data points ({last}) specified")
+    x = _resized(x, {**_given(dims[:-1], sizes[:-1]), dims[-1]: last // 2 + 1})
+    return c2r_op(x, dims, _scale_of("irfftn", norm, False), last)
+
+
+@fft_function
+def hfftn(input, s=None, dim=None, norm=None, *, out=None):
+    """The transform of Hermitian input: real output."""
+    x = _promoted(input, need_complex=True)
+    dims, sizes = _dims(x, s, dim)
+    last = sizes[-1] if sizes[-1] != -1 else 2 * (x._a.shape[dims[-1]] - 1)
+    if last < 1:
+        raise RuntimeError(f"Invalid number of data points ({last}) specified")
+    x = _resized(x, {**_given(dims[:-1], sizes[:-1]), dims[-1]: last // 2 + 1})
+    scale = _scale_of("hfftn", norm, True)
+    if len(dims) > 1:
+        x = c2c_op(x, dims[:-1], scale, True)
+    return c2r_op(TENSOR.conj(x), dims[-1:], scale, last)
+
+
+@fft_function
+def ihfftn(input, s=None, dim=None, norm=None, *, out=None):
+    """The inverse of ``hfftn``."""
+    x = _promoted(input)
+    dims, sizes = _dims(x, s, dim)
+    scale = _scale_of("ihfftn", norm, False)
+    x = TENSOR.conj(r2c_op(_resized(x, _given(dims, sizes)), dims[-1:], scale, True))
+    return c2c_op(x, dims[:-1], scale, False) if len(dims) > 1 else x
+
+
+# ---------------------------------------------------------------- one and two dimensions
+@fft_function
+def fft(input, n=None, dim=-1, norm=None, *, out=None):
+    """The transform along ``dim``."""
+    return _one("fft", input, n, dim, norm, True)
+
+
+@fft_function
+def ifft(input, n=None, dim=-1, norm=None, *, out=None):
+    """The inverse transform along ``dim``."""
+    return _one("ifft", input, n, dim, norm, False)
+
+
+def _one(name, input, n, dim, norm, forward):
+    x = _promoted(input)
+    if x._a.ndim == 0:
+        raise IndexError("Dimension specified as " + f"{dim} but tensor has no dimensions")
+    d = wrap_dim(dim, x._a.ndim)
+    x = _resized(x, {} if n is None else {d: n})
+    if x._a.shape[d] < 1:
+        raise RuntimeError(f"Invalid number of data points ({x._a.shape[d]}) specified")
+    scale = _scale_of(name, norm, forward)
+    if x._a.dtype.kind == "c":
+        return c2c_op(x, (d,), scale, forward)
+    found = r2c_op(x, (d,), scale, False)
+    return found if forward else TENSOR.conj(found)
+
+
+def _last_one(function):
+    def one(input, n=None, dim=-1, norm=None, *, out=None):
+        if name in ("rfft", "ihfft") and input._a.dtype.kind == "c":
+            raise RuntimeError(f"{name} expects a real input tensor, but got {dtypes.scalar_name(input.dtype)}")
+        return function(input, None if n is None else (n,), (dim,), norm)
+
+    def two(input, s=None, dim=(-2, -1), norm=None, *, out=None):
+        return function(input, s, dim, norm)
+
+    name = function.__name__[:-1]
+    for made, suffix in ((one, ""), (two, "2")):
+        made.__name__ = name + suffix
+        made.__doc__ = f"``{function.__name__}`` over {'one dimension' if not suffix else 'two dimensions'}."
+    return one, two
+
+
+for _n in (rfftn, irfftn, hfftn, ihfftn):
+    for _f in _last_one(_n):
+        fft_function(_f)
+for _n in (fftn, ifftn):
+    fft_function(_last_one(_n)[1])
+
+
+# ---------------------------------------------------------------- frequencies and shifts
+@fft_function
+def fftfreq(n, d=1.0, *, out=None, dtype=None, layout=None, device=None, requires_grad=False):
+    """The frequencies of ``fft`` for ``n`` points at distance ``d``."""
+    return wrap(xp.fft.fftfreq(n, d).astype((dtype or dtypes.default.float).np)).requires_grad_(requires_grad)
+
+
+@fft_function
+def rfftfreq(n, d=1.0, *, out=None, dtype=None, layout=None, device=None, requires_grad=False):
+    """The frequencies of ``rfft`` for ``n`` points at distance ``d``."""
+    return wrap(xp.fft.rfftfreq(n, d).astype((dtype or dtypes.default.float).np)).requires_grad_(requires_grad)
+
+
+def _shift(input, dim, way):
+    dims, _ = _dims(input, None, dim)
+    return input.roll([way(input._a.shape[d]) for d in dims], list(dims))
+
+
+@fft_function
+def fftshift(input, dim=None):
+    """The zero frequency moved to the middle."""
+    return _shift(input, dim, lambda n: n // 2)
+
+
+@fft_function
+def ifftshift(input, dim=None):
+    """The inverse of ``fftshift``."""
+    return _shift(input, dim, lambda n: (n + 1) // 2)
+
+
+# ---------------------------------------------------------------- short-time transform
+def _reflected(x, width):
+    """``x`` with ``width`` mirrored elements on both sides of the last dimension."""
+    n = x._a.shape[-1]
+    index = xp.pad(xp.arange(n), width, mode="reflect")
+    return x.index_select(-1, wrap(index))
+
+
+def _window(window, win_length, n_fft, dtype):
+    found = wrap(xp.ones(win_length, dtype)) if window is None else window
+    left = (n_fft - win_length) // 2
+    return TENSOR.constant_pad_nd_op(found, (left, n_fft - win_length - left), 0) if win_length < n_fft else found
+
+
+def stft(input, n_fft, hop_length=None, win_length=None, window=None, center=True, pad_mode="reflect", normalized=False, onesided=None,
+         return_complex=None, align_to_window=None):  # fmt: skip
+    """Transforms of windows every ``hop_length``: (…, frequencies, frames), complex."""
+    hop, width = hop_length or n_fft // 4, win_length or n_fft
+    if not return_complex and not input.is_complex():
+        raise RuntimeError("stft requires the return_complex parameter be given for real inputs, and will further require that "
+                           "return_complex=True in a future PyTorch release.")  # fmt: skip
+    x = input if input._a.ndim == 2 else input.unsqueeze(0)
+    if center:
+        half = n_fft // 2
+        x = _reflected(x, half) if pad_mode == "reflect" else TENSOR.constant_pad_nd_op(x, (half, half), 0)
+    real = xp.float32 if x._a.dtype in (xp.float32, xp.complex64) else xp.float64
+    frames = x.unfold(-1, n_fft, hop) * _window(window, width, n_fft, real)
+    half_only = not x.is_complex() if onesided is None else onesided
+    scale = ROOT if normalized else NONE
+    frames = frames if half_only else _promoted(frames, need_complex=True)
+    found = r2c_op(frames, (2,), scale, True) if half_only else c2c_op(frames, (2,), scale, True)
+    found = found.transpose(1, 2)
+    return found if input._a.ndim == 2 else found.squeeze(0)
+
+
+def istft(input, n_fft, hop_length=None, win_length=None, window=None, center=True, normalized=False, onesided=None, length=None,
+          return_complex=False):  # fmt: skip
+    """The signal of which ``input`` is the short-time transform, by weighted overlap and addition."""
+    hop, width = hop_length or n_fft // 4, win_length or n_fft
+    x = input if input._a.ndim == 3 else input.unsqueeze(0)
+    half_only = x._a.shape[1] == n_fft // 2 + 1 if onesided is None else onesided
+    scale = ROOT if normalized else COUNT
+    x = x.transpose(1, 2)
+    frames = c2r_op(x, (2,), scale, n_fft) if half_only else c2c_op(x, (2,), scale, False)
+    weights = _window(window, width, n_fft, xp.float32 if x._a.dtype == xp.complex64 else xp.float64)
+    total = n_fft + hop * (frames._a.shape[1] - 1)
+    shape = (frames._a.shape[0], total)
+    signal = TENSOR.from_windows(frames * weights, shape, 1, n_fft, hop)
+    energy = TENSOR.from_windows((weights * weights).expand(*frames._a.shape).clone(), shape, 1, n_fft, hop)
+    start = n_fft // 2 if center else 0
+    end = total - (n_fft // 2 if center else 0) if length is None else min(start + length, total)
+    signal, energy = signal.narrow(1, start, end - start), energy.narrow(1, start, end - start)
+    if energy._a.size and abs(energy._a).min() < 1e-11:
+        raise RuntimeError("istft(...) window overlap add min: 1")
+    out = signal / energy
+    if length is not None and length > out._a.shape[1]:
+        out = TENSOR.constant_pad_nd_op(out, (0, length - out._a.shape[1]), 0)
+    return out if input._a.ndim == 3 else out.squeeze(0)
+
+
+method(stft)
+method(istft)
