@@ -63,12 +63,11 @@ class _Formatter:
             return
         finite = [v for v in values if math.isfinite(v) and v != 0]
         if not finite:
-            self.width = max((len(self._plain(v)) for v in values), default=1)
             return
         self.whole = all(v == math.ceil(v) for v in finite)
         sizes = [abs(v) for v in finite]
         self.scientific = self._wants_scientific(max(sizes), min(sizes))
-        self.width = max(len(self._text(v)) for v in values)
+        self.width = max(len(self._text(v)) for v in finite)
 
     def _wants_scientific(self, largest, smallest):
         if options.sci_mode is not None:
@@ -198,8 +197,8 @@ def text(tensor, prefix="tensor("):
     suffixes = _suffixes(tensor)
     if not suffixes:
         return f"{prefix}{body})"
-    line = len(body) - body.rfind("\n") + 1 if "\n" in body else indent + len(body)
     out = prefix + body
+    line = len(out) - out.rfind("\n") + 1
     for s in suffixes:
         if line + len(s) + 2 > options.linewidth:
             out += ",\n" + " " * indent + s
