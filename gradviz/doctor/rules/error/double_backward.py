@@ -8,7 +8,8 @@ def look(case):
     """The place is where the freed part was made, or the second call when it is the same result again."""
     for error in with_message(case, "backward through the graph a second time"):
         place = raised(error) if error.freed_root or error.freed is None else error.freed
-        yield state(RULE, case, error, place, "backward", made=place.code if place is not None else "")
+        made = error.freed or place
+        yield state(RULE, case, error, place, "backward", made=made.code if made is not None else "")
 
 
 RULE = Rule("GV401", "error.double-backward", "error", look)
