@@ -1,6 +1,7 @@
 """``gradviz.nn.functional``: layers without state, as in ``torch.nn.functional``."""
 
 from .activation import *  # noqa: F403
+from .attention import *  # noqa: F403
 from .basic import *  # noqa: F403
 from .conv import *  # noqa: F403
 from .distance import *  # noqa: F403
@@ -8,5 +9,6 @@ from .loss import *  # noqa: F403
 from .norm import *  # noqa: F403
 from .pad import *  # noqa: F403
 from .pooling import *  # noqa: F403
+from .recurrent import *  # noqa: F403
 from .sparse import *  # noqa: F403
 from .vision import *  # noqa: F403
