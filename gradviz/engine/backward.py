@@ -16,7 +16,7 @@ from itertools import repeat
 
 from ..backend import xp
 from . import dtypes
-from .arrival import as_tensor, complete_leaf, run_node
+from .arrival import complete_leaf, run_node
 from .dispatch import RAW, TENSOR, wrap
 from .errors import advised
 from .events import door
@@ -42,6 +42,7 @@ class Sweep:
         "_many",
         "_needed",
         "_observer",
+        "_seeds",
         "_token",
         "captured",
         "create_graph",
@@ -63,8 +64,7 @@ class Sweep:
             self._prepare(captures)
         if self._observer is not None:
             self._observer.backward_started(self)
-        for edge, g in roots:
-            self._deliver(edge, g, False)
+        self._seeds = roots
 
     # ------------------------------------------------------------ counting
     def _prepare(self, captures):
@@ -135,9 +135,12 @@ class Sweep:
         outer, local.sweep = local.sweep, self
         try:
             with force_grad_mode(self.create_graph):
+                seeds, self._seeds = self._seeds, ()
+                for edge, g in seeds:
+                    self._deliver(edge, g, False)
                 done = self._loop(limit)
         except BaseException as error:
-            self._heap, self._buffers = [], {}
+            self._heap, self._buffers, self._seeds = [], {}, ()
             if self._observer is not None:
                 self._observer.backward_failed(self, error)
             raise
@@ -472,8 +475,8 @@ def grad(
     )
     sweep.run()
     return tuple(
-        _result(sweep, key, t, allow_unused, materialize_grads)
-        for key, t in zip(captures, inputs, strict=True)
+        _result(sweep, key, t, k, allow_unused, materialize_grads)
+        for k, (key, t) in enumerate(zip(captures, inputs, strict=True))
     )
 
 
@@ -505,17 +508,18 @@ def _batched(
     )
 
 
-def _result(sweep, key, tensor, allow_unused, materialize):
+def _result(sweep, key, tensor, index, allow_unused, materialize):
     __tracebackhide__ = True
     got = sweep.captured[key]
     if got is None:
-        if materialize and isinstance(tensor, Tensor):
+        if materialize and not isinstance(tensor, Tensor):
+            raise RuntimeError("materialize_grads cannot be used when the given input is a GradientEdge")
+        if materialize:
             return wrap(xp.zeros(tensor._a.shape, tensor._a.dtype))
         if not allow_unused:
             error = RuntimeError(
-                "One of the differentiated Tensors appears to not have been used in the graph. Set "
-                "allow_unused=True if this "
-                "is the desired behavior."
+                f"The differentiated Tensor at index {index} appears to not have been used in the "
+                "graph. Set allow_unused=True if this is the desired behavior."
             )
             raise (
                 advised(error, "unused_input", shape=tensor._a.shape)
@@ -523,7 +527,9 @@ def _result(sweep, key, tensor, allow_unused, materialize):
                 else error
             )
         return None
-    return as_tensor(got)
+    if not isinstance(got, Tensor):
+        got = sweep.captured[key] = wrap(got)
+    return got
 
 
 def _as_tuple(x):

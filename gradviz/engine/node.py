@@ -44,6 +44,19 @@ FREED_MESSAGE = (
 )
 
 
+class Detached(int):
+    """The version of a tensor that left the graph by ``detach_()``: no saved version equals it."""
+
+    __slots__ = ()
+    __hash__ = int.__hash__
+
+    def __eq__(self, other):
+        return self is other
+
+    def __ne__(self, other):
+        return self is not other
+
+
 class Node:
     """One recorded operation. ``name()``, ``next_functions``, hooks and saved values as in PyTorch.
 

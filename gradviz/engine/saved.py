@@ -10,7 +10,7 @@ from __future__ import annotations
 from . import dtypes
 from .errors import advised
 from .modes import force_grad_mode, local
-from .node import FREED, LEAF, Nowhere, Output, freed, new, shown_name
+from .node import FREED, LEAF, Detached, Nowhere, Output, freed, new, shown_name
 
 
 class Packed:
@@ -122,7 +122,22 @@ def _result(array, cell, edge):
     return t
 
 
+def _type_name(array):
+    found = dtypes.of(array)
+    if found.is_complex:
+        return f"CPU{found.type_name.removesuffix('Tensor')}Type"
+    return f"torch.{found.type_name}"
+
+
 def _complain(array, g, now, saved):
+    if now.__class__ is Detached:
+        if g is None:
+            raise RuntimeError(
+                "Trying to use a saved tensor that has been detached in-place, i.e. with "
+                ".detach_().This is not supported, please use out-of-place `.detach()` instead"
+            )
+        if int(now) == int(saved):
+            return
     __tracebackhide__ = True
     text = ""
     if g is not None and g is not LEAF and g.__class__ is not Nowhere:
@@ -132,7 +147,7 @@ def _complain(array, g, now, saved):
     error = RuntimeError(
         "one of the variables needed for gradient computation has been modified by an inplace "
         "operation: "
-        f"[torch.{dtypes.of(array).type_name} {shape}]{text} is at version {now}; expected version "
+        f"[{_type_name(array)} {shape}]{text} is at version {now}; expected version "
         f"{saved} instead. "
         + (
             "Hint: the backtrace further above shows the operation that failed to compute its "

@@ -14,7 +14,7 @@ from . import dtypes, hooks
 from .device import CPU, Device
 from .events import door
 from .modes import local, state
-from .node import INFERENCE, LEAF, Nowhere, accumulator, new, nowhere, serial
+from .node import INFERENCE, LEAF, Detached, Nowhere, accumulator, new, nowhere, serial
 
 _UNSET = frozenset(("_grad", "_view", "_hooks", "_acc", "_id", "_name", "_stale", "_tangent"))
 
@@ -93,6 +93,10 @@ class Tensor:
 
     @requires_grad.setter
     def requires_grad(self, value):
+        if not isinstance(value, bool):
+            raise TypeError("requires_grad must be a bool")
+        if is_result(edge_now(self)):
+            raise RuntimeError(_LEAVES_ONLY + ("" if value else _USE_DETACH))
         self.requires_grad_(value)
 
     def requires_grad_(self, requires_grad=True):
@@ -103,11 +107,7 @@ class Tensor:
         if g is not None and g is not LEAF:
             if requires_grad:
                 return self
-            raise RuntimeError(
-                "you can only change requires_grad flags of leaf variables. If you want to use a "
-                "computed variable in a "
-                "subgraph that doesn't require differentiation use var_no_grad = var.detach()."
-            )
+            raise RuntimeError(_LEAVES_ONLY + _USE_DETACH)
         if requires_grad:
             if self._v is INFERENCE and not (state.special and local.inference):
                 raise RuntimeError(
@@ -228,7 +228,12 @@ class Tensor:
                 "in "
                 "torch/optim/optimizer.py as a solution."
             )
-        hooks.keep_tensor_hooks(self)
+        if is_result(self._g):
+            hooks.keep_tensor_hooks(self)
+            if self._v is not None and self._v is not INFERENCE:
+                self._v[0] = Detached(self._v[0])
+            else:
+                self._v = [Detached(0), None]
         self._g = None
         return self
 
@@ -256,10 +261,11 @@ class Tensor:
 
     @property
     def _version(self):
+        """How often this storage was modified in place."""
         if self._v is INFERENCE:
             raise RuntimeError("Inference tensors do not track version counter.")
         v = self._v
-        return 0 if v is None else v[0]
+        return 0 if v is None else int(v[0])
 
     def _is_view(self):
         return self._view is not None
@@ -399,6 +405,11 @@ class Tensor:
         return sorted(set(dir(type(self))) | set(self.__dict__))
 
 
+_LEAVES_ONLY = "you can only change requires_grad flags of leaf variables."
+_USE_DETACH = (
+    " If you want to use a computed variable in a subgraph that doesn't require differentiation "
+    "use var_no_grad = var.detach()."
+)
 _NONLEAF_GRAD = (
     "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad "
     "attribute won't be populated "

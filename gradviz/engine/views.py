@@ -262,7 +262,9 @@ def write(op, ins, attrs=()):
     history.
     """
     self = ins[0]
-    tracked = is_grad_enabled() and any(x is not None and x._g is not None for x in ins[: op.edges])
+    tracked = is_grad_enabled() and (
+        self.requires_grad or any(x is not None and x._g is not None for x in ins[1 : op.edges])
+    )
     check_inplace(self, tracked)
     array = self._a
     check_expanded(array)
