@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import uuid
 from pathlib import Path
 
 from gradviz.engine import events
@@ -16,7 +17,7 @@ from gradviz.watch.holders import Roots
 from .cells import roots_of
 from .extension import current, load
 from .session import Session
-from .views import bundle, front_end
+from .views import bundle, front_end, publish, still
 
 
 class Shown:
@@ -56,7 +57,12 @@ def show(tensor=None):
         with recorder.lock:
             print(summary(Picture.of(recorder.trace, target)))
         return None
-    extension = load(shell)
+    try:
+        extension = load(shell)
+    except RuntimeError:  # something else watches the engine: a picture is still to be had
+        recorder, target, _ = _graph(shell, tensor)
+        publish(still(recorder, target), uuid.uuid4().hex)
+        return None
     follower = None
     if tensor is not None:
         follower = extension.session.follower(tensor, roots_of(shell))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 
-from gradviz.watch.plain import dumps, plain
+from gradviz.watch.plain import plain
 
 from .base import View
 from .frames import VERSION, Encoder
@@ -137,8 +137,3 @@ class GraphView(View):
             row = {} if node is None else {name: getattr(node, name) for name in ROW_TEXTS}
             detail = self._detail(node_id)
         return plain(row) | (plain(detail) if detail is not None else {"id": node_id})
-
-
-def frozen_view(bundle, **settings) -> View:
-    """A view of ``bundle`` (docs/protocol.md) that needs no kernel behind it."""
-    return View(bundle=dumps(bundle), **settings)

@@ -182,3 +182,12 @@ def test_interrupting_a_cell_in_the_middle_of_backward(loaded):
     assert follow(messages).status["state"] == "interrupted"
     assert "gradviz" not in printed(messages)
     assert printed(loaded.run("print(1)")) == "1\n"
+
+
+def test_show_while_something_else_watches(kernel):
+    kernel.run("import gradviz, gradviz as torch\nfrom gradviz.engine import events")
+    kernel.run("events.attach(events.Observer())")
+    messages = kernel.run("gradviz.show((torch.ones(2, requires_grad=True) * 2).sum())")
+    (shown,) = displays(messages)
+    assert "SumBackward0" in picture(shown["data"]) and WIDGET not in shown["data"]
+    assert "already watches" in printed(kernel.run("%load_ext gradviz"))
