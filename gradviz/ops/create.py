@@ -197,6 +197,8 @@ fill_inplace = declare("fill_inplace", lambda x, value: xp.full(x.shape, value, 
                        self=lambda F, g: F.zeros_like(g))  # fmt: skip
 fill_tensor_op = declare("fill_tensor", lambda x, value: xp.broadcast_to(value.astype(x.dtype), x.shape), "self value", node="FillBackward1",
                          formula="∂value: Σ g", self=lambda F, g: F.zeros_like(g), value=lambda F, g: F.sum(g))  # fmt: skip
+fill_tensor_inplace = declare("fill_tensor_inplace", lambda x, value: xp.broadcast_to(value.astype(x.dtype), x.shape), "self value",
+                              node="FillBackward3", formula="∂value: Σ g", self=lambda F, g: F.zeros_like(g), value=lambda F, g: F.sum(g))  # fmt: skip
 zero_op = declare("zero", lambda x: xp.zeros(x.shape, x.dtype), "self", "", node="ZeroBackward0", formula="0", self=lambda F, g: F.zeros_like(g))
 
 
@@ -205,9 +207,7 @@ def fill_(self, value):
     if isinstance(value, Tensor):
         if value._a.ndim:
             raise RuntimeError(f"fill_ only supports 0-dimension value tensor but got tensor with {value._a.ndim} dimensions.")
-        if value._g is not None:
-            return views.write(fill_tensor_op.op, (self, value))
-        value = value._a.item()
+        return views.write(fill_tensor_inplace.op, (self, value))
     return views.write(fill_inplace.op, (self,), (value,))
 
 

@@ -255,11 +255,32 @@ def setitem(self, index, value):
     reader = _read(self, index if index.__class__ is tuple else (index,))
     target = reader.out
     if reader.pending:
+        shape = _without_leading_ones(value._a.shape)
+        if shape != value._a.shape:
+            value = value.view(shape)
         _put(target, reader.numpy_index(), value, False)
         return
-    while value._a.ndim > target._a.ndim and value._a.shape[0] == 1:
-        value = reshape(value, value._a.shape[1:])
-    copy_(target, value)
+    _copy_to(target, value)
+
+
+def _copy_to(target, value):
+    """Write ``value`` as an assignment does: leading ones dropped, expanded, or filled in."""
+    if value._a.shape == target._a.shape:
+        copy_(target, value)
+    elif value._a.ndim == 0:
+        target.fill_(value)
+    else:
+        value = value.view(_without_leading_ones(value._a.shape))
+        if value._a.shape != target._a.shape:
+            value = value.expand(target._a.shape)
+        copy_(target, value)
+
+
+def _without_leading_ones(shape):
+    k = 0
+    while k < len(shape) and shape[k] == 1:
+        k += 1
+    return shape[k:]
 
 
 def _put(self, index, value, accumulate):

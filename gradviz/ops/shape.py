@@ -406,9 +406,9 @@ def _inplace_name(name, made):
 
 def _renamed(node_class, name):
     """The node class as PyTorch calls it for the in-place form."""
-    found = _INPLACE_NAMES.get(name)
+    found = _INPLACE_NAMES.get((node_class, name))
     if found is None:
-        found = _INPLACE_NAMES[name] = type(name, (node_class,), {"__slots__": (), "__module__": "gradviz"})
+        found = _INPLACE_NAMES[node_class, name] = type(name, (node_class,), {"__slots__": (), "__module__": "gradviz"})
     return found
 
 

@@ -1,0 +1,177 @@
+"""Limits of dtypes, window functions, and the older constructors."""
+
+from __future__ import annotations
+
+import math
+
+from ..backend import xp
+from ..engine import dtypes
+from ..engine.construct import array_of, mark
+from ..engine.dispatch import Tensor, wrap
+from .create import _device
+from .declare import only_method, public
+
+
+class finfo:
+    """Limits of a floating dtype: ``eps``, ``max``, ``min``, ``tiny``, ``resolution``, ``bits``."""
+
+    def __init__(self, type=None):
+        dtype = dtypes.default.float if type is None else type
+        if dtype.category < 2:
+            raise TypeError(f"torch.finfo() requires a floating point input type. Use torch.iinfo to handle '{__name__}.finfo'")
+        dtype = dtype.to_real()
+        if dtype is dtypes.bfloat16:
+            import ml_dtypes
+
+            found = ml_dtypes.finfo(dtype.np)
+        else:
+            found = xp.finfo(dtype.np)
+        self.dtype, self.bits = dtype.name, dtype.itemsize * 8
+        self.eps, self.max, self.min = float(found.eps), float(found.max), float(found.min)
+        self.tiny = self.smallest_normal = float(found.smallest_normal)
+        self.resolution = float(found.resolution)
+
+    def __repr__(self):
+        return (f"finfo(resolution={_short(self.resolution)}, min={_short(self.min)}, max={_short(self.max)}, eps={_short(self.eps)}, "
+                f"smallest_normal={_short(self.smallest_normal)}, tiny={_short(self.tiny)}, dtype={self.dtype})")  # fmt: skip
+
+
+def _short(x):
+    return f"{x:g}"
+
+
+class iinfo:
+    """Limits of an integer dtype: ``max``, ``min``, ``bits``."""
+
+    def __init__(self, type):
+        if type.category != 1:
+            raise TypeError(f"torch.iinfo() requires an integer input type. Use torch.finfo to handle '{type}'")
+        found = xp.iinfo(type.np)
+        self.dtype, self.bits, self.max, self.min = type.name, type.itemsize * 8, int(found.max), int(found.min)
+
+    def __repr__(self):
+        return f"iinfo(min={self.min}, max={self.max}, dtype={self.dtype})"
+
+
+public("finfo", finfo)
+public("iinfo", iinfo)
+
+
+# ---------------------------------------------------------------- windows
+def _cosines(n, periodic, weights):
+    """Σ weights · cos(2πk i/n), signs alternating."""
+    if n == 1:
+        return xp.ones(1)
+    angle = 2 * math.pi * xp.arange(n) / (n if periodic else n - 1)
+    return sum(w * (-1) ** k * xp.cos(k * angle) for k, w in enumerate(weights))
+
+
+def _window(name, values):
+    def function(window_length, periodic=True, *args, dtype=None, layout=None, device=None, requires_grad=False, **named):
+        _device(device)
+        if window_length < 0:
+            raise RuntimeError(f"{name} requires non-negative window_length, got window_length={window_length}")
+        made = values(window_length, periodic, *args, **named) if window_length else xp.zeros(0)
+        return mark(wrap(made.astype((dtype or dtypes.default.float).np)), requires_grad)
+
+    function.__name__ = name
+    function.__doc__ = f"The {name.split('_')[0].title()} window; ``periodic`` for spectra, else symmetric."
+    public(name, function)
+
+
+def _bartlett(n, periodic):
+    if n == 1:
+        return xp.ones(1)
+    wide = n + 1 if periodic else n
+    return (1 - xp.abs(2 * xp.arange(wide) / (wide - 1) - 1))[:n]
+
+
+def _kaiser(n, periodic, beta=12.0):
+    if n == 1:
+        return xp.ones(1)
+    wide = n + 1 if periodic else n
+    return xp.kaiser(wide, beta)[:n]
+
+
+_window("hann_window", lambda n, periodic: _cosines(n, periodic, (0.5, 0.5)))
+_window("hamming_window", lambda n, periodic, alpha=0.54, beta=0.46: _cosines(n, periodic, (alpha, beta)))
+_window("blackman_window", lambda n, periodic: _cosines(n, periodic, (0.42, 0.5, 0.08)))
+_window("bartlett_window", _bartlett)
+_window("kaiser_window", _kaiser)
+
+
+# ---------------------------------------------------------------- older names
+def _legacy(name, dtype):
+    def constructor(*args, device=None):
+        if len(args) == 1 and not isinstance(args[0], int):
+            return wrap(array_of(args[0], dtype))
+        return wrap(xp.zeros(args or (0,), dtype.np))
+
+    constructor.__name__ = name
+    constructor.__doc__ = f"A {dtype} tensor of the given sizes, or of the given data."
+    public(name, constructor)
+
+
+for _d in ("float32", "float64", "float16", "int64", "int32", "int16", "int8", "uint8", "bool"):
+    _legacy(dtypes.PUBLIC[_d].type_name, dtypes.PUBLIC[_d])
+
+
+def range_(start, end=None, step=1, *, dtype=None, device=None, requires_grad=False, layout=None, out=None):
+    """Numbers from ``start`` to ``end``, both ends included."""
+    start, end = (0, start) if end is None else (start, end)
+    if step == 0:
+        raise RuntimeError("step must be nonzero")
+    if (end - start) * step < 0:
+        raise RuntimeError("upper bound and lower bound inconsistent with step sign")
+    n = math.floor((end - start) / step) + 1
+    return mark(wrap((start + xp.arange(n) * step).astype((dtype or dtypes.default.float).np)), requires_grad)
+
+
+def frombuffer(buffer, *, dtype, count=-1, offset=0, requires_grad=False):
+    """A tensor on the memory of a buffer."""
+    return mark(wrap(xp.frombuffer(buffer, dtype.np, count, offset)), requires_grad)
+
+
+def from_dlpack(ext_tensor, *, device=None, copy=None):
+    """A tensor on the memory of an array of another library."""
+    return wrap(xp.from_dlpack(ext_tensor))
+
+
+def empty_permuted(size, physical_layout, *, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False):
+    """An uninitialised tensor whose dimensions lie in memory in the given order."""
+    base = xp.zeros([size[d] for d in physical_layout], (dtype or dtypes.default.float).np)
+    return mark(wrap(base.transpose([list(physical_layout).index(d) for d in range(len(size))])), requires_grad)
+
+
+for _n, _f in [("range", range_), ("frombuffer", frombuffer), ("from_dlpack", from_dlpack), ("to_dlpack", lambda tensor: tensor.__dlpack__()),
+               ("empty_permuted", empty_permuted)]:  # fmt: skip
+    public(_n, _f)
+for _n in ("is_conj", "is_neg", "is_inference", "is_signed", "detach", "detach_", "zero_", "fill_"):
+    public(_n, lambda input, *args, _n=_n: getattr(input, _n)(*args))
+public("get_device", lambda input: input.get_device())
+only_method(lambda self: -1 if self.device.type == "cpu" else self.device.index, "get_device")
+only_method(lambda self, *, dtype=None, masked_grad=None: self, "to_dense")
+only_method(lambda self, *size: self.view(*size), "resize")
+only_method(lambda self, size, stride, dtype=None, device=None, requires_grad=False, layout=None: wrap(
+    xp.lib.stride_tricks.as_strided(xp.zeros(1 + sum((n - 1) * s for n, s in zip(size, stride, strict=True)), (dtype or self.dtype).np),
+                                    size, [s * (dtype or self.dtype).itemsize for s in stride])), "new_empty_strided")  # fmt: skip
+
+
+def _as_subclass(self, cls):
+    made = object.__new__(cls)
+    made._a, made._g, made._v, made._view = self._a, self._g, self._v, self._view
+    return made
+
+
+only_method(_as_subclass, "as_subclass")
+
+
+def _dlpack(self, **options):
+    if self.requires_grad:
+        raise BufferError("Can't export tensors that require gradient, use tensor.detach()")
+    return self._a.__dlpack__(**options)
+
+
+Tensor.__dlpack__ = _dlpack
+Tensor.__dlpack_device__ = lambda self: self._a.__dlpack_device__()
+Tensor.__reversed__ = lambda self: self.flip(0) if self._a.ndim else self
