@@ -54,6 +54,7 @@ _SUBMODULES = frozenset(
     )
 )
 _ELSEWHERE = {
+    "GradScaler": "gradviz.amp",
     "autocast": "gradviz.amp",
     "load": "gradviz.serialization",
     "save": "gradviz.serialization",
@@ -73,6 +74,12 @@ def __getattr__(name):
                 raise
     if name in _ELSEWHERE:
         return getattr(importlib.import_module(_ELSEWHERE[name]), name)
+    if not name.startswith("_"):
+        # functions of the layers join the namespace when their package is first needed
+        importlib.import_module("gradviz.nn.functional")
+        importlib.import_module("gradviz.amp")
+        if name in _ops.FUNCTIONS:
+            return _ops.FUNCTIONS[name]
     raise AttributeError(f"module 'gradviz' has no attribute '{name}'")
 
 
