@@ -102,7 +102,13 @@ class Sweep:
             self._needed = _needed(order, captures, self.leaves is not None)
 
     def reaches(self, edge):
-        """Whether a gradient is still to come along ``edge``, a leaf or a node."""
+        """Whether PyTorch counts on a gradient to come along ``edge``, a leaf or a node; it does
+        not count a root that is the only one.
+        """
+        if len(self.roots) == 1 and edge is (
+            self.roots[0].node if self.roots[0]._kind == 1 else self.roots[0]
+        ):
+            return False
         if edge._kind == 2:
             if self.captured is not None:
                 raise RuntimeError(

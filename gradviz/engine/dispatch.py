@@ -325,6 +325,7 @@ def _made_in():
 def note_view(cell, t):
     """Let the storage know, weakly, that ``t`` looks at it."""
     if cell is INFERENCE:
+        t._view = None
         return
     known = cell[1] or []
     if len(known) & 63 == 0:
@@ -396,8 +397,8 @@ def _join_views(t, source):
     """One of several views that one operation made: it may not be modified in place."""
     _share(t, source)
     if t._view is not None:
-        base, made_in = t._view
-        t._view = (base, "multi" if made_in == "default" else made_in)
+        recorded = not state.special or _made_in() == "default"
+        t._view = (t._view[0], "multi") if recorded else t._view
 
 
 # ---------------------------------------------------------------- running a node backwards

@@ -30,8 +30,9 @@ class _Sentinel:
 LEAF = _Sentinel("LEAF")
 FREED = _Sentinel("FREED")
 
-# Inference tensors track no version: they all share this cell.
-INFERENCE = [0, None]
+# Inference tensors track no version and know no views: they all share this cell. The empty tuple
+# sends whoever makes a view on the way of those who count their views.
+INFERENCE = [0, ()]
 
 FREED_MESSAGE = (
     "Trying to backward through the graph a second time (or directly access saved tensors after "

@@ -226,7 +226,7 @@ class Tensor:
                 "gradients are views of DDP buckets, and hence detach_() cannot be called on these "
                 "gradients. To fix this error, please refer to the Optimizer.zero_grad() function "
                 "in "
-                "torch/optim/optimizer.py as a solution."
+                "torch/optim/optimizer.py as the solution."
             )
         if is_result(self._g):
             hooks.keep_tensor_hooks(self)

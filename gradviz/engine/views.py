@@ -91,14 +91,14 @@ def scatter(g, inner, outer):
         xp.add.at(flat, places.ravel(), xp.broadcast_to(g, inner[0]).ravel())
     else:
         window += g
-    return xp.ascontiguousarray(strided(flat, *outer))
+    return strided(flat, *outer).copy()
 
 
 def gather(x, inner, outer):
     """Read the elements of ``inner`` from ``x``, which is laid out as ``outer``."""
     flat = xp.zeros(_extent(inner, outer), x.dtype)
     strided(flat, *outer)[...] = x
-    return xp.ascontiguousarray(strided(flat, *inner))
+    return strided(flat, *inner).copy()
 
 
 def _overlaps(geometry_):
@@ -396,7 +396,7 @@ class CopySlices(Node):
         window = strided(whole, *inner)
         back = function.run(window.copy(), RAW)
         window[...] = 0 if back[0] is None else back[0]
-        return (xp.ascontiguousarray(strided(whole, *outer)), *back[1:])
+        return (strided(whole, *outer).copy(), *back[1:])
 
 
 def note_write(tensor, edge, node):

@@ -74,7 +74,7 @@ def describe(name, t, with_graph=True):
     seen = {"values": attempt(lambda: values(t)), "grad mode": [t.requires_grad, attempt(lambda: t.is_leaf)]}
     if name[0] == "d":
         return seen
-    for name in ("_version", "output_nr", "retains_grad"):
+    for name in ("_version", "output_nr", *(["retains_grad"] if seen["grad mode"] == [True, False] else [])):
         seen[name] = attempt(lambda name=name: getattr(t, name))
     seen["stride"] = list(t.stride()) if all(n > 1 for n in t.shape) else None
     seen["_is_view"] = t._is_view()

@@ -18,7 +18,7 @@ COMPLEX = ("sin", "tanh", "neg", "clone", "exp")
 REDUCING = ("sum()", "mean()", "sum(0)", "mean(-1, keepdim=True)", "max()", "prod()", "amax(0)", "sum(-1, keepdim=True)")
 INPLACE = (
     "add_(1)", "mul_(2)", "sin_()", "tanh_()", "zero_()", "fill_(3)", "neg_()", "clamp_(min=0.1)", "sigmoid_()", "mul_({b})",
-    "add_({b})", "copy_({c})", "sub_({b}, alpha=2)", "exp_()", "masked_fill_({a} > 0.5, 2.0)", "addcmul_({c}, {c})", "relu_()",
+    "add_({b})", "copy_({c})", "sub_({b}, alpha=2)", "exp_()", "masked_fill_({a}.detach().abs() > 0.5, 2.0)", "addcmul_({c}, {c})", "relu_()",
     "div_(2)", "square_()", "lerp_({c}, 0.3)", "detach_()", "squeeze_()", "unsqueeze_(0)", "t_()", "transpose_(0, -1)",
 )  # fmt: skip
 
@@ -141,7 +141,7 @@ def make_binary(p):
     a = p.pick()
     b = p.fitting(a)
     text = p.choose([f"{a} + {b}", f"{a} * {b}", f"{a} - {b}", f"{b} * {a}", f"torch.cat([{a}, {p.like(a)}])", f"torch.stack([{a}, {p.like(a)}])",
-                     f"torch.where({a} > 0, {a}, {b})", f"{a} / 2", f"{a} * {a}", f"{a}.matmul({p.like(a)})"])  # fmt: skip
+                     f"torch.where({a}.detach().abs() > 0.5, {a}, {b})", f"{a} / 2", f"{a} * {a}", f"{a}.matmul({p.like(a)})"])  # fmt: skip
     p.add(f"{p.fresh()} = {text}")
 
 
@@ -160,7 +160,7 @@ def change_view(p):
 
 def assign_item(p):
     a = p.pick(lambda t: result(t) and t.ndim and t.numel(), lambda t: t.ndim)
-    where = p.choose(["0", "...", ":1", "-1", "::2", "..., 0", f"{a} > 0", "[0]", "None"])
+    where = p.choose(["0", "...", ":1", "-1", "::2", "..., 0", f"{a}.detach().abs() > 0.5", "[0]", "None"])
     p.add(f"{a}[{where}] = {p.choose(['1.0', '0', f'{p.pick()} * 1', f'{a}.detach() + 1', f'{a}[0] * 2'])}")
 
 
@@ -173,7 +173,7 @@ def flags(p):
     a = p.pick()
     p.add(p.choose([f"{a}.requires_grad_()", f"{a}.requires_grad_(False)", f"{a}.requires_grad = True", f"{a}.detach_()",
                     f"{a}.retain_grad()", f"{a}.retain_grad()", f"{a}.grad = None", f"{p.fresh()} = {a}.data",
-                    f"{p.fresh()} = {a}.detach().requires_grad_()", f"{a}.data.mul_(2)", f"{a}.data = {p.pick()}.detach()",
+                    f"{p.fresh()} = {a}.detach().requires_grad_()", f"{a}.data.mul_(2)", f"{a}.data = {p.like(a)}.detach() * 1",
                     f"{a}.grad = {a}.detach().clone()", f"{a} = {a} * 1", f"{p.fresh()} = {a}.grad",
                     f"torch.autograd.graph.increment_version({a})", f"{a}.detach().mul_(2)"]))  # fmt: skip
 
@@ -270,7 +270,8 @@ def build(torch, seed, length=None):
     p = Program(torch, seed, higher=seed % 4 == 3)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        make_leaf(p)
+        p.add("v1 = torch.tensor([[0.5, -1.25], [2.0, 0.75]], dtype=torch.float64, requires_grad=True)")
+        p.count = 1
         make_leaf(p)
         p.add(f"{p.fresh()} = v1 * 2")
         for _ in range(length or p.random.randrange(4, 22)):
