@@ -55,17 +55,11 @@ test("figures as people read them", () => {
     "1.2 MB",
     "50 GB",
   ]);
-  expect([0, -0.731, 1.83421, 64, 1e-7, 123456, Number.NaN, -Infinity, null].map(figure)).toEqual([
-    "0",
-    "−0.731",
-    "1.83",
-    "64",
-    "1.00e-7",
-    "1.23e5",
-    "NaN",
-    "−∞",
-    "–",
-  ]);
+  expect(
+    [0, -0.731, 1.83421, 64, 1e-7, 123456, Number.NaN, -Infinity, null].map((value) =>
+      figure(value),
+    ),
+  ).toEqual(["0", "−0.731", "1.83", "64", "1.00e-7", "1.23e5", "NaN", "−∞", "–"]);
   expect([tuple([]), tuple([3]), tuple([2, 3])]).toEqual(["()", "(3,)", "(2, 3)"]);
   expect([tupleOfText("()"), tupleOfText("3"), tupleOfText("2×3")]).toEqual([
     "()",

@@ -6,7 +6,7 @@ import { GAP, LANE } from "./types";
 
 const PASSES = 8;
 /** How strongly a vertex holds its place: a lane stays straight, an operation gives way to it, a leaf to both. */
-const HOLD = { lane: 60, step: 40, leaf: 1 };
+const HOLD = { lane: 6000, step: 4000, leaf: 1 };
 
 export function placeRows(graph: Rows): Float64Array {
   const x = new Float64Array(graph.count);
@@ -21,7 +21,7 @@ export function placeRows(graph: Rows): Float64Array {
   return x;
 }
 
-const PULL = { step: 8, lane: 2, leaf: 1 };
+const PULL = { step: 8, lane: 2, leaf: 0.1 };
 
 const isLane = (graph: Rows, n: number): boolean => n >= graph.items;
 

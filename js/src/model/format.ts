@@ -19,19 +19,19 @@ const trimZero = (text: string): string => text.replace(/\.0$/, "");
 export const count = (value: number): string => value.toLocaleString("en-US");
 
 /** A number in a few characters; the sign is a true minus. */
-export function figure(value: number | null | undefined): string {
+export function figure(value: number | null | undefined, digits = 3): string {
   if (value === null || value === undefined) return "–";
   if (Number.isNaN(value)) return "NaN";
   if (!Number.isFinite(value)) return value > 0 ? "∞" : "−∞";
-  return short(value).replace("-", "−").replace("e−", "e-").replace("e+", "e");
+  return short(value, digits).replace("-", "−").replace("e−", "e-").replace("e+", "e");
 }
 
-function short(value: number): string {
+function short(value: number, digits: number): string {
   const size = Math.abs(value);
   if (size === 0) return "0";
   if (Number.isInteger(value) && size < 1e5) return String(value);
-  if (size >= 1e5 || size < 1e-3) return value.toExponential(2);
-  return String(Number(value.toPrecision(size >= 100 ? 5 : 3)));
+  if (size >= 1e5 || size < 1e-3) return value.toExponential(digits - 1);
+  return String(Number(value.toPrecision(size >= 100 ? digits + 2 : digits)));
 }
 
 /** Python's way of writing a shape: (64, 256). */

@@ -11,10 +11,12 @@ import { h } from "./dom";
 /** While following, a large graph is not drawn smaller than this: its newest part is shown instead. */
 const FOLLOW_LEAST = 0.78;
 /** Unless it nearly fits as a whole. */
-const WHOLE_FROM = 0.55;
+const WHOLE_FROM = 0.64;
 const TWEEN_MS = 150;
 const DRAG_PX = 4;
 const MOST_GREETED = 200;
+/** While pictures follow one another faster than this, new nodes are simply there. */
+const CALM_MS = 400;
 const MAP = { width: 104, height: 76 };
 
 export interface GraphEvents {
@@ -79,12 +81,14 @@ export class Graph {
   /** Items that are new in a growing picture come up softly. */
   private greet(picture: Picture | null, fresh: boolean): void {
     const before = this.picture?.scene.byKey;
-    if (!before || !picture || fresh || stillness()) return;
+    const now = performance.now();
+    const busy = now - this.greeted < CALM_MS;
+    this.greeted = now;
+    if (!before || !picture || fresh || busy || stillness()) return;
     const keys = new Set<string>();
     for (const key of picture.scene.byKey.keys()) if (!before.has(key)) keys.add(key);
     if (keys.size === 0 || keys.size > MOST_GREETED) return;
     this.attention.emerging = { keys, share: 0 };
-    this.greeted = performance.now();
   }
 
   retheme(): void {

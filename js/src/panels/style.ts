@@ -12,6 +12,7 @@ export const STYLE = `
  font:13px/1.45 var(--jp-ui-font-family,system-ui),system-ui,"Segoe UI","Noto Sans","Noto Sans CJK SC","PingFang SC","Microsoft YaHei",sans-serif;
  display:flex;flex-direction:column;text-align:left;position:relative;-webkit-font-smoothing:antialiased}
 .gv *{box-sizing:border-box}
+.gv>*{flex:none}
 .gv[data-layout=inline]{border:1px solid var(--gv-line);border-radius:6px;overflow:hidden}
 .gv[data-layout=dock]{height:100%;min-height:420px;overflow-y:auto}
 .gv[data-layout=page]{min-height:100vh}
@@ -86,9 +87,10 @@ dt{color:var(--gv-dim)}dd{margin:0}
 .scale code{font-size:11px}
 .scale i{flex:1;height:5px;border-radius:3px;background:linear-gradient(90deg,var(--gv-neg),var(--gv-zero),var(--gv-pos))}
 .matrix{margin:4px 0 6px}
-.matrix-row{display:grid;grid-template-columns:repeat(var(--columns),minmax(0,72px));gap:2px;margin-bottom:2px}
+.matrix-row{display:grid;grid-template-columns:repeat(var(--columns),minmax(0,var(--wide,72px)));gap:2px;margin-bottom:2px}
 .matrix-row code{position:relative;text-align:right;font-size:11px;padding:1px 4px 3px;background:var(--gv-panel);border-radius:2px;white-space:nowrap;overflow:hidden;text-overflow:ellipsis}
 .matrix-row code::after{content:"";position:absolute;left:0;right:0;bottom:0;height:2px;background:var(--mark)}
+.matrix.dense{--wide:64px}.matrix.dense code{font-size:10px;padding:1px 2px 3px}
 .numbers .scalar{font-size:15px}
 .rule{margin-top:10px}
 .rule b{display:block;font-weight:600;margin-bottom:2px}

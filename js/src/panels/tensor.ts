@@ -5,7 +5,9 @@ import type { Stats } from "../model/types";
 import type { Context } from "./context";
 import { h } from "./dom";
 
-const MOST_COLUMNS = 6;
+const MOST_COLUMNS = 8;
+/** From this many columns on the numbers are set smaller and with two digits; pointing at one tells it in full. */
+const DENSE_FROM = 7;
 
 export function tensorView(context: Context, stats: Stats, tokens: Tokens): HTMLElement {
   const body = stats.heat?.length
@@ -74,20 +76,18 @@ function matrix(values: Nested[], tokens: Tokens): HTMLElement {
   const most = largest(flat);
   const wide = Math.max(...rows.map((row) => row.length), 1);
   const columns = Math.min(wide, MOST_COLUMNS);
-  const grid = h("div", { class: "matrix", style: `--columns:${columns}` });
+  const dense = columns >= DENSE_FROM;
+  const look = dense ? "matrix dense" : "matrix";
+  const grid = h("div", { class: look, style: `--columns:${columns}` });
   for (const row of rows) {
     const line = h("div", { class: "matrix-row" });
     for (const cell of row) {
       const value = toNumber(cell);
       const share = most > 0 && Number.isFinite(value) ? value / most : 0;
       const color = Number.isNaN(value) ? tokens.error : diverging(tokens, share);
-      line.append(
-        h(
-          "code",
-          { class: Number.isNaN(value) ? "bad" : "", style: `--mark:${color}` },
-          figure(value),
-        ),
-      );
+      const shape = { class: Number.isNaN(value) ? "bad" : "", style: `--mark:${color}` };
+      const words = dense ? figure(value, 2) : figure(value);
+      line.append(h("code", { ...shape, title: dense && String(value) }, words));
     }
     grid.append(line);
   }

@@ -35,6 +35,7 @@ export interface Settings {
 const LATE_MS = 400;
 /** Rebuilding may take this share of the time at most, however large the graph is. */
 const BUSY_SHARE = 4;
+const MOST_GROWTH = 1.4;
 
 export class App implements Context {
   readonly store = new GraphStore();
@@ -68,6 +69,7 @@ export class App implements Context {
   private laidOut = "";
   private arranging = false;
   private stale = false;
+  private height = 0;
   private timer = 0;
   private late = false;
   private lateTimer = 0;
@@ -117,7 +119,8 @@ export class App implements Context {
     this.language = chooseLanguage(settings.language, navigator.language || "en");
     root.lang = this.language === "zh" ? "zh-CN" : "en";
     root.dataset.layout = settings.layout || "inline";
-    root.style.setProperty("--gv-height", `${Math.max(240, settings.height || 420)}px`);
+    this.height = Math.max(240, settings.height || 420);
+    root.style.setProperty("--gv-height", `${this.height}px`);
     this.applyTheme();
     this.graph.rename();
     this.laidOut = "";
@@ -129,13 +132,21 @@ export class App implements Context {
   readonly say = (key: string, fields?: Fields): string => say(this.language, key, fields);
 
   show(id: number): void {
-    const item = this.scene.byNode.get(id)?.[0];
+    const item = this.drawingOf(id);
     if (item === undefined) {
       this.select("", id);
       return;
     }
     this.select(this.scene.items[item].key, id);
     this.graph.bring(item, false);
+  }
+
+  /** Of several drawings of a node the one in view, else the newest. */
+  private drawingOf(id: number): number | undefined {
+    const drawings = this.scene.byNode.get(id) ?? [];
+    if (drawings.length < 2) return drawings[0];
+    const seen = new Set(this.graph.inView());
+    return drawings.find((n) => seen.has(n)) ?? drawings.at(-1);
   }
 
   canReveal(): boolean {
@@ -270,8 +281,20 @@ export class App implements Context {
     this.place = place;
     this.picture = scene.items.length > 0 ? new Picture(scene, place, labels) : null;
     this.updateEmpty();
+    this.growInline();
     this.graph.show(this.picture, fresh);
     this.scheduleList();
+  }
+
+  /** Under a cell a larger graph may take some more height than was asked for, so that it stays legible. */
+  private growInline(): void {
+    const { layout, height } = this.settings;
+    if (layout !== "inline" || !this.picture) return;
+    const { top, bottom } = this.picture.box;
+    const wanted = Math.min(height * MOST_GROWTH, (bottom - top) * 0.8 + 40);
+    if (wanted <= this.height) return;
+    this.height = wanted;
+    this.root.style.setProperty("--gv-height", `${Math.round(wanted)}px`);
   }
 
   private updatePanels(): void {
