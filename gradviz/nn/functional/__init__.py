@@ -4,6 +4,7 @@ from .activation import *  # noqa: F403
 from .attention import *  # noqa: F403
 from .basic import *  # noqa: F403
 from .conv import *  # noqa: F403
+from .ctc import ctc_loss  # noqa: F401
 from .distance import *  # noqa: F403
 from .loss import *  # noqa: F403
 from .norm import *  # noqa: F403

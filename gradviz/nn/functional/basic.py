@@ -164,14 +164,25 @@ def one_hot(tensor, num_classes=-1):
     return wrap(out)
 
 
-def _torch_dropout(function):
-    def dropout(input, p, train):
-        return function(input, p, train)
+def _by_position(function, inplace):
+    """``gradviz.dropout(input, p, train)`` and its in-place twin."""
 
-    return dropout
+    def positional(input, p, train):
+        return function(input, p, train, inplace)
+
+    positional.__doc__ = function.__doc__
+    return positional
 
 
-for _f in (dropout, alpha_dropout, feature_alpha_dropout):
-    public(_f.__name__, _torch_dropout(_f))
-public("feature_dropout", _torch_dropout(dropout2d))
+for _name, _f in (("dropout", dropout), ("alpha_dropout", alpha_dropout), ("feature_dropout", dropout2d),
+                  ("feature_alpha_dropout", feature_alpha_dropout)):  # fmt: skip
+    public(_name, _by_position(_f, False))
+    public(f"{_name}_", _by_position(_f, True))
+
+
+def _embedding(weight, indices, padding_idx=-1, scale_grad_by_freq=False, sparse=False):
+    return embedding(indices, weight, None if padding_idx == -1 else padding_idx)
+
+
+public("embedding", _embedding)
 public("bilinear", bilinear)

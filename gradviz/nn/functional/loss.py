@@ -430,5 +430,5 @@ def triplet_margin_with_distance_loss(anchor, positive, negative, *, distance_fu
 
 
 for _f in (kl_div, poisson_nll_loss, hinge_embedding_loss, margin_ranking_loss, cosine_embedding_loss,
-           binary_cross_entropy_with_logits):  # fmt: skip
+           binary_cross_entropy_with_logits, triplet_margin_loss):  # fmt: skip
     public(_f.__name__, _f)

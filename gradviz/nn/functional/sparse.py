@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...backend import xp
 from ...engine.dispatch import TENSOR, call, wrap
-from ...ops.declare import declare
+from ...ops.declare import declare, public
 from .basic import _renorm_rows
 
 _MODES = {"sum": 0, "mean": 1, "max": 2}
@@ -116,3 +116,17 @@ def _bags(weight, scale, indices, bags, count, mode, padding_idx):
         scale = None if scale is None else scale[wrap(xp.flatnonzero(kept))]
     picked = xp.full((count, weight.shape[1]), -1, xp.int64) if mode == "max" else None
     return TENSOR.embedding_bag_op(weight, scale, indices, bags, count, _MODES[mode], picked)
+
+
+def _by_position(weight, indices, offsets, scale_grad_by_freq=False, mode=0, sparse=False, per_sample_weights=None,
+                 include_last_offset=False, padding_idx=None):  # fmt: skip
+    word = ("sum", "mean", "max")[mode]
+    out = embedding_bag(indices, weight, offsets, None, 2, scale_grad_by_freq, word, sparse, per_sample_weights, include_last_offset,
+                        padding_idx)  # fmt: skip
+    count = len(offsets) - include_last_offset
+    bags = _bag_of(offsets._a, indices.numel(), include_last_offset)
+    sizes = xp.bincount(bags, minlength=count)
+    return out, wrap(bags), wrap(sizes), wrap(sizes)
+
+
+public("embedding_bag", _by_position)

@@ -231,3 +231,12 @@ public("pixel_shuffle", pixel_shuffle)
 public("pixel_unshuffle", pixel_unshuffle)
 public("channel_shuffle", channel_shuffle)
 public("affine_grid_generator", affine_grid)
+
+
+def _by_number(input, grid, interpolation_mode, padding_mode, align_corners):
+    mode, padding = ("bilinear", "nearest", "bicubic")[interpolation_mode], ("zeros", "border", "reflection")[padding_mode]
+    return grid_sample(input, grid, mode, padding, align_corners)
+
+
+for _name in ("grid_sampler", "grid_sampler_2d", "grid_sampler_3d"):
+    public(_name, _by_number)

@@ -2,6 +2,7 @@
 
 from .activation import *  # noqa: F403
 from .conv import *  # noqa: F403
+from .adaptive import AdaptiveLogSoftmaxWithLoss  # noqa: F401
 from .container import *  # noqa: F403
 from .dropout import *  # noqa: F403
 from .linear import *  # noqa: F403
