@@ -29,9 +29,11 @@ def all_rules() -> tuple[Rule, ...]:
 
 
 def examine(recorder, source, roots) -> list[Finding]:
-    """What is wrong now, worst first; also written into the trace, with a mark on each node it names.
+    """What is wrong now, worst first; also written into the trace, with a mark on each node it
+    names.
 
-    ``source`` gives the evidence (``source.case(roots)``). A rule that fails is logged and says nothing.
+    ``source`` gives the evidence (``source.case(roots)``). A rule that fails is logged and says
+    nothing.
     """
     case = source.case(roots)
     findings: list[Finding] = []
@@ -68,5 +70,7 @@ def mark(recorder, findings):
                 row.findings = wanted
                 recorder.put(row)
         if recorder.trace.cells:
-            leaks = [f.bytes for f in findings if f.kind.startswith("leak.") and f.severity != "info"]
+            leaks = [
+                f.bytes for f in findings if f.kind.startswith("leak.") and f.severity != "info"
+            ]
             recorder.trace.cells[-1].bytes["kept"] = sum(leaks)

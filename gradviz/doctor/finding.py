@@ -14,7 +14,8 @@ HOLDERS = 12
 
 @dataclass(frozen=True)
 class Rule:
-    """One rule: ``identifier`` (GV101), ``kind`` of the taxonomy, default ``severity`` and ``look(case)``.
+    """One rule: ``identifier`` (GV101), ``kind`` of the taxonomy, default ``severity`` and
+    ``look(case)``.
 
     Its texts are ``findings.<identifier>.title``, ``when``, ``why``, ``message`` and ``fix``.
     """
@@ -22,7 +23,7 @@ class Rule:
     identifier: str
     kind: str
     severity: str
-    look: Callable[[Case], Iterator[Finding]] | None = None
+    look: Callable[[Case], Iterator[Finding]]
 
     def found(
         self,
@@ -38,14 +39,26 @@ class Rule:
         nodes, size = (len(weight.nodes), weight.bytes) if weight is not None else (0, 0)
         line = place.line if place is not None else None
         cell = place.cell if place is not None else None
-        values = {"holder": holders[0] if holders else "", "nodes": nodes, "size": amount(size)} | fields
+        values = {
+            "holder": holders[0] if holders else "",
+            "nodes": nodes,
+            "size": amount(size),
+        } | fields
         key = f"findings.{self.identifier}"
         return Finding(
-            rule=self.identifier, kind=self.kind, severity=severity or self.severity,
-            holders=list(dict.fromkeys(holders))[:HOLDERS], cell=cell, line=line, nodes=nodes, bytes=size,
-            message=both(f"{key}.message", **values), fix=both(f"{key}.fix", **values),
-            code=place.code if place is not None else "", node_ids=list(ids)[:200],
-        )  # fmt: skip
+            rule=self.identifier,
+            kind=self.kind,
+            severity=severity or self.severity,
+            holders=list(dict.fromkeys(holders))[:HOLDERS],
+            cell=cell,
+            line=line,
+            nodes=nodes,
+            bytes=size,
+            message=both(f"{key}.message", **values),
+            fix=both(f"{key}.fix", **values),
+            code=place.code if place is not None else "",
+            node_ids=list(ids)[:200],
+        )
 
 
 def amount(size: int) -> str:
@@ -53,12 +66,16 @@ def amount(size: int) -> str:
     for unit, step in (("B", 1), ("kB", 1e3), ("MB", 1e6), ("GB", 1e9)):
         if size < step * 1e3 or unit == "GB":
             number = size / step
-            return f"{number:.0f} {unit}" if unit == "B" or number >= 100 else f"{number:.3g} {unit}"
+            return (
+                f"{number:.0f} {unit}" if unit == "B" or number >= 100 else f"{number:.3g} {unit}"
+            )
     return str(size)
 
 
 def paths(group: list[Held]) -> list[str]:
-    """Holders of a group for a person: the first and the last item, then the rest, then the container."""
+    """Holders of a group for a person: the first and the last item, then the rest, then the
+    container.
+    """
     every = list(dict.fromkeys(held.path for held in group))
     ends = [*every[:1], *every[-1:]]
     return [*ends, *every[1:-1][: HOLDERS - 4], *dict.fromkeys(held.holder for held in group)]

@@ -5,14 +5,24 @@ from __future__ import annotations
 import ast
 
 from gradviz.watch.case import Case
-from gradviz.watch.program import Statement, called, calls, names_in, own_expressions, receiver, targets
+from gradviz.watch.program import (
+    Statement,
+    called,
+    calls,
+    names_in,
+    own_expressions,
+    receiver,
+    targets,
+)
 
 
 def tainted_backward(case: Case, start: Statement, names: set[str], shaped_by=None) -> bool:
-    """Whether a value of ``names`` (bound by ``start``) flows on into something that ``backward()`` is called on.
+    """Whether a value of ``names`` (bound by ``start``) flows on into something that ``backward()``
+    is called on.
 
-    Only statements of the same function (or the cells' top level) after ``start`` count. With ``shaped_by`` the
-    value must, before it meets anything that has a graph, pass through a call of one of these names or a power.
+    Only statements of the same function (or the cells' top level) after ``start`` count. With
+    ``shaped_by`` the value must, before it meets anything that has a graph, pass through a call of
+    one of these names or a power.
     """
     carrying, shaped = set(names), set()
     tracked = {h.path for h in case.held if h.facts.attached or h.facts.leaf} - names
@@ -27,7 +37,9 @@ def tainted_backward(case: Case, start: Statement, names: set[str], shaped_by=No
         bound = {target.id for target in targets(statement.node) if isinstance(target, ast.Name)}
         used = names_in(value)
         update = shaped_by is not None and used & (tracked | bound) - shaped
-        if used & shaped or (shaped_by is not None and used & carrying and _shapes(statement, carrying, shaped_by)):
+        if used & shaped or (
+            shaped_by is not None and used & carrying and _shapes(statement, carrying, shaped_by)
+        ):
             shaped |= bound
         if used & carrying and not update:
             carrying |= bound
@@ -47,6 +59,10 @@ def _shapes(statement, carrying, names):
     for part in own_expressions(statement.node):
         if isinstance(part, ast.Call) and called(part) in names and names_in(part) & carrying:
             return True
-        if isinstance(part, ast.BinOp) and isinstance(part.op, ast.Pow) and names_in(part) & carrying:
+        if (
+            isinstance(part, ast.BinOp)
+            and isinstance(part.op, ast.Pow)
+            and names_in(part) & carrying
+        ):
             return True
     return False

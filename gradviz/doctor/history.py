@@ -1,4 +1,6 @@
-"""Is it a history, or just the newest result? What tells a leak from a graph that is still to be used."""
+"""Is it a history, or just the newest result? What tells a leak from a graph that is still to be
+used.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +10,7 @@ from gradviz.watch.case import Case, Held
 from gradviz.watch.names import rank
 from gradviz.watch.program import calls, names_in, targets
 
+READERS = ("item", "tolist", "numpy", "float", "int")
 READ = ("item", "numpy", "tolist", "integer")
 
 
@@ -24,12 +27,16 @@ def same_line(group: list[Held]) -> list[list[Held]]:
     lines: dict[tuple, list[Held]] = {}
     for held in group:
         place = held.facts.place
-        lines.setdefault((place.cell, place.line, held.facts.op) if place else (held.facts.op,), []).append(held)
+        lines.setdefault(
+            (place.cell, place.line, held.facts.op) if place else (held.facts.op,), []
+        ).append(held)
     return list(lines.values())
 
 
 def finished(case: Case, group: list[Held]) -> list[Held]:
-    """Tensors of one line that several backward passes are through with: a history of finished graphs."""
+    """Tensors of one line that several backward passes are through with: a history of finished
+    graphs.
+    """
     out = []
     for line in same_line(distinct(group)):
         swept = [held for held in line if case.graph.swept(held.facts.id)]
@@ -39,7 +46,9 @@ def finished(case: Case, group: list[Held]) -> list[Held]:
 
 
 def read_only(case: Case, group: list[Held]) -> list[Held]:
-    """Tensors of one line, never swept, of which every one (but perhaps the last) was merely read as a number."""
+    """Tensors of one line, never swept, of which every one (but perhaps the last) was merely read
+    as a number.
+    """
     out = []
     read = set().union(*(cut.sources for cut in case.cuts if cut.how in READ), ())
     for line in same_line(distinct(group)):
@@ -55,12 +64,14 @@ def read_by_name(case: Case, held: Held) -> bool:
     """A statement beside the one that made the tensor reads a number from the name it was given."""
     place = held.facts.place
     made = case.cells.at(place.cell, place.line) if place is not None else None
-    names = {part.id for part in targets(made.node) if isinstance(part, ast.Name)} if made is not None else set()
+    if made is None:
+        return False
+    names = {part.id for part in targets(made.node) if isinstance(part, ast.Name)}
     for statement in case.cells.statements if names else ():
-        if statement.cell == made.cell and statement.function is made.function and statement is not made:
-            for call in calls(statement.node, "item", "tolist", "numpy", "float", "int"):
-                if names & names_in(call, plain=True):
-                    return True
+        beside = statement.cell == made.cell and statement.function is made.function
+        for call in calls(statement.node, *READERS) if beside and statement is not made else ():
+            if names & names_in(call, plain=True):
+                return True
     return False
 
 
@@ -68,14 +79,25 @@ def passed_over(case: Case, group: list[Held]) -> bool:
     """A later cell has run, or a later backward, without using the tensors."""
     newest = max(held.facts.id for held in group)
     place = group[-1].facts.place
-    later = place is not None and place.cell is not None and case.cell is not None and case.cell > place.cell
+    later = (
+        place is not None
+        and place.cell is not None
+        and case.cell is not None
+        and case.cell > place.cell
+    )
     return later or any(sweep.serial > newest and not sweep.error for sweep in case.ledger.sweeps)
 
 
 def consumed(case: Case, group: list[Held]) -> bool:
-    """Whether something else that is held was computed from one of the tensors (so a backward may still come)."""
+    """Whether something else that is held was computed from one of the tensors (so a backward may
+    still come).
+    """
     mine = {held.facts.id for held in group}
-    others = [h for h in case.held if h.facts.attached and h.facts.id not in mine and h.category != "display"]
+    others = [
+        h
+        for h in case.held
+        if h.facts.attached and h.facts.id not in mine and h.category != "display"
+    ]
     for other in {h.facts.id: h for h in others if h.facts.id > min(mine)}.values():
         if mine & case.graph.weigh([other.facts.id], 5_000).nodes:
             return True
@@ -83,8 +105,8 @@ def consumed(case: Case, group: list[Held]) -> bool:
 
 
 def spans(case: Case, held: Held) -> tuple[list[int], int]:
-    """(links, passes): the chain of nodes of one line behind ``held``, and how many training steps lie in between:
-    backward passes into the same leaves, or changes of one of these leaves."""
+    """(links, passes): the chain of nodes of one line behind ``held``, and how many training steps
+    lie in between: backward passes into the same leaves, or changes of one of these leaves."""
     links = case.graph.chain(held.facts.id)
     if len(links) < 2:
         return links, 0
@@ -92,10 +114,15 @@ def spans(case: Case, held: Held) -> tuple[list[int], int]:
     passes = [
         sweep
         for sweep in case.ledger.sweeps
-        if sweep.accumulates and not sweep.error and links[-1] < sweep.serial <= links[0] and sweep.leaves & leaves
+        if sweep.accumulates
+        and not sweep.error
+        and links[-1] < sweep.serial <= links[0]
+        and sweep.leaves & leaves
     ]
     accounts = [case.ledger.leaves[leaf] for leaf in leaves if leaf in case.ledger.leaves]
-    changes = [sum(links[-1] < at <= links[0] for at in account.change_serials) for account in accounts]
+    changes = [
+        sum(links[-1] < at <= links[0] for at in account.change_serials) for account in accounts
+    ]
     return links, max(len(passes), *changes, 0)
 
 

@@ -22,12 +22,16 @@ def raised(error: ErrorFacts) -> Place | None:
 
 
 def simple(rule: Rule, case: Case, *phrases: str, method: str = ""):
-    """A finding of ``rule`` at the raising line of each such error; ``method``: whose receiver is at fault."""
+    """A finding of ``rule`` at the raising line of each such error; ``method``: whose receiver is
+    at fault.
+    """
     for error in with_message(case, *phrases):
         yield state(rule, case, error, raised(error), method)
 
 
-def state(rule: Rule, case: Case, error: ErrorFacts, place: Place | None, method: str = "", **fields) -> Finding:
+def state(
+    rule: Rule, case: Case, error: ErrorFacts, place: Place | None, method: str = "", **fields
+) -> Finding:
     """A finding about ``error``."""
     where = raised(error)
     name = subject(case, where, method) or (where.code if where is not None else error.type)
@@ -36,7 +40,9 @@ def state(rule: Rule, case: Case, error: ErrorFacts, place: Place | None, method
 
 
 def subject(case: Case, place: Place | None, method: str = "") -> str:
-    """The expression whose ``method`` was called on a line, else what the line binds or starts with."""
+    """The expression whose ``method`` was called on a line, else what the line binds or starts
+    with.
+    """
     statement = case.cells.at(place.cell, place.line) if place is not None else None
     if statement is None:
         return ""
@@ -60,4 +66,6 @@ def gradient_owners(case: Case, place: Place | None) -> list[str]:
     if statement is None:
         return []
     parts = own_expressions(statement.node)
-    return [ast.unparse(p.value) for p in parts if isinstance(p, ast.Attribute) and p.attr == "grad"]
+    return [
+        ast.unparse(p.value) for p in parts if isinstance(p, ast.Attribute) and p.attr == "grad"
+    ]

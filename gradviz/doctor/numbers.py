@@ -22,7 +22,11 @@ def scaled(case: Case) -> bool:
 def results(case: Case):
     """(held, has NaN, has infinity) of named results, oldest first."""
     seen = set()
-    found: list[Held] = [h for h in case.held if h.facts.attached and h.category in ("name", "attribute", "container")]
+    found: list[Held] = [
+        h
+        for h in case.held
+        if h.facts.attached and h.category in ("name", "attribute", "container")
+    ]
     for held in sorted(found, key=lambda h: (h.facts.id, len(h.path))):
         values = case.graph.values(held.facts.id) if held.facts.id not in seen else None
         seen.add(held.facts.id)

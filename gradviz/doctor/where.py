@@ -24,7 +24,8 @@ def line_of(case: Case, cell: int | None, line: int | None) -> Place | None:
 
 
 def put(case: Case, group: list[Held], plain: bool = False) -> Place | None:
-    """The statement that put the tensors of ``group`` into their holder; else where the newest was made.
+    """The statement that put the tensors of ``group`` into their holder; else where the newest was
+    made.
 
     ``plain``: the tensors carry no graph, so a detached value is what is looked for.
     """
@@ -41,14 +42,25 @@ def put(case: Case, group: list[Held], plain: bool = False) -> Place | None:
 
 
 def _score(write: Write, wanted, made, held, statement, plain):
-    """How well a write fits: its target must end in a name of the path, its value still carry a graph."""
-    carried = set().union(*(names_in(value, plain) for value in write.values)) if write.values else set()
+    """How well a write fits: its target must end in a name of the path, its value still carry a
+    graph.
+    """
+    carried = (
+        set().union(*(names_in(value, plain) for value in write.values)) if write.values else set()
+    )
     if not carried and not any(isinstance(value, ast.Call | ast.BinOp) for value in write.values):
         return 0
     fits = len(wanted.intersection(write.into))
     carries = bool(made & carried) or _is_where_made(held, statement)
-    inside = any(step.kind in ("item", "attribute", "buffer", "closure", "default", "kwdefault") for step in held.steps)
-    if write.into and write.into[-1] in wanted and not (write.whole and len(write.into) == 1 and inside and not carries):
+    inside = any(
+        step.kind in ("item", "attribute", "buffer", "closure", "default", "kwdefault")
+        for step in held.steps
+    )
+    if (
+        write.into
+        and write.into[-1] in wanted
+        and not (write.whole and len(write.into) == 1 and inside and not carries)
+    ):
         return 10 * fits + 5 * carries + (not write.whole)
     alias = bool(write.into) and not write.whole and carries and statement.function is not None
     return 4 if alias and _in_chain(held, statement) else 0
@@ -57,7 +69,9 @@ def _score(write: Write, wanted, made, held, statement, plain):
 def _is_where_made(held, statement):
     place = held.facts.place
     end = statement.node.end_lineno or statement.line
-    return place is not None and place.cell == statement.cell and statement.line <= place.line <= end
+    return (
+        place is not None and place.cell == statement.cell and statement.line <= place.line <= end
+    )
 
 
 def _in_chain(held, statement):
@@ -66,7 +80,9 @@ def _in_chain(held, statement):
 
 
 def names_bound_at(case: Case, held: Held) -> set[str]:
-    """Names that the statement which made the tensor binds, and what they are returned as to callers."""
+    """Names that the statement which made the tensor binds, and what they are returned as to
+    callers.
+    """
     out: set[str] = set()
     for place in held.facts.chain:
         statement = case.cells.at(place.cell, place.line)
@@ -82,9 +98,10 @@ def default_names(cells: Cells, held: Held) -> set[str]:
     for before, step in zip(held.steps, held.steps[1:], strict=False):
         if step.kind in ("default", "kwdefault"):
             statement = cells.function(str(before.name))
-            if statement is not None and step.kind == "default":
-                arguments = [*statement.node.args.posonlyargs, *statement.node.args.args]
-                defaults = len(statement.node.args.defaults)
+            node = statement.node if statement is not None else None
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and step.kind == "default":
+                taken = node.args
+                arguments, defaults = [*taken.posonlyargs, *taken.args], len(taken.defaults)
                 at = len(arguments) - defaults + int(step.name)
                 if 0 <= at < len(arguments):
                     out.add(arguments[at].arg)
@@ -92,9 +109,13 @@ def default_names(cells: Cells, held: Held) -> set[str]:
     return out
 
 
-def bound(case: Case, name: str, attribute: bool = False, before: int | None = None) -> Statement | None:
+def bound(
+    case: Case, name: str, attribute: bool = False, before: int | None = None
+) -> Statement | None:
     """The newest statement that binds a name or attribute (in cells up to ``before``)."""
-    found = [s for s in case.cells.assignments(name, attribute) if before is None or s.cell <= before]
+    found = [
+        s for s in case.cells.assignments(name, attribute) if before is None or s.cell <= before
+    ]
     return found[-1] if found else None
 
 

@@ -17,7 +17,9 @@ HOLDERS = 12
 
 
 def picture(rows, nodes, leaves):
-    """(rows, edges) of ``nodes`` and ``leaves`` (by serial); edges to nodes left out are left out too."""
+    """(rows, edges) of ``nodes`` and ``leaves`` (by serial); edges to nodes left out are left out
+    too.
+    """
     out, edges, extra = [], [], {}
     for node in nodes.values():
         out.append(rows.operation(node))
@@ -40,7 +42,12 @@ def name_modules(rows, edges):
     found = {row.id: row for row in rows}
     for edge in edges:
         source, target = found.get(edge.source), found.get(edge.target)
-        if source is not None and target is not None and source.kind == "parameter" and not target.module:
+        if (
+            source is not None
+            and target is not None
+            and source.kind == "parameter"
+            and not target.module
+        ):
             target.module = source.label.rpartition(".")[0]
 
 
@@ -55,8 +62,8 @@ def dead(row):
 
 
 def detail(id, thing, tensor, paths, result=None) -> Detail | None:
-    """Value, gradient and holders. ``thing``: the node or leaf if alive; ``tensor``: what it made, if known;
-    ``result``: the array of what it made, as another node saved it."""
+    """Value, gradient and holders. ``thing``: the node or leaf if alive; ``tensor``: what it made,
+    if known; ``result``: the array of what it made, as another node saved it."""
     if isinstance(thing, Tensor):
         tensor = thing
     found = Detail(id, holders=[path for _, path in sorted(paths, key=_shortest)][:HOLDERS])

@@ -75,11 +75,12 @@ class Glimpse:
 
 
 class EngineSource:
-    """Feeds ``recorder``. ``cell_of(filename)`` gives the execution count of a cell's code, or None.
+    """Feeds ``recorder``. ``cell_of(filename)`` gives the execution count of a cell's code, or
+    None.
 
-    ``attach`` and ``detach`` begin and end watching. ``drain`` may be called from another thread while the
-    program runs; ``settle`` and ``enter`` belong on the main thread. ``want_norms``: measure the gradient
-    on every edge of the next sweeps (it costs a pass over each gradient).
+    ``attach`` and ``detach`` begin and end watching. ``drain`` may be called from another thread
+    while the program runs; ``settle`` and ``enter`` belong on the main thread. ``want_norms``:
+    measure the gradient on every edge of the next sweeps (it costs a pass over each gradient).
     """
 
     def __init__(self, recorder, cell_of):
@@ -92,6 +93,7 @@ class EngineSource:
         self.failures: list[ErrorFacts] = []
         self.born: deque = deque(maxlen=BORN)
         self.customs: deque = deque(maxlen=BORN)
+        self.object_cycles: dict = {}
         self.spent = 0.0
         self._live: dict[int, weakref.ref] = {}
         self._dead: list[int] = []
@@ -141,7 +143,8 @@ class EngineSource:
     def drain(self, budget_seconds: float) -> bool:
         """Turn new nodes into rows for at most ``budget_seconds``; True when none is left.
 
-        With an infinite budget nothing is shown yet: that is the call before ``settle``, which shows all.
+        With an infinite budget nothing is shown yet: that is the call before ``settle``, which
+        shows all.
         """
         started, ring = time.perf_counter(), self.watcher.ring
         shows = budget_seconds != float("inf")
@@ -223,7 +226,9 @@ class EngineSource:
         return not known
 
     def _on_sweep(self, roots):
-        """A glimpse of the graph before a sweep frees it, in case nothing of it is left at the end."""
+        """A glimpse of the graph before a sweep frees it, in case nothing of it is left
+        at the end.
+        """
         now = time.monotonic()
         if now - self._glimpsed < GLIMPSE_EVERY:
             return
@@ -245,7 +250,10 @@ class EngineSource:
             self._weigh()
             self._account(started)
             if error is not None:
-                self.failures = [*self.failures[-FAILURES:], failure(self, error, self.recorder.trace.cell)]
+                self.failures = [
+                    *self.failures[-FAILURES:],
+                    failure(self, error, self.recorder.trace.cell),
+                ]
             self._release()
 
     def case(self, roots: Roots):
@@ -273,7 +281,9 @@ class EngineSource:
             rows.tensors.setdefault(id, thing)
         rows.names = {id: names.best(found) for id, found in paths.items()}
         rows.bindings = bindings(self.recorder.trace.cells)
-        rows.hook_notes = {id_of(h.hook()): h.note for h in self.watcher.hooks if h.note and h.hook() is not None}
+        rows.hook_notes = {
+            id_of(h.hook()): h.note for h in self.watcher.hooks if h.note and h.hook() is not None
+        }
         self._paths = paths
 
     def _show_final(self):
@@ -292,14 +302,18 @@ class EngineSource:
         self.recorder.trace.note = "notebook.cut_short" if full else ""
 
     def _final(self, start):
-        """Nodes and leaves of the graph behind the newest live result of this cell, and their full number."""
+        """Nodes and leaves of the graph behind the newest live result of this cell, and their full
+        number.
+        """
         made = {}
         for holding in self.found.holdings:
             if isinstance(holding.thing, Tensor) and holding.link.kind != "grad":
                 node = node_of(holding.thing)
                 if node is not None and node.seq > start:
                     made[node.seq] = node
-        used = [ref() for sweep in self.ledger.sweeps if sweep.serial > start for ref in sweep.root_refs]
+        used = [
+            ref() for sweep in self.ledger.sweeps if sweep.serial > start for ref in sweep.root_refs
+        ]
         alive = [node for node in used if node is not None and not isinstance(node, Tensor)]
         tops = [made[max(made)]] if made else []
         if alive and (not tops or alive[-1].seq > tops[0].seq):
@@ -316,15 +330,23 @@ class EngineSource:
         return len(everything.nodes) + len(everything.leaves)
 
     def _refresh(self, start):
-        """No new graph: bring the rows in view up to date. False when the cell made graphs and none is alive."""
+        """No new graph: bring the rows in view up to date. False when the cell made graphs and none
+        is alive.
+        """
         alive = {id: ref() for id, ref in self._live.items()}
         alive = {id: thing for id, thing in alive.items() if thing is not None}
-        if self._glimpse.serial > start and any(sweep.serial > start for sweep in self.ledger.sweeps):
+        if self._glimpse.serial > start and any(
+            sweep.serial > start for sweep in self.ledger.sweeps
+        ):
             return False
         for id, row in list(self.recorder.trace.nodes.items()):
             thing = alive.get(id)
             if thing is not None:
-                fresh = self.rows.leaf(thing) if isinstance(thing, Tensor) else self.rows.operation(thing)
+                fresh = (
+                    self.rows.leaf(thing)
+                    if isinstance(thing, Tensor)
+                    else self.rows.operation(thing)
+                )
                 fresh.root = row.root
             elif row.kind == "untracked":
                 continue
@@ -337,7 +359,10 @@ class EngineSource:
         """The graph as it was before its sweep; its leaves as they are now."""
         glimpse = self._glimpse
         leaves = {id: leaf for id, ref in glimpse.leaves.items() if (leaf := ref()) is not None}
-        rows = [self.rows.leaf(leaves[row.id]) if row.id in leaves else details.dead(row) for row in glimpse.rows]
+        rows = [
+            self.rows.leaf(leaves[row.id]) if row.id in leaves else details.dead(row)
+            for row in glimpse.rows
+        ]
         details.name_modules(rows, glimpse.edges)
         self._mark_roots(rows, glimpse.edges)
         self._replace(rows, glimpse.edges)
@@ -368,7 +393,9 @@ class EngineSource:
     def _untracked_inputs(self, wanted, slots):
         """Untracked inputs of nodes that stay, known from before their saved tensors went."""
         trace = self.recorder.trace
-        kept = [e.source for key, e in trace.edges.items() if e.target in wanted and key not in slots]
+        kept = [
+            e.source for key, e in trace.edges.items() if e.target in wanted and key not in slots
+        ]
         return {id for id in kept if id in trace.nodes and trace.nodes[id].kind == "untracked"}
 
     def _put(self, row):
@@ -424,7 +451,9 @@ class EngineSource:
             return found
 
     def enter(self, tensor) -> int:
-        """Put the graph of ``tensor`` into the recorder beside what is there; the id of its node."""
+        """Put the graph of ``tensor`` into the recorder beside what is there; the id of
+        its node.
+        """
         with self._lock, self.recorder.lock:
             node = node_of(tensor)
             if node is None:
@@ -451,7 +480,9 @@ class EngineSource:
         cells = self.recorder.trace.cells
         if not cells:
             return
-        tensors = {id_of(h.thing): h.thing for h in self.found.holdings if isinstance(h.thing, Tensor)}
+        tensors = {
+            id_of(h.thing): h.thing for h in self.found.holdings if isinstance(h.thing, Tensor)
+        }
         leaves = [t for t in tensors.values() if events.edge(t) is LEAF]
         grads = [events.grad(t) for t in tensors.values()]
         starts = [node for t in tensors.values() if (node := node_of(t)) is not None]

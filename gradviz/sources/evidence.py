@@ -55,9 +55,14 @@ def array_facts(array) -> model.Facts:
     """Plain facts of a NumPy array: its memory and size."""
     whole = graph.owner_of(array)
     return model.Facts(
-        id=0, own=0, shape=tuple(array.shape), dtype=str(array.dtype), bytes=array.nbytes, storage=id(whole),
+        id=0,
+        own=0,
+        shape=tuple(array.shape),
+        dtype=str(array.dtype),
+        bytes=array.nbytes,
+        storage=id(whole),
         storage_bytes=whole.nbytes,
-    )  # fmt: skip
+    )
 
 
 def facts_of(tensor, source) -> model.Facts:
@@ -65,11 +70,19 @@ def facts_of(tensor, source) -> model.Facts:
     node, edge, array = graph.node_of(tensor), events.edge(tensor), tensor._a
     grad = events.grad(tensor)
     facts = model.Facts(
-        id=tensor_id(tensor), own=events.leaf_id(tensor), attached=node is not None, leaf=edge is LEAF,
-        parameter=is_parameter(tensor), shape=tuple(array.shape), dtype=str(array.dtype), bytes=array.nbytes,
-        storage=events.storage_id(tensor), storage_bytes=events.storage_bytes(tensor), grad=grad is not None,
+        id=tensor_id(tensor),
+        own=events.leaf_id(tensor),
+        attached=node is not None,
+        leaf=edge is LEAF,
+        parameter=is_parameter(tensor),
+        shape=tuple(array.shape),
+        dtype=str(array.dtype),
+        bytes=array.nbytes,
+        storage=events.storage_id(tensor),
+        storage_bytes=events.storage_bytes(tensor),
+        grad=grad is not None,
         grad_attached=grad is not None and graph.node_of(grad) is not None,
-    )  # fmt: skip
+    )
     if node is not None:
         facts.op, facts.epoch = node.name(), source.ledger.epoch(node.seq)
         facts.chain = source.places.chain(source.watcher.note(node))
@@ -110,7 +123,12 @@ def _is_optimizer(thing):
 
 def _optimizer(holding):
     groups = holding.thing.__dict__["param_groups"]
-    leaves = [events.leaf_id(p) for group in groups for p in group.get("params", ()) if isinstance(p, Tensor)]
+    leaves = [
+        events.leaf_id(p)
+        for group in groups
+        for p in group.get("params", ())
+        if isinstance(p, Tensor)
+    ]
     return model.OptimizerFacts(holding.path, leaves, holding.thing)
 
 
@@ -142,14 +160,16 @@ class GraphView:
         return self._everything
 
     def weigh(self, ids, limit=NEAR) -> model.Weight:
-        """What the nodes ``ids`` hold together: counts, bytes of saved tensors, epochs; at most ``limit`` nodes."""
+        """What the nodes ``ids`` hold together: counts, bytes of saved tensors, epochs; at most
+        ``limit`` nodes.
+        """
         key = frozenset(ids), limit
         if key in self._weights:
             return self._weights[key]
         found = graph.reach([self._nodes[id] for id in key[0] if id in self._nodes], limit)
         weight = model.Weight(set(found.nodes), leaves=set(found.leaves), complete=found.complete)
         saving = []
-        for seq, node in found.nodes.items():
+        for node in found.nodes.values():
             state = self._state(node)
             if state:
                 saving.append(node)
@@ -224,10 +244,11 @@ class GraphView:
         return node is not None and graph.is_freed(node)
 
     def chain(self, id, hops=6, longest=2_000) -> list[int]:
-        """Serials of the nodes made at the same instruction that feed the node one after another, newest first.
+        """Serials of the nodes made at the same instruction that feed the node one after another,
+        newest first.
 
-        A running total is such a chain of additions; a recurrent state one of its last operation. Between two
-        links there are at most ``hops`` other nodes.
+        A running total is such a chain of additions; a recurrent state one of its last operation.
+        Between two links there are at most ``hops`` other nodes.
         """
         links = [id]
         while len(links) < longest:
@@ -241,7 +262,9 @@ class GraphView:
         note, op = self.note(id)[:2], self.op(id)
         level, seen = [id], {id}
         for _ in range(hops):
-            below = [i for x in level for _, i, leaf in self.inputs(x) if not leaf and i not in seen]
+            below = [
+                i for x in level for _, i, leaf in self.inputs(x) if not leaf and i not in seen
+            ]
             for i in below:
                 if note and self.note(i)[:2] == note and self.op(i) == op:
                     return i
@@ -254,12 +277,18 @@ class GraphView:
         for kind, nodes in self._kinds().items():
             for node in nodes if kind.__dictoffset__ else ():
                 for name, value in graph.context_items(node):
-                    size = sum(tensor._a.nbytes for tensor in graph.tensors_in(value) if events.edge(tensor) is not LEAF)
+                    size = sum(
+                        tensor._a.nbytes
+                        for tensor in graph.tensors_in(value)
+                        if events.edge(tensor) is not LEAF
+                    )
                     if size:
                         yield node.seq, name, size
 
     def fed_by(self, op: str, source: str):
-        """Serials of nodes whose class name begins with ``op`` and that have an input made by a ``source``."""
+        """Serials of nodes whose class name begins with ``op`` and that have an input made by a
+        ``source``.
+        """
         for kind, nodes in self._kinds().items():
             for node in nodes if kind.__name__.startswith(op) else ():
                 made = [x[0] for x in events.inputs(node) if x.__class__ is tuple]
@@ -293,17 +322,19 @@ class GraphView:
         return [loop for loop in self._source.watcher.loops if loop.closed(reached)]
 
     def object_cycles(self):
-        """Objects that nobody reaches and that keep themselves and a graph alive."""
+        """Objects found at some time that nobody reached and that kept a graph alive."""
         born = self._source.born
         if not any(ref() is not None for ref in born):
-            return []
+            return list(self._source.object_cycles.values())
         reached = self.everything()
-        cycles = strays.object_cycles(born, reached)
+        known = self._source.object_cycles
+        for cycle in strays.object_cycles(born, reached):
+            known.setdefault((cycle.code, cycle.name), cycle)
         for ref in born:
             node = ref()
             if node is not None:
                 self._nodes.setdefault(node.seq, node)
-        return cycles
+        return list(known.values())
 
     def values(self, id):
         """The array of a held tensor, for rules about numbers."""

@@ -12,7 +12,9 @@ CHANGED = "modified by an inplace operation"
 
 
 def failure(source, error: BaseException, cell: int | None) -> ErrorFacts:
-    """Type, message and the person's lines of ``error``; for failed sweeps what had been freed or changed."""
+    """Type, message and the person's lines of ``error``; for failed sweeps what had been freed or
+    changed.
+    """
     facts = ErrorFacts(type(error).__name__, str(error), lines(source, error), cell)
     sweep = next((s for s in reversed(source.ledger.sweeps) if s.error), None)
     if sweep is None or sweep.error != str(error):
@@ -39,11 +41,15 @@ def lines(source, error):
 
 
 def _freed(source, facts, sweep, nodes):
-    """Where the newest node was made that an earlier sweep had freed; whether a root itself was swept before."""
+    """Where the newest node was made that an earlier sweep had freed; whether a root itself was
+    swept before.
+    """
     before = [s for s in source.ledger.sweeps if s.number < sweep.number and not s.error]
     facts.freed_root = bool({id for s in before for id in s.roots} & set(sweep.roots))
     gone = {node.seq: node for node in reach(nodes, 20_000).nodes.values() if is_freed(node)}
-    roots = [root for s in before if not s.keep for ref in s.root_refs if hasattr(root := ref(), "seq")]
+    roots = [
+        root for s in before if not s.keep for ref in s.root_refs if hasattr(root := ref(), "seq")
+    ]
     shared = reach(roots, 20_000).nodes.keys() & gone.keys() if roots else ()
     older = shared or [seq for seq in gone if seq < _previous(source, sweep)]
     if older:
@@ -69,4 +75,3 @@ def _changed(source, facts, nodes):
         if event.kind == "bump" and event.memory in arrays:
             facts.bump = source.places.place(*event.note[:2]) if event.note else None
             return
-

@@ -1,4 +1,6 @@
-"""Gradients as they flow: the norm on every edge of the newest sweep, kept only while somebody looks."""
+"""Gradients as they flow: the norm on every edge of the newest sweep, kept only while somebody
+looks.
+"""
 
 from __future__ import annotations
 

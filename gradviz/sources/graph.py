@@ -1,4 +1,6 @@
-"""Walks over the engine's nodes. Iterative, bounded, without side effects; results are for one call only."""
+"""Walks over the engine's nodes. Iterative, bounded, without side effects; results are for one call
+only.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,9 @@ FEW = 100
 
 @dataclass(slots=True)
 class Reach:
-    """What hangs on some nodes: ``nodes`` and ``leaves`` by serial. ``complete`` is False at the bound."""
+    """What hangs on some nodes: ``nodes`` and ``leaves`` by serial. ``complete`` is False at the
+    bound.
+    """
 
     nodes: dict = field(default_factory=dict)
     leaves: dict = field(default_factory=dict)
@@ -24,7 +28,9 @@ node_of = events.node_of
 
 
 def reach(starts, limit: int = LIMIT, stop=()) -> Reach:
-    """Every node and leaf that ``starts`` (nodes) hold, themselves included. Nodes in ``stop`` are not entered."""
+    """Every node and leaf that ``starts`` (nodes) hold, themselves included. Nodes in ``stop`` are
+    not entered.
+    """
     found, stack = Reach(), list(starts)
     nodes, leaves = found.nodes, found.leaves
     while stack:
@@ -78,7 +84,9 @@ def owner_of(array):
 
 
 def saved_bytes(nodes, besides=()) -> int:
-    """Bytes of the saved tensors of ``nodes`` that are still there, each storage once, those in ``besides`` not."""
+    """Bytes of the saved tensors of ``nodes`` that are still there, each storage once, those in
+    ``besides`` not.
+    """
     counted, total = set(besides), 0
     for node in nodes:
         for _, array, _, _, freed in events.saved(node):

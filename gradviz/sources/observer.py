@@ -1,4 +1,5 @@
-"""The observer at the engine's door. What runs for each operation is at the top and does next to nothing.
+"""The observer at the engine's door. What runs for each operation is at the top and does next to
+nothing.
 
 Nothing here raises into the program: an error of ours is counted, and after a few watching stops.
 Nothing here keeps a tensor or a node: code objects, serial numbers and weak references only.
@@ -74,8 +75,8 @@ class Watcher(events.Observer):
     def operation(self, output, inputs):
         """Leave the person's line on the node and a weak reference to it in the ring.
 
-        The note is one integer (objects that the collector must visit would cost more than all the rest):
-        the number of the call site in ``_sites`` and the instruction.
+        The note is one integer (objects that the collector must visit would cost more than all the
+        rest): the number of the call site in ``_sites`` and the instruction.
         """
         node = output._g if output.__class__ is not tuple else _node_of_many(output)
         frame = _frame(2)
@@ -102,7 +103,9 @@ class Watcher(events.Observer):
         return None
 
     def _enter(self, frame, back):
-        """The number of a call site, shifted for the instruction; a new one when it was not met before."""
+        """The number of a call site, shifted for the instruction; a new one when it was not met
+        before.
+        """
         code = frame.f_code
         outer = () if code.co_name == "<module>" else outer_chain(back, self.files)
         key = id(code), tuple(id(x) if i % 2 == 0 else x for i, x in enumerate(outer))
@@ -117,7 +120,9 @@ class Watcher(events.Observer):
         return self._base
 
     def note(self, node) -> tuple:
-        """``(code, instruction, outer)`` of a node, ``()`` when it is not known where it was made."""
+        """``(code, instruction, outer)`` of a node, ``()`` when it is not known where
+        it was made.
+        """
         note = getattr(node, "note", None)
         if not note:
             return ()
@@ -150,7 +155,15 @@ class Watcher(events.Observer):
         ops = tuple(type(root).__name__ for root in roots)
         made = bool(getattr(sweep, "accumulates", True))
         self.ledger.begin_sweep(
-            serial(), note, entry, bool(sweep.keep_graph), bool(sweep.create_graph), ids, ops, refs, made
+            serial(),
+            note,
+            entry,
+            bool(sweep.keep_graph),
+            bool(sweep.create_graph),
+            ids,
+            ops,
+            refs,
+            made,
         )
         if self.flow is not None:
             self.flow.begin(sweep)
@@ -188,7 +201,9 @@ class Watcher(events.Observer):
         self.ledger.accumulated(id, fresh)
 
     def _note_loop(self, leaf):
-        """A gradient with a graph closes a loop through its leaf; the collector's work is watched from now on."""
+        """A gradient with a graph closes a loop through its leaf; the collector's work is watched
+        from now on.
+        """
         if not any(loop.leaf() is leaf for loop in self.loops):
             current = self.ledger.current
             self.loops.append(GradLoop(leaf, current.note if current is not None else (), self))
@@ -238,7 +253,9 @@ class Watcher(events.Observer):
     def hook_added(self, target, kind, hook):
         """A hook was put on a tensor, a node or a module."""
         note, _ = user_chain(_frame(2), self.files)
-        found = HookRecord(kind, note, weak(target), weak(hook), hook_name(hook), self.ledger.tick())
+        found = HookRecord(
+            kind, note, weak(target), weak(hook), hook_name(hook), self.ledger.tick()
+        )
         self.hooks.append(found)
         if kind in CYCLIC:
             self._look_for_cycle(found, target, hook)
@@ -271,9 +288,22 @@ class Watcher(events.Observer):
 
 
 class Cut:
-    """One line where values leave the graph. ``sources``: serials of the leaves and nodes they came from."""
+    """One line where values leave the graph. ``sources``: serials of the leaves and nodes they came
+    from.
+    """
 
-    __slots__ = ("count", "entry", "first", "how", "last", "leaves", "note", "results", "serial", "sources")
+    __slots__ = (
+        "count",
+        "entry",
+        "first",
+        "how",
+        "last",
+        "leaves",
+        "note",
+        "results",
+        "serial",
+        "sources",
+    )
 
     def __init__(self, how, note, entry):
         self.how, self.note, self.entry = how, note, entry
@@ -356,6 +386,8 @@ def _is_leaf(tensor):
 
 
 def _continues(grad, sweep):
-    """With create_graph a gradient grows out of place: true when ``grad`` is a sum with an older gradient."""
+    """With create_graph a gradient grows out of place: true when ``grad`` is a sum with an older
+    gradient.
+    """
     edge = grad._g
     return bool(sweep.create_graph and edge is not None and type(edge).__name__ == "AddBackward0")

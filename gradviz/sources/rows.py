@@ -16,8 +16,10 @@ ARRAYS = 0x3FFFFFFF
 
 
 class Rows:
-    """Builds rows. ``note(node)`` says where a node was made; ``names``: labels by id; ``hook_notes``: lines of hooks
-    by identity; ``arrays``, ``tensors``, ``results``: what is known during one settle."""
+    """Builds rows. ``note(node)`` says where a node was made; ``names``: labels by id;
+    ``hook_notes``: lines of hooks by identity; ``arrays``, ``tensors``, ``results``: what is known
+    during one settle.
+    """
 
     def __init__(self, places, note):
         self.places, self.note = places, note
@@ -34,10 +36,18 @@ class Rows:
         shape, dtype = self._output(node)
         chain = self.places.chain(self.note(node))
         row = Node(
-            node.seq, OPERATION, node.name(), self.names.get(node.seq, ""), shape, dtype,
-            requires_grad=True, place=chain[0] if chain else None, calls=chain[1:],
-            formula=events.formula(node), freed=is_freed(node),
-        )  # fmt: skip
+            node.seq,
+            OPERATION,
+            node.name(),
+            self.names.get(node.seq, ""),
+            shape,
+            dtype,
+            requires_grad=True,
+            place=chain[0] if chain else None,
+            calls=chain[1:],
+            formula=events.formula(node),
+            freed=is_freed(node),
+        )
         row.bytes = prod(shape) * _itemsize(dtype)
         row.saved = self.saved(node)
         row.hooks = self.hooks(node)
@@ -80,10 +90,17 @@ class Rows:
 
     def note_results(self, node):
         """Values of the nodes that feed ``node``, as it saved them unchanged."""
-        kept = {name: a for name, a, at, now, gone in events.saved(node) if not gone and a is not None and at == now}
+        kept = {
+            name: a
+            for name, a, at, now, gone in events.saved(node)
+            if not gone and a is not None and at == now
+        }
         for slot, source in enumerate(events.inputs(node) if kept else ()):
             array = kept.get(_input_name(node, slot)) if source.__class__ is tuple else None
-            if array is not None and tuple(array.shape) == events.output_meta(source[0])[source[1]][0]:
+            if (
+                array is not None
+                and tuple(array.shape) == events.output_meta(source[0])[source[1]][0]
+            ):
                 self.results.setdefault(source[0].seq, array)
 
     def _module(self, node):
@@ -119,15 +136,29 @@ class Rows:
         if tensor is not None:
             return self._tensor_row(tensor, events.leaf_id(tensor), UNTRACKED)
         shape, name = tuple(array.shape), str(array.dtype)
-        return Node(-(id(array) >> 4 & ARRAYS) - 1, UNTRACKED, shape=shape, dtype=name, bytes=array.nbytes, is_leaf=True)
+        return Node(
+            -(id(array) >> 4 & ARRAYS) - 1,
+            UNTRACKED,
+            shape=shape,
+            dtype=name,
+            bytes=array.nbytes,
+            is_leaf=True,
+        )
 
     def _tensor_row(self, tensor, id, kind):
         array = tensor._a
         return Node(
-            id, kind, label=self.names.get(id, ""), shape=tuple(array.shape), dtype=str(array.dtype),
-            device=_device(tensor), bytes=array.nbytes, is_leaf=True, version=_version(tensor),
+            id,
+            kind,
+            label=self.names.get(id, ""),
+            shape=tuple(array.shape),
+            dtype=str(array.dtype),
+            device=_device(tensor),
+            bytes=array.nbytes,
+            is_leaf=True,
+            version=_version(tensor),
             place=self._bound(self.names.get(id, "")),
-        )  # fmt: skip
+        )
 
     def grad_norm(self, tensor):
         """Norm of the gradient that ``tensor`` has, None without one."""
@@ -138,7 +169,9 @@ class Rows:
 
     # -- edges -----------------------------------------------------------------
     def inputs(self, node):
-        """(edge, source) an input: source is a node, a leaf tensor, or the array of an untracked input."""
+        """(edge, source) an input: source is a node, a leaf tensor, or the array of an untracked
+        input.
+        """
         saved = None
         for slot, source in enumerate(events.inputs(node)):
             if source is None:
@@ -172,7 +205,9 @@ def tensor_id(tensor) -> int:
 
 def is_parameter(tensor) -> bool:
     """True for parameters of modules, told by their class."""
-    return type(tensor).__name__ == "Parameter" or any(k.__name__ == "Parameter" for k in type(tensor).__mro__)
+    return type(tensor).__name__ == "Parameter" or any(
+        k.__name__ == "Parameter" for k in type(tensor).__mro__
+    )
 
 
 def _saved_by_name(node):

@@ -1,4 +1,6 @@
-"""Cycles through the graph: hooks and contexts that hold what holds them, objects that hold themselves."""
+"""Cycles through the graph: hooks and contexts that hold what holds them, objects that hold
+themselves.
+"""
 
 from __future__ import annotations
 
@@ -15,12 +17,14 @@ from .graph import context_items, node_of, reach, saved_bytes
 
 NEAR = 3_000
 MANY = 60
-SLOW = 0.05
+SLOW = 0.2
 
 
 @dataclass(slots=True)
 class HookCycle:
-    """A hook whose closure holds a tensor computed from what the hook is on. ``name``: the closure's variable."""
+    """A hook whose closure holds a tensor computed from what the hook is on. ``name``: the
+    closure's variable.
+    """
 
     note: tuple
     name: str
@@ -30,7 +34,9 @@ class HookCycle:
 
 
 class GradLoop:
-    """A leaf whose gradient got a graph: leaf -> gradient -> graph -> leaf. ``collected``: the collector had to free it."""
+    """A leaf whose gradient got a graph: leaf -> gradient -> graph -> leaf. ``collected``: the
+    collector had to free it.
+    """
 
     __slots__ = ("collected", "leaf", "note")
 
@@ -43,17 +49,23 @@ class GradLoop:
         self.collected = watcher.collecting
 
     def closed(self, reached) -> bool:
-        """True when the loop was left behind: collected as garbage, or alive and reached by no path."""
+        """True when the loop was left behind: collected as garbage, or alive and reached by no
+        path.
+        """
         leaf = self.leaf()
         if leaf is None:
             return self.collected
         grad = events.grad(leaf)
-        return events.leaf_id(leaf) not in reached and grad is not None and node_of(grad) is not None
+        return (
+            events.leaf_id(leaf) not in reached and grad is not None and node_of(grad) is not None
+        )
 
 
 @dataclass(slots=True)
 class ObjectCycle:
-    """An object nobody reaches, held by a function that it holds. ``name``: its attribute with a graph."""
+    """An object nobody reaches, held by a function that it holds. ``name``: its attribute with a
+    graph.
+    """
 
     owner: str
     name: str
@@ -74,7 +86,9 @@ def hook_cycle(record, target, hook) -> HookCycle | None:
                 continue
             found = reach([top], NEAR)
             if node.seq in found.nodes:
-                return HookCycle(record.note, name, set(found.nodes), saved_bytes(found.nodes.values()), record)
+                return HookCycle(
+                    record.note, name, set(found.nodes), saved_bytes(found.nodes.values()), record
+                )
     return None
 
 
@@ -97,7 +111,9 @@ def context_cycles(nodes):
 
 
 def object_cycles(born, reached) -> list[ObjectCycle]:
-    """Objects of the person's classes that hold live nodes outside ``reached`` and are in a cycle with a function."""
+    """Objects of the person's classes that hold live nodes outside ``reached`` and are in a cycle
+    with a function.
+    """
     lost = [node for ref in born if (node := ref()) is not None and node.seq not in reached]
     if not lost:
         return []
@@ -115,7 +131,11 @@ def object_cycles(born, reached) -> list[ObjectCycle]:
 def _object_cycle(owner):
     own = getattr(owner, "__dict__", {})
     codes = [code for value in own.values() if (code := _holds(value, owner)) is not None]
-    results = [(name, value) for name, value in own.items() if isinstance(value, Tensor) and node_of(value) is not None]
+    results = [
+        (name, value)
+        for name, value in own.items()
+        if isinstance(value, Tensor) and node_of(value) is not None
+    ]
     if not codes or not results:
         return None
     name, tensor = results[0]
@@ -133,4 +153,3 @@ def _holds(value, owner):
         except ValueError:
             continue
     return None
-

@@ -14,7 +14,9 @@ WHOLE = 4_000_000
 
 
 def stats(array, dtype: str) -> Stats:
-    """Statistics of ``array``; only shape and dtype for arrays that are not numbers or are very large."""
+    """Statistics of ``array``; only shape and dtype for arrays that are not numbers or are very
+    large.
+    """
     array = np.asarray(array)
     found = Stats(tuple(array.shape), dtype)
     if array.dtype.kind not in "fiub" or array.size > WHOLE:
@@ -33,7 +35,9 @@ def norm(array) -> float | None:
         return None
     with np.errstate(all="ignore"):
         flat = array.ravel()
-        return _number(np.sqrt(np.vdot(flat, flat).real) if flat.dtype.kind in "fc" else np.linalg.norm(flat))
+        return _number(
+            np.sqrt(np.vdot(flat, flat).real) if flat.dtype.kind in "fc" else np.linalg.norm(flat)
+        )
 
 
 def _fill(found, array):

@@ -1,8 +1,11 @@
-"""The case: everything the doctor may look at after a cell. Made by a source, dropped when the rules are done."""
+"""The case: everything the doctor may look at after a cell. Made by a source, dropped when the
+rules are done.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 from .ledger import Ledger
 from .links import Link, Step, category, path_of
@@ -13,8 +16,10 @@ from .program import Cells
 
 @dataclass(slots=True)
 class Facts:
-    """Plain facts of one tensor. ``id``: its node's serial or its own; ``attached``: a recorded operation made it;
-    ``epoch``: how many sweeps had begun when it was made; ``storage``: an identity of its memory."""
+    """Plain facts of one tensor. ``id``: its node's serial or its own; ``attached``: a recorded
+    operation made it; ``epoch``: how many sweeps had begun when it was made; ``storage``: an
+    identity of its memory.
+    """
 
     id: int
     own: int
@@ -37,7 +42,9 @@ class Facts:
 
 @dataclass(slots=True)
 class Held:
-    """One path to one tensor. ``category``: name, container, attribute, buffer, closure, cache, hook, display …"""
+    """One path to one tensor. ``category``: name, container, attribute, buffer, closure, cache,
+    hook, display …
+    """
 
     path: str
     steps: tuple[Step, ...]
@@ -52,7 +59,9 @@ class Held:
 
     @property
     def unit(self) -> tuple:
-        """What the thing belongs to: the path without the indices at its end, other indices as ``*``."""
+        """What the thing belongs to: the path without the indices at its end, other indices as
+        ``*``.
+        """
         steps = list(self.steps)
         while len(steps) > 1 and steps[-1].kind == "item":
             steps.pop()
@@ -68,7 +77,9 @@ class Held:
 
     @property
     def tokens(self) -> set[str]:
-        """Names and keys along the path (up to a frame), to find the statement that wrote into it."""
+        """Names and keys along the path (up to a frame), to find the statement that
+        wrote into it.
+        """
         frames = [i for i, step in enumerate(self.steps) if step.kind == "frame"]
         return {str(step.name).strip("'\"") for step in self.steps[: frames[0] if frames else None]}
 
@@ -81,7 +92,9 @@ def _part(step):
 
 @dataclass(slots=True)
 class Weight:
-    """What some nodes hold together. ``kept``: nodes with saved tensors; ``freed``: nodes that lost theirs."""
+    """What some nodes hold together. ``kept``: nodes with saved tensors; ``freed``: nodes that lost
+    theirs.
+    """
 
     nodes: set[int] = field(default_factory=set)
     bytes: int = 0
@@ -93,7 +106,9 @@ class Weight:
 
 @dataclass(slots=True)
 class ModuleFacts:
-    """A module in the namespace. ``parameters`` and ``buffers``: name -> tensor's serial, submodules included."""
+    """A module in the namespace. ``parameters`` and ``buffers``: name -> tensor's serial,
+    submodules included.
+    """
 
     path: str
     name: str
@@ -116,7 +131,9 @@ class OptimizerFacts:
 
 @dataclass(slots=True)
 class ErrorFacts:
-    """The exception that ended a cell. ``chain``: the person's lines, innermost first. ``sweep``: number of the failed one."""
+    """The exception that ended a cell. ``chain``: the person's lines, innermost first. ``sweep``:
+    number of the failed one.
+    """
 
     type: str
     message: str
@@ -130,7 +147,9 @@ class ErrorFacts:
 
 @dataclass(slots=True)
 class Case:
-    """``held``: every path to a tensor. ``graph``: questions about nodes. ``places``: from notes to places."""
+    """``held``: every path to a tensor. ``graph``: questions about nodes. ``places``: from notes to
+    places.
+    """
 
     held: list[Held]
     arrays: list[Held]
@@ -139,17 +158,19 @@ class Case:
     objects: list
     ledger: Ledger
     cells: Cells
-    places: object
-    graph: object
+    places: Any
+    graph: Any
     hooks: list
     cuts: list
     errors: list[ErrorFacts]
-    roots: object
+    roots: Any
     cell: int | None = None
     _by_id: dict | None = None
 
     def units(self, *categories):
-        """Attached tensors by the holder that they are in: (unit, held …) for each holder of the categories."""
+        """Attached tensors by the holder that they are in: (unit, held …) for each holder of the
+        categories.
+        """
         out: dict[tuple, list[Held]] = {}
         for held in self.held:
             if held.facts.attached and (not categories or held.category in categories):

@@ -1,8 +1,8 @@
 """Who holds what: a walk forward from the names a person can see, never up through referrers.
 
-The walk is breadth first, so the first path found is the shortest; it counts objects, not bytes, stops
-at a bound, and follows only strong references. Everything it returns (``Holding.thing``) is alive only
-as long as the caller keeps it: drop the result when the call that needed it ends.
+The walk is breadth first, so the first path found is the shortest; it counts objects, not bytes,
+stops at a bound, and follows only strong references. Everything it returns (``Holding.thing``) is
+alive only as long as the caller keeps it: drop the result when the call that needed it ends.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from .referents import attributes, children, is_plain
 
 DISPLAY_NAMES = re.compile(r"_(\d+)?|__|___")
 SHELL_NAMES = frozenset(
-    "In Out _ih _oh _dh _i _ii _iii get_ipython exit quit open _exit_code __builtins__ __builtin__".split()
+    "In Out _ih _oh _dh _i _ii _iii get_ipython exit quit open _exit_code __builtins__ "
+    "__builtin__".split()
 )
 OBJECTS = 60_000
 
@@ -25,9 +26,9 @@ OBJECTS = 60_000
 class Roots:
     """Plain references to where a walk begins, to be used during one call only.
 
-    ``user_ns``: the notebook's names; ``out``: ``Out``; ``last_result``: of the last cell; ``display``: what the
-    display hook still has; ``tracebacks``: (label, traceback) such as ``("sys.last_traceback", tb)``;
-    ``extra``: more roots by label.
+    ``user_ns``: the notebook's names; ``out``: ``Out``; ``last_result``: of the last cell;
+    ``display``: what the display hook still has; ``tracebacks``: (label, traceback), such as
+    ``("sys.last_traceback", tb)``; ``extra``: more roots by label.
     """
 
     user_ns: dict = field(default_factory=dict)
@@ -70,8 +71,9 @@ class Found:
 def walk(roots: Roots, interest, limit: int = OBJECTS) -> Found:
     """Every strong path from ``roots`` to a thing that ``interest`` cares about.
 
-    ``interest.kind(type)`` says ``"tensor"``, ``"array"`` or None; ``interest.children(tensor)`` yields
-    (step kind, name, object) of what a tensor itself holds. At most ``limit`` objects are visited.
+    ``interest.kind(type)`` says ``"tensor"``, ``"array"`` or None; ``interest.children(tensor)``
+    yields (step kind, name, object) of what a tensor itself holds. At most ``limit`` objects are
+    visited.
     """
     found, seen, kinds = Found(), {}, {}
     queue = deque(start(roots))
@@ -94,7 +96,9 @@ def walk(roots: Roots, interest, limit: int = OBJECTS) -> Found:
         if len(seen) > limit:
             found.complete = False
             break
-        for step, name, child in interest.children(thing) if what is not None else _inside(thing, link, found):
+        for step, name, child in (
+            interest.children(thing) if what is not None else _inside(thing, link, found)
+        ):
             if not is_plain(type(child)):
                 queue.append((child, Link(link, step, name, thing)))
     found.visited = len(seen)
@@ -102,7 +106,9 @@ def walk(roots: Roots, interest, limit: int = OBJECTS) -> Found:
 
 
 def _inside(thing, link, found):
-    """The children of ``thing``, which is noted when it is a module or an object with attributes."""
+    """The children of ``thing``, which is noted when it is a module or an object with
+    attributes.
+    """
     own = attributes(thing)
     if own is not None:
         is_module = "_parameters" in own and "_modules" in own and "_buffers" in own

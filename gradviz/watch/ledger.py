@@ -15,9 +15,11 @@ KEPT = 20_000
 
 @dataclass(slots=True)
 class Event:
-    """Something that happened: ``kind`` (bump, cut, hook, retain, clip …), on what (``subject``: a serial), where
-    (``note``: a chain of code and instruction), called how (``entry``: the function of ours that was called).
-    ``memory``: an identity of the tensor's storage; ``data``: a weak reference to the tensor."""
+    """Something that happened: ``kind`` (bump, cut, hook, retain, clip …), on what (``subject``: a
+    serial), where (``note``: a chain of code and instruction), called how (``entry``: the function
+    of ours that was called). ``memory``: an identity of the tensor's storage; ``data``: a weak
+    reference to the tensor.
+    """
 
     order: int
     kind: str
@@ -53,9 +55,11 @@ class SweepRecord:
 
 @dataclass(slots=True)
 class LeafRecord:
-    """The account of one leaf. ``run``: accumulations since ``.grad`` was last cleared, as (sweep, order); ``longest``:
-    the longest run so far. ``stale``: sweeps that added to a gradient which a step had used already, and that the
-    next step then used too. ``late_clips``: (clip, step) where the gradient was clipped after the step."""
+    """The account of one leaf. ``run``: accumulations since ``.grad`` was last cleared, as (sweep,
+    order); ``longest``: the longest run so far. ``stale``: sweeps that added to a gradient which a
+    step had used already, and that the next step then used too. ``late_clips``: (clip, step) where
+    the gradient was clipped after the step.
+    """
 
     id: int
     run: list = field(default_factory=list)
@@ -95,13 +99,24 @@ class Ledger:
         self.events.append(event)
         return event
 
-    def begin_sweep(self, serial, note, entry, keep, create, roots, root_ops, root_refs, accumulates=True):
+    def begin_sweep(
+        self, serial, note, entry, keep, create, roots, root_ops, root_refs, accumulates=True
+    ):
         """A backward pass starts."""
         self._count += 1
         record = SweepRecord(
-            self._count, self.tick(), serial, note, entry, keep, create, roots, root_ops, root_refs,
+            self._count,
+            self.tick(),
+            serial,
+            note,
+            entry,
+            keep,
+            create,
+            roots,
+            root_ops,
+            root_refs,
             accumulates=accumulates,
-        )  # fmt: skip
+        )
         self.sweeps.append(record)
         if not create:
             self._serials.append(serial)
@@ -128,7 +143,9 @@ class Ledger:
         return found
 
     def accumulated(self, id: int, fresh: bool):
-        """The current sweep added into the gradient of leaf ``id``; ``fresh``: there was none before."""
+        """The current sweep added into the gradient of leaf ``id``; ``fresh``: there was none
+        before.
+        """
         leaf, order = self.leaf(id), self.tick()
         number = self.current.number if self.current is not None else -1
         if self.current is not None:
@@ -154,7 +171,9 @@ class Ledger:
         leaf.change_serials.append(event.serial)
 
     def grad_changed(self, id: int, event: Event, zeroed: bool = False):
-        """The gradient of leaf ``id`` was changed in place: cleared (``zeroed``), clipped, scaled."""
+        """The gradient of leaf ``id`` was changed in place: cleared (``zeroed``),
+        clipped, scaled.
+        """
         leaf = self.leaf(id)
         leaf.grad_changed = event
         if zeroed or event.entry in ("zero_", "zero_grad"):
@@ -170,4 +189,6 @@ class Ledger:
 
     def swept_roots(self) -> set[int]:
         """Serials of the roots of sweeps that freed their graph."""
-        return {id for sweep in self.sweeps if not sweep.keep and not sweep.error for id in sweep.roots}
+        return {
+            id for sweep in self.sweeps if not sweep.keep and not sweep.error for id in sweep.roots
+        }

@@ -26,14 +26,18 @@ CATEGORIES = {
 
 @dataclass(slots=True, frozen=True)
 class Step:
-    """One step: ``kind`` is name, item, attribute, member, closure, default, cache, … and ``name`` its text."""
+    """One step: ``kind`` is name, item, attribute, member, closure, default, cache, … and ``name``
+    its text.
+    """
 
     kind: str
     name: str
 
 
 class Link:
-    """The last step of a path, the link before it, and ``owner``: the object that holds (for one call only)."""
+    """The last step of a path, the link before it, and ``owner``: the object that holds (for one
+    call only).
+    """
 
     __slots__ = ("kind", "name", "owner", "parent")
 
@@ -73,7 +77,9 @@ def path_of(steps) -> str:
 
 
 def category(steps) -> str:
-    """What sort of holder a path is: a hook anywhere, else the last telling step; else attribute, container or name."""
+    """What sort of holder a path is: a hook anywhere, else the last telling step; else attribute,
+    container or name.
+    """
     if any(step.kind == "hooktable" for step in steps):
         return "hook"
     for step in reversed(steps):

@@ -1,7 +1,7 @@
 """The model of what was seen: plain data, JSON in and out, no engine, no user objects.
 
-Schema version 1, documented in docs/protocol.md. Identifiers of nodes are the serial numbers that the
-source gives: they rise with creation, so order of creation is order of id.
+Schema version 1, documented in docs/protocol.md. Identifiers of nodes are the serial numbers that
+the source gives: they rise with creation, so order of creation is order of id.
 """
 
 from __future__ import annotations
@@ -15,7 +15,9 @@ LEAF, PARAMETER, OPERATION, UNTRACKED = "leaf", "parameter", "operation", "untra
 
 @dataclass(slots=True)
 class Place:
-    """A line of user code. ``cell`` is the execution count, None outside cells; ``line`` counts from 1."""
+    """A line of user code. ``cell`` is the execution count, None outside cells; ``line`` counts
+    from 1.
+    """
 
     cell: int | None
     line: int
@@ -26,7 +28,9 @@ class Place:
 
 @dataclass(slots=True)
 class Saved:
-    """One saved tensor of a node. ``state`` is ``alive``, ``freed`` or ``hooked`` (packed by a user's hook)."""
+    """One saved tensor of a node. ``state`` is ``alive``, ``freed`` or ``hooked`` (packed by a
+    user's hook).
+    """
 
     name: str
     shape: tuple[int, ...] = ()
@@ -49,7 +53,9 @@ class Hook:
 
 @dataclass(slots=True)
 class Node:
-    """A thing of the graph: a leaf, a parameter, an operation (with the tensor it made) or an untracked input."""
+    """A thing of the graph: a leaf, a parameter, an operation (with the tensor it made) or an
+    untracked input.
+    """
 
     id: int
     kind: str
@@ -79,9 +85,11 @@ class Node:
 
 @dataclass(slots=True)
 class Edge:
-    """Data flows ``source`` -> ``target``; ``slot`` is the input's position, ``output`` the producer's output number.
+    """Data flows ``source`` -> ``target``; ``slot`` is the input's position, ``output`` the
+    producer's output number.
 
-    ``grad_norm`` is None until a gradient flowed along it. ``cut`` is empty, or detach, no_grad, item, numpy …
+    ``grad_norm`` is None until a gradient flowed along it. ``cut`` is empty, or detach, no_grad,
+    item, numpy …
     """
 
     source: int
@@ -94,7 +102,9 @@ class Edge:
 
 @dataclass(slots=True)
 class Stats:
-    """Numbers of one tensor. ``values`` (nested lists, 0-d: a number) when small, ``heat`` (rows × columns, NaN as None) when large."""
+    """Numbers of one tensor. ``values`` (nested lists, 0-d: a number) when small, ``heat`` (rows ×
+    columns, NaN as None) when large.
+    """
 
     shape: tuple[int, ...]
     dtype: str
@@ -122,7 +132,9 @@ class Detail:
 
 @dataclass(slots=True)
 class Cell:
-    """One executed cell. Times in seconds since the epoch; ``nodes`` recorded in it, ``bytes`` held by graphs after it."""
+    """One executed cell. Times in seconds since the epoch; ``nodes`` recorded in it, ``bytes`` held
+    by graphs after it.
+    """
 
     count: int
     id: str | None = None
@@ -136,7 +148,9 @@ class Cell:
 
 @dataclass(slots=True)
 class Finding:
-    """What the doctor says. ``message`` and ``fix`` hold one text a language ({"en": …, "zh": …})."""
+    """What the doctor says. ``message`` and ``fix`` hold one text a language ({"en": …,
+    "zh": …}).
+    """
 
     rule: str
     kind: str

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from .links import category
 
-RANK = {"name": 0, "attribute": 1, "buffer": 1, "container": 2, "closure": 3, "default": 3, "display": 5, "traceback": 6}
+RANK = {
+    "name": 0,
+    "attribute": 1,
+    "buffer": 1,
+    "container": 2,
+    "closure": 3,
+    "default": 3,
+    "display": 5,
+    "traceback": 6,
+}
 
 
 def best(candidates) -> str:

@@ -1,4 +1,6 @@
-"""Places: which frames are the person's, and from a code object and an instruction to a cell and a line."""
+"""Places: which frames are the person's, and from a code object and an instruction to a cell and a
+line.
+"""
 
 from __future__ import annotations
 
@@ -16,8 +18,8 @@ CHAIN = 8
 
 
 class Files:
-    """Which files are the person's: not ours, not the standard library's, not installed. ``mine`` and ``foreign``
-    are what was asked before, so that the hot path needs one look into a set."""
+    """Which files are the person's: not ours, not the standard library's, not installed. ``mine``
+    and ``foreign`` are what was asked before, so that the hot path needs one look into a set."""
 
     def __init__(self):
         names = ("stdlib", "platstdlib", "purelib", "platlib")
@@ -42,7 +44,9 @@ class Files:
 
 
 class Places:
-    """Turns (code, instruction) into a ``Place``. ``cell_of(filename)`` gives an execution count or None."""
+    """Turns (code, instruction) into a ``Place``. ``cell_of(filename)`` gives an execution count or
+    None.
+    """
 
     def __init__(self, cell_of, text_of):
         self._cell_of = cell_of
@@ -77,10 +81,14 @@ class Places:
     def in_cell(self, cell: int, line: int, function: str = "") -> Place:
         """The place of a line of a cell."""
         lines = (self._text_of(cell) or "").splitlines()
-        return Place(cell, line, "", function, lines[line - 1].strip() if 0 < line <= len(lines) else "")
+        return Place(
+            cell, line, "", function, lines[line - 1].strip() if 0 < line <= len(lines) else ""
+        )
 
     def chain(self, note) -> list[Place]:
-        """All places of a note ``(code, instruction, outer)``, innermost first; ``outer`` is ``(code, instruction, …)``."""
+        """All places of a note ``(code, instruction, outer)``, innermost first; ``outer`` is
+        ``(code, instruction, …)``.
+        """
         if not note:
             return []
         flat = (*note[:2], *note[2])
@@ -88,13 +96,19 @@ class Places:
 
 
 def user_chain(frame, files: Files):
-    """``(code, instruction, outer)`` of the person's frames from ``frame`` outwards, and the name of the function of
-    ours (or an installed one) that the innermost of them called. ``()`` when none is the person's."""
+    """``(code, instruction, outer)`` of the person's frames from ``frame`` outwards, and the name
+    of the function of ours (or an installed one) that the innermost of them called. ``()`` when
+    none is the person's.
+    """
     entry = ""
     while frame is not None:
         code = frame.f_code
         if files.is_mine(code.co_filename):
-            return (code, frame.f_lasti, () if code.co_name == "<module>" else outer_chain(frame.f_back, files)), entry
+            return (
+                code,
+                frame.f_lasti,
+                () if code.co_name == "<module>" else outer_chain(frame.f_back, files),
+            ), entry
         if code.co_name not in WRAPPERS:
             entry = code.co_name
         frame = frame.f_back

@@ -1,4 +1,6 @@
-"""The text of the cells that ran, as statements that can be asked for: who writes into what, and where."""
+"""The text of the cells that ran, as statements that can be asked for: who writes into what, and
+where.
+"""
 
 from __future__ import annotations
 
@@ -8,17 +10,20 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 ADDING = frozenset(
-    "append appendleft add insert extend extendleft put put_nowait push setdefault update __setitem__ send".split()
+    "append appendleft add insert extend extendleft put put_nowait push setdefault update "
+    "__setitem__ send".split()
 )
 MAGIC = re.compile(r"^(\s*)([%!?].*|.*\?)$")
 PLAIN_CALLS = frozenset(
-    "item detach tolist numpy float int str bool repr len format round detach_ cpu_item clone_detached".split()
+    "item detach tolist numpy float int str bool repr len format round detach_".split()
 )
 
 
 @dataclass(slots=True)
 class Statement:
-    """One statement of a cell: its node, the function and class around it, the loops around it, its block."""
+    """One statement of a cell: its node, the function and class around it, the loops around it, its
+    block.
+    """
 
     cell: int
     node: ast.stmt
@@ -53,7 +58,7 @@ class Cells:
 
     def code(self, cell: int | None, line: int | None) -> str:
         """The text of one line, stripped."""
-        lines = self.texts.get(cell, "").splitlines()
+        lines = self.texts.get(cell or 0, "").splitlines()
         return lines[line - 1].strip() if line and 0 < line <= len(lines) else ""
 
     def at(self, cell: int | None, line: int | None) -> Statement | None:
@@ -61,7 +66,11 @@ class Cells:
         found = None
         for statement in self.statements:
             node = statement.node
-            if statement.cell == cell and line is not None and node.lineno <= line <= (node.end_lineno or line):
+            if (
+                statement.cell == cell
+                and line is not None
+                and node.lineno <= line <= (node.end_lineno or line)
+            ):
                 found = statement
         return found
 
@@ -73,7 +82,11 @@ class Cells:
 
     def last_expression(self, cell: int) -> Statement | None:
         """The statement at the end of a cell, the one whose value is displayed."""
-        top = [s for s in self.statements if s.cell == cell and s.function is None and not s.loops and not s.withs]
+        top = [
+            s
+            for s in self.statements
+            if s.cell == cell and s.function is None and not s.loops and not s.withs
+        ]
         return top[-1] if top else None
 
     def assignments(self, name: str, attribute: bool = False):
@@ -107,7 +120,9 @@ def _statements(cell, text):
         for index, node in enumerate(block):
             out.append(Statement(cell, node, function, owner, loops, block, index, withs))
             stack += _blocks(node, function, owner, loops, withs)
-    yield from sorted(out, key=lambda s: (s.node.lineno, s.node.col_offset, -(s.node.end_lineno or 0)))
+    yield from sorted(
+        out, key=lambda s: (s.node.lineno, s.node.col_offset, -(s.node.end_lineno or 0))
+    )
 
 
 def _blocks(node, function, owner, loops, withs):
@@ -168,7 +183,13 @@ def calls(node, *names):
 def called(call: ast.Call) -> str:
     """The last part of the name of what is called."""
     target = call.func
-    return target.attr if isinstance(target, ast.Attribute) else target.id if isinstance(target, ast.Name) else ""
+    return (
+        target.attr
+        if isinstance(target, ast.Attribute)
+        else target.id
+        if isinstance(target, ast.Name)
+        else ""
+    )
 
 
 def receiver(call: ast.Call):
@@ -182,7 +203,9 @@ def keyword(call: ast.Call, name: str):
 
 
 def tokens(node) -> list[str]:
-    """Names and constant keys of an expression such as ``runs[name]['steps']``, outermost last; without self."""
+    """Names and constant keys of an expression such as ``runs[name]['steps']``, outermost last;
+    without self.
+    """
     out: list[str] = []
     while node is not None:
         if isinstance(node, ast.Attribute):
@@ -202,8 +225,8 @@ def tokens(node) -> list[str]:
 
 
 def names_in(node, plain: bool = False) -> set[str]:
-    """Every name and attribute in an expression that still can carry a graph (not inside ``.item()``, ``.detach()``
-    …; with ``plain`` inside these too)."""
+    """Every name and attribute in an expression that still can carry a graph (not inside
+    ``.item()``, ``.detach()`` …; with ``plain`` inside these too)."""
     out, pending = set(), [node]
     while pending:
         part = pending.pop()

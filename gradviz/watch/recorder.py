@@ -120,8 +120,12 @@ class Recorder:
                 reset=reset,
                 nodes=[trace.nodes[i] for i, at in self._changed.items() if at > start],
                 edges=[trace.edges[k] for k, at in self._edge_changed.items() if at > start],
-                removed=[] if reset else [id for at, id in self._removed if at > start and id not in trace.nodes],
-                details={i: trace.details[i] for i, at in self._detail_changed.items() if at > start},
+                removed=[]
+                if reset
+                else [id for at, id in self._removed if at > start and id not in trace.nodes],
+                details={
+                    i: trace.details[i] for i, at in self._detail_changed.items() if at > start
+                },
                 findings=list(trace.findings) if reset or self._findings_changed > start else None,
                 status=trace.status(),
             )

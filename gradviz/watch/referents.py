@@ -1,7 +1,7 @@
 """What one object holds: (step kind, name, object) for each strong reference a person can name.
 
-Only what can lead to a tensor is listed. Classes, modules and code are not entered, except classes that
-the person wrote. Weak containers hold nothing.
+Only what can lead to a tensor is listed. Classes, modules and code are not entered, except classes
+that the person wrote. Weak containers hold nothing.
 """
 
 from __future__ import annotations
@@ -20,8 +20,27 @@ from .places import PACKAGE
 ITEMS = 4_000
 
 PLAIN = frozenset(
-    (int, float, complex, str, bytes, bytearray, bool, type(None), type(...), type(NotImplemented), range, slice)
-    + (types.ModuleType, types.CodeType, types.BuiltinFunctionType, types.MemberDescriptorType, memoryview)
+    (
+        int,
+        float,
+        complex,
+        str,
+        bytes,
+        bytearray,
+        bool,
+        type(None),
+        type(...),
+        type(NotImplemented),
+        range,
+        slice,
+    )
+    + (
+        types.ModuleType,
+        types.CodeType,
+        types.BuiltinFunctionType,
+        types.MemberDescriptorType,
+        memoryview,
+    )
     + (types.GetSetDescriptorType, types.WrapperDescriptorType, types.MethodDescriptorType, object)
     + (weakref.ref, weakref.ProxyType, weakref.CallableProxyType, weakref.WeakSet)
     + (weakref.WeakKeyDictionary, weakref.WeakValueDictionary, weakref.WeakMethod)
@@ -119,7 +138,9 @@ def _wrapped(thing):
 def _cache(thing):
     """Entries of functools.lru_cache: the collector lists key and result one after the other."""
     entries = [item for item in gc.get_referents(thing) if not isinstance(item, type)]
-    whole = next((item for item in entries if type(item) is dict and item is not thing.__dict__), {})
+    whole = next(
+        (item for item in entries if type(item) is dict and item is not thing.__dict__), {}
+    )
     counts: dict[type, dict[int, int]] = {}
     bounded = thing.cache_parameters().get("maxsize") is not None
     pairs = list(zip(entries[::2], entries[1::2], strict=False)) if bounded else list(whole.items())
@@ -169,7 +190,9 @@ def _generator(thing):
 
 
 def _suspended_locals(frame):
-    """Locals of a frame that will run on; what reading them stored in the frame is taken away again."""
+    """Locals of a frame that will run on; what reading them stored in the frame is taken away
+    again.
+    """
     names = frame.f_locals
     items = list(names.items())
     if sys.version_info < (3, 13) and type(names) is dict and sys.getrefcount(names) <= 3:
@@ -224,7 +247,9 @@ def _class(thing):
 
 
 def attributes(thing) -> dict | None:
-    """The instance dict of an ordinary object; None for functions, classes, containers and the like."""
+    """The instance dict of an ordinary object; None for functions, classes, containers and the
+    like.
+    """
     if type(thing) in _READERS or issubclass(type(thing), type):
         return None
     try:
@@ -259,7 +284,11 @@ def _attributes(own):
 
 
 def _module(own):
-    for table, step in (("_parameters", "parameter"), ("_buffers", "buffer"), ("_modules", "member")):
+    for table, step in (
+        ("_parameters", "parameter"),
+        ("_buffers", "buffer"),
+        ("_modules", "member"),
+    ):
         for name, item in list(own[table].items()):
             yield step, name, item
     for name, item in list(own.items()):
@@ -272,7 +301,16 @@ def _module(own):
             yield "attribute", name, item
 
 
-_ITERATORS = (type(iter([])), type(iter(())), map, filter, zip, enumerate, reversed, type(iter({}.values())))
+_ITERATORS = (
+    type(iter([])),
+    type(iter(())),
+    map,
+    filter,
+    zip,
+    enumerate,
+    reversed,
+    type(iter({}.values())),
+)
 
 _READERS = {
     list: _sequence,

@@ -1,4 +1,6 @@
-"""A trace: the graph in view, the cells that ran, what the doctor said. Plain data, JSON in and out."""
+"""A trace: the graph in view, the cells that ran, what the doctor said. Plain data, JSON in and
+out.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +16,9 @@ from .plain import plain
 class Trace:
     """The graph shown now and the history around it.
 
-    ``state``: idle, running, failed or interrupted. ``shown`` of ``total`` nodes are in ``nodes``; ``note``
-    is a key of the catalogue that says what was left out. ``overhead``: the observer's own ``ms`` and ``bytes``.
+    ``state``: idle, running, failed or interrupted. ``shown`` of ``total`` nodes are in ``nodes``;
+    ``note`` is a key of the catalogue that says what was left out. ``overhead``: the observer's own
+    ``ms`` and ``bytes``.
     """
 
     nodes: dict[int, Node] = field(default_factory=dict)
@@ -87,7 +90,9 @@ def load(data: dict) -> Trace:
 
 def _read(kind, row):
     hints = typing.get_type_hints(kind)
-    return kind(**{f.name: _value(hints[f.name], row[f.name]) for f in fields(kind) if f.name in row})
+    return kind(
+        **{f.name: _value(hints[f.name], row[f.name]) for f in fields(kind) if f.name in row}
+    )
 
 
 def _value(hint, value):

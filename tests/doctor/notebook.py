@@ -1,6 +1,9 @@
-"""A notebook without a shell: runs cells one after another, watched, and asks the doctor after each."""
+"""A notebook without a shell: runs cells one after another, watched, and asks the doctor after
+each.
+"""
 
 import ast
+import gc
 
 from gradviz.cli import alias
 from gradviz.doctor import examine
@@ -10,7 +13,9 @@ from gradviz.watch.recorder import Recorder
 
 
 class Notebook:
-    """``run(text)`` executes a cell as IPython would (``Out``, ``_``, tracebacks) and returns the findings."""
+    """``run(text)`` executes a cell as IPython would (``Out``, ``_``, tracebacks) and returns the
+    findings.
+    """
 
     def __init__(self):
         self.ns, self.out, self.count = {"__name__": "__main__"}, {}, 0
@@ -31,11 +36,15 @@ class Notebook:
         self.cells[name] = self.count
         self.recorder.begin_cell(self.count, None, text)
         self.error = None
+        collects = gc.isenabled()
+        gc.disable()  # so that it does not depend on chance what a cycle still holds
         try:
             self._execute(text, name)
         except BaseException as error:
             self.error, self.traceback = error, error.__traceback__.tb_next.tb_next
         self._settle()
+        if collects:
+            gc.enable()
         return self.findings
 
     def _execute(self, text, name):
@@ -71,4 +80,6 @@ def run(*cells):
 
 def kinds(findings, severity=None):
     """Kinds of the findings that are more than a remark (or of one severity)."""
-    return [f.kind for f in findings if (f.severity == severity if severity else f.severity != "info")]
+    return [
+        f.kind for f in findings if (f.severity == severity if severity else f.severity != "info")
+    ]

@@ -28,5 +28,7 @@ def _program(block):
     head, _, body = block.partition("\n")
     name, _, expected = head.partition("=>")
     cells = [cell.strip("\n") for cell in re.split(r"(?m)^# %%.*\n", body) if cell.strip()]
-    expect = [tuple(part.strip().partition("@")[::2]) for part in expected.split(",") if part.strip()]
+    expect = [
+        tuple(part.strip().partition("@")[::2]) for part in expected.split(",") if part.strip()
+    ]
     return Program(name.strip(), ["import torch", *cells], expect)

@@ -1,4 +1,6 @@
-"""Sound programs are not accused, at the end of any cell; faulty ones are found out, at the right line."""
+"""Sound programs are not accused, at the end of any cell; faulty ones are found out, at the right
+line.
+"""
 
 import warnings
 
@@ -31,7 +33,12 @@ def after_each_cell(program):
 
 @pytest.mark.parametrize("program", read("sound.txt"), ids=repr)
 def test_sound_program_is_not_accused(program):
-    serious = [(f.kind, f.cell, f.line) for found in after_each_cell(program) for f in found if f.severity != "info"]
+    serious = [
+        (f.kind, f.cell, f.line)
+        for found in after_each_cell(program)
+        for f in found
+        if f.severity != "info"
+    ]
     assert serious == []
 
 

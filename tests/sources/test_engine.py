@@ -1,4 +1,6 @@
-"""The engine as a source: what each node tells, which graph is shown, and that nothing is kept or disturbed."""
+"""The engine as a source: what each node tells, which graph is shown, and that nothing is kept or
+disturbed.
+"""
 
 import gc
 import threading
@@ -22,7 +24,9 @@ def by_label(book):
 
 
 def sources_of(book, id):
-    return {edge.slot: edge.source for edge in book.recorder.trace.edges.values() if edge.target == id}
+    return {
+        edge.slot: edge.source for edge in book.recorder.trace.edges.values() if edge.target == id
+    }
 
 
 # -- rows ------------------------------------------------------------------------
@@ -46,7 +50,11 @@ def test_every_kind_of_node(book):
 def test_places_and_saved_tensors(book):
     book.run(FIRST)
     found = by_label(book)
-    assert (found["h"].place.cell, found["h"].place.line, found["h"].place.code) == (2, 2, "h = x * w")
+    assert (found["h"].place.cell, found["h"].place.line, found["h"].place.code) == (
+        2,
+        2,
+        "h = x * w",
+    )
     assert (found["w"].place.cell, found["w"].place.line) == (2, 1)
     saved = {one.label: one for one in found["h"].saved}
     assert saved["x"].state == "alive" and saved["x"].bytes == 8
@@ -61,22 +69,34 @@ def test_gradients_appear_at_once(book):
     book.run("loss.backward()")
     assert by_label(book)["w"].grad_norm == pytest.approx(5**0.5)
     detail = book.source.detail(by_label(book)["w"].id)
-    assert detail.grad.values == [1.0, 2.0] and detail.grad_state == "present" and detail.holders == ["w"]
+    assert (
+        detail.grad.values == [1.0, 2.0]
+        and detail.grad_state == "present"
+        and detail.holders == ["w"]
+    )
     assert book.source.detail(by_label(book)["h"].id).grad_state == "none_nonleaf"
     assert by_label(book)["x"].kind == "untracked"
 
 
 def test_hooks_versions_and_retained_gradients(book):
     book.run(FIRST)
-    book.run("h.retain_grad()\nh.register_hook(print)\nw.data[0] = 1.0\nwith torch.no_grad(): w.mul_(2)")
+    book.run(
+        "h.retain_grad()\nh.register_hook(print)\nw.data[0] = 1.0\nwith torch.no_grad(): w.mul_(2)"
+    )
     found = by_label(book)
-    assert found["h"].retains_grad and {hook.kind for hook in found["h"].hooks} == {"tensor", "retain_grad"}
+    assert found["h"].retains_grad and {hook.kind for hook in found["h"].hooks} == {
+        "tensor",
+        "retain_grad",
+    }
     assert [hook.place.line for hook in found["h"].hooks if hook.kind == "tensor"] == [2]
     assert found["w"].version == 1
 
 
 def test_modules_name_their_parameters(book):
-    book.run("net = torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.Linear(3, 1))\nout = net(torch.ones(4, 2)).mean()")
+    book.run(
+        "net = torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.Linear(3, 1))\n"
+        "out = net(torch.ones(4, 2)).mean()"
+    )
     found = by_label(book)
     assert found["net[0].weight"].kind == "parameter"
     assert {node.module for node in book.recorder.trace.nodes.values()} >= {"net[0]", "net[1]"}
@@ -85,7 +105,9 @@ def test_modules_name_their_parameters(book):
 def test_calls_lead_to_the_cell(book):
     book.run("def f(a):\n    return a.exp()\nw = torch.ones(2, requires_grad=True)\ny = f(w)")
     node = by_label(book)["y"]
-    assert (node.place.line, node.place.function) == (2, "f") and [place.line for place in node.calls] == [4]
+    assert (node.place.line, node.place.function) == (2, "f") and [
+        place.line for place in node.calls
+    ] == [4]
 
 
 def test_names_are_data(book):
@@ -111,7 +133,9 @@ def test_a_cell_without_graph_leaves_the_view_alone(book):
 
 
 def test_a_graph_that_died_is_shown_grey(book):
-    book.run("w = torch.ones(3, requires_grad=True)\ndef step():\n    (w * 2).sum().backward()\nstep()")
+    book.run(
+        "w = torch.ones(3, requires_grad=True)\ndef step():\n    (w * 2).sum().backward()\nstep()"
+    )
     nodes = book.recorder.trace.nodes.values()
     operations = [node for node in nodes if node.kind == "operation"]
     assert len(operations) == 2 and all(node.freed and not node.alive for node in operations)
@@ -122,7 +146,10 @@ def test_a_deep_chain_is_cut_and_says_so(book):
     book.run("w = torch.ones(2, requires_grad=True); y = w\nfor _ in range(7000): y = y * 1.0")
     trace = book.recorder.trace
     assert trace.total == 7001 and len(trace.nodes) <= engine.SHOWN + 1 and trace.note
-    assert max(trace.nodes) in trace.nodes and trace.nodes[max(i for i in trace.nodes)].label in ("y", "w")
+    assert max(trace.nodes) in trace.nodes and trace.nodes[max(i for i in trace.nodes)].label in (
+        "y",
+        "w",
+    )
 
 
 def test_a_failed_cell_still_shows_its_graph(book):
@@ -154,7 +181,10 @@ def test_the_graph_grows_while_the_cell_runs(book):
     book.ns["pause"] = lambda: time.sleep(0.004)
     thread.start()
     try:
-        book.run("w = torch.ones(2, requires_grad=True); y = w\nfor _ in range(60):\n    y = y * w\n    pause()")
+        book.run(
+            "w = torch.ones(2, requires_grad=True); y = w\n"
+            "for _ in range(60):\n    y = y * w\n    pause()"
+        )
     finally:
         done.set()
         thread.join()
@@ -180,14 +210,22 @@ def test_norms_of_edges_only_when_wanted(book):
     assert all(edge.grad_norm is None for edge in book.recorder.trace.edges.values())
     book.source.want_norms = True
     book.run("w.grad = None; h = x * w; loss = h.sum(); loss.backward()")
-    norms = {edge.target: edge.grad_norm for edge in book.recorder.trace.edges.values() if edge.grad_norm is not None}
+    norms = {
+        edge.target: edge.grad_norm
+        for edge in book.recorder.trace.edges.values()
+        if edge.grad_norm is not None
+    }
     assert norms[by_label(book)["loss"].id] == pytest.approx(2**0.5)
 
 
 # -- it keeps nothing and disturbs nothing ------------------------------------------------------
 def test_nothing_is_kept_alive(book):
-    book.run("w = torch.ones(1000, requires_grad=True); h = w.exp(); loss = h.sum(); loss.backward()")
-    refs = [weakref.ref(book.ns[name]) for name in ("w", "h", "loss")] + [weakref.ref(book.ns["loss"].grad_fn)]
+    book.run(
+        "w = torch.ones(1000, requires_grad=True); h = w.exp(); loss = h.sum(); loss.backward()"
+    )
+    refs = [weakref.ref(book.ns[name]) for name in ("w", "h", "loss")] + [
+        weakref.ref(book.ns["loss"].grad_fn)
+    ]
     gc.disable()
     try:
         book.run("del w, h, loss")
@@ -219,7 +257,8 @@ def test_the_watcher_never_raises_into_the_program(book):
 
 def test_reading_a_stale_view_does_not_trip(book):
     book.run(
-        "net = torch.nn.Linear(2, 2)\nwith torch.no_grad():\n    row = net.weight[0]\n    row += 1.0\n"
+        "net = torch.nn.Linear(2, 2)\nwith torch.no_grad():\n    row = net.weight[0]\n"
+        "    row += 1.0\n"
         "out = net(torch.ones(1, 2)).sum()"
     )
     assert book.error is None and "out" in by_label(book)
@@ -231,14 +270,22 @@ def test_an_interrupt_in_a_backward(book):
         "def stop(g): raise KeyboardInterrupt\nw.register_hook(stop)\ny.backward()"
     )
     assert isinstance(book.error, KeyboardInterrupt)
-    assert book.source.ledger.current is None and book.source.ledger.sweeps[-1].error_type == "KeyboardInterrupt"
+    assert (
+        book.source.ledger.current is None
+        and book.source.ledger.sweeps[-1].error_type == "KeyboardInterrupt"
+    )
     book.run("z = w.exp()")
     assert "z" in by_label(book)
 
 
 def test_accounts(book):
     book.run("w = torch.ones(100, requires_grad=True); y = w.exp(); z = y.sum()")
-    assert book.recorder.trace.cells[-1].bytes == {"parameters": 400, "gradients": 0, "saved": 400, "kept": 0}
+    assert book.recorder.trace.cells[-1].bytes == {
+        "parameters": 400,
+        "gradients": 0,
+        "saved": 400,
+        "kept": 0,
+    }
     book.run("z.backward()")
     assert book.recorder.trace.cells[-1].bytes["gradients"] == 400
     assert book.recorder.trace.cells[-1].bytes["saved"] == 0

@@ -132,7 +132,11 @@ def test_paths(make, path, kind):
 
 def test_display_and_last_error():
     error = caught()
-    roots = Roots(user_ns={"_": Thing(), "_3": Thing()}, out={3: Thing()}, tracebacks=[("sys.last_traceback", error.__traceback__)])
+    roots = Roots(
+        user_ns={"_": Thing(), "_3": Thing()},
+        out={3: Thing()},
+        tracebacks=[("sys.last_traceback", error.__traceback__)],
+    )
     found = paths(roots)
     assert found["Out[3]"] == found["_3"] == found["_"] == "display"
     assert found["sys.last_traceback -> frame 'failing' -> local 'hidden'"] == "traceback"
@@ -140,7 +144,9 @@ def test_display_and_last_error():
 
 def test_weak_structures_hold_nothing():
     thing = Thing()
-    found = paths(a=weakref.ref(thing), b=weakref.WeakSet([thing]), c=weakref.WeakValueDictionary({1: thing}))
+    found = paths(
+        a=weakref.ref(thing), b=weakref.WeakSet([thing]), c=weakref.WeakValueDictionary({1: thing})
+    )
     assert found == {}
 
 

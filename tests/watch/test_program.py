@@ -52,4 +52,7 @@ def test_text_that_is_not_python_has_no_statements():
 
 
 def test_bindings_are_the_newest():
-    assert bindings([Cell(1, None, "w = 1"), Cell(2, None, "\nw = 2\nself.fc = 3")]) == {"w": (2, 2), "fc": (2, 3)}
+    assert bindings([Cell(1, None, "w = 1"), Cell(2, None, "\nw = 2\nself.fc = 3")]) == {
+        "w": (2, 2),
+        "fc": (2, 3),
+    }

@@ -82,7 +82,18 @@ def test_findings_travel_only_when_they_change():
     reader = Reader(recorder)
     reader.follow()
     assert reader.follow().findings is None
-    finding = Finding("GV101", "leak.container", "warning", ["h"], 1, 1, 0, 0, {"en": "", "zh": ""}, {"en": "", "zh": ""})
+    finding = Finding(
+        "GV101",
+        "leak.container",
+        "warning",
+        ["h"],
+        1,
+        1,
+        0,
+        0,
+        {"en": "", "zh": ""},
+        {"en": "", "zh": ""},
+    )
     recorder.set_findings([finding])
     assert reader.follow().findings == [finding]
     recorder.set_findings([])

@@ -15,9 +15,24 @@ def trace():
     node.hooks = [Hook("tensor", "<lambda>", place)]
     found = Trace(nodes={1: Node(1, "leaf"), 2: node}, edges={(2, 0): Edge(1, 2, grad_norm=0.5)})
     found.cells = [Cell(2, "id", "y = x", 1.5, 2.5, "", 1, {"saved": 24})]
-    found.details = {2: Detail(2, Stats((2,), "float32", mean=1.0, values=[1.0, 1.0]), None, "none_nonleaf", ["y"])}
+    found.details = {
+        2: Detail(
+            2, Stats((2,), "float32", mean=1.0, values=[1.0, 1.0]), None, "none_nonleaf", ["y"]
+        )
+    }
     found.findings = [
-        Finding("GV101", "leak.container", "warning", ["h[0]"], 2, 3, 4, 5, {"en": "a", "zh": "b"}, {"en": "c", "zh": "d"})
+        Finding(
+            "GV101",
+            "leak.container",
+            "warning",
+            ["h[0]"],
+            2,
+            3,
+            4,
+            5,
+            {"en": "a", "zh": "b"},
+            {"en": "c", "zh": "d"},
+        )
     ]
     found.total = 7
     return found
@@ -32,7 +47,9 @@ def test_not_a_number_is_valid_json():
     found = trace()
     found.details[2].value.mean = float("nan")
     text = json.dumps(found.to_json(), allow_nan=False)
-    assert load(json.loads(text)).details[2].value.mean != load(json.loads(text)).details[2].value.mean
+    assert (
+        load(json.loads(text)).details[2].value.mean != load(json.loads(text)).details[2].value.mean
+    )
 
 
 def test_status():

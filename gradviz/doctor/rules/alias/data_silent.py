@@ -8,7 +8,9 @@ from gradviz.watch.program import called, own_expressions
 
 
 def look(case):
-    """x.data was changed in place after a graph with x was built and before the backward through it."""
+    """x.data was changed in place after a graph with x was built and before the backward through
+    it.
+    """
     told = set()
     for cut in case.cuts:
         place = case.place(cut.note) if cut.how == "data" else None
@@ -34,7 +36,11 @@ def _changed(statement):
         if inside and isinstance(inner, ast.Attribute) and inner.attr == "data":
             return ast.unparse(inner.value)
     for part in own_expressions(node):
-        if isinstance(part, ast.Call) and called(part).endswith("_") and isinstance(part.func, ast.Attribute):
+        if (
+            isinstance(part, ast.Call)
+            and called(part).endswith("_")
+            and isinstance(part.func, ast.Attribute)
+        ):
             owner = part.func.value
             if isinstance(owner, ast.Attribute) and owner.attr == "data":
                 return ast.unparse(owner.value)

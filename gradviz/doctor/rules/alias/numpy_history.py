@@ -5,10 +5,15 @@ from gradviz.doctor.where import put
 
 
 def look(case):
-    """Two or more entries of one container are the same memory, and it belongs to a leaf that changes."""
+    """Two or more entries of one container are the same memory, and it belongs to a leaf that
+    changes.
+    """
     leaves = {h.facts.storage: h for h in case.held if h.facts.leaf}
     units = {}
-    for held in (*case.arrays, *(h for h in case.held if not h.facts.leaf and not h.facts.attached)):
+    for held in (
+        *case.arrays,
+        *(h for h in case.held if not h.facts.leaf and not h.facts.attached),
+    ):
         leaf = leaves.get(held.facts.storage)
         if held.category == "container" and leaf is not None:
             account = case.ledger.leaves.get(leaf.facts.own)

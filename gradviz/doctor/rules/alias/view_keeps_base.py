@@ -9,7 +9,9 @@ WASTE = 1_024
 
 
 def look(case):
-    """Two or more storages of which a container holds only a small part, and nothing else the rest."""
+    """Two or more storages of which a container holds only a small part, and nothing
+    else the rest.
+    """
     spread = {}
     for held in case.held:
         spread.setdefault(held.facts.storage, []).append(held)
@@ -24,7 +26,9 @@ def look(case):
         if len(found) >= 2:
             group = [held for _, held, _ in found]
             weight = Weight(bytes=sum(waste for _, _, waste in found))
-            yield RULE.found(case, paths(group), put(case, group, plain=True), weight, count=len(found))
+            yield RULE.found(
+                case, paths(group), put(case, group, plain=True), weight, count=len(found)
+            )
 
 
 RULE = Rule("GV201", "alias.view-keeps-base", "warning", look)

@@ -8,8 +8,12 @@ from gradviz.watch.program import calls, receiver
 
 
 def look(case):
-    """In one block: scaler.scale(loss).backward(), then clipping, without scaler.unscale_ between."""
-    scalers = {h.path for h in case.objects if "_growth_factor" in h.thing.__dict__ and _enabled(h.thing)}
+    """In one block: scaler.scale(loss).backward(), then clipping, without
+    scaler.unscale_ between.
+    """
+    scalers = {
+        h.path for h in case.objects if "_growth_factor" in h.thing.__dict__ and _enabled(h.thing)
+    }
     blocks = {}
     for statement in case.cells.statements:
         blocks.setdefault((statement.cell, id(statement.block)), []).append(statement)
@@ -19,9 +23,14 @@ def look(case):
             for call in calls(statement.node, "scale"):
                 if _name(call) in scalers and any(True for _ in calls(statement.node, "backward")):
                     scaled = _name(call)
-            if any(_name(call) == scaled for call in calls(statement.node, "unscale_", "step", "update")):
+            if any(
+                _name(call) == scaled
+                for call in calls(statement.node, "unscale_", "step", "update")
+            ):
                 scaled = ""
-            if scaled and any(True for _ in calls(statement.node, "clip_grad_norm_", "clip_grad_value_")):
+            if scaled and any(
+                True for _ in calls(statement.node, "clip_grad_norm_", "clip_grad_value_")
+            ):
                 yield RULE.found(case, [scaled], place_of(case, statement), name=scaled)
 
 

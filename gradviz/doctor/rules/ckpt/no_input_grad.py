@@ -8,15 +8,29 @@ from gradviz.watch.program import calls, keyword, targets
 
 
 def look(case):
-    """checkpoint(…, use_reentrant=True) gave a result that is not attached, though parameters took part."""
-    ran = {(p.cell, p.line) for cut in case.cuts if cut.leaves and (p := case.place(cut.note)) is not None}
+    """checkpoint(…, use_reentrant=True) gave a result that is not attached, though parameters took
+    part.
+    """
+    ran = {
+        (p.cell, p.line)
+        for cut in case.cuts
+        if cut.leaves and (p := case.place(cut.note)) is not None
+    }
     tracked = {h.path for h in case.held if h.facts.attached}
     for statement in case.cells.statements:
         for call in calls(statement.node, "checkpoint", "checkpoint_sequential"):
             asks = keyword(call, "use_reentrant")
             names = [ast.unparse(target) for target in targets(statement.node)]
-            here = any(statement.cell == cell and statement.line <= line <= statement.node.end_lineno for cell, line in ran)
-            if isinstance(asks, ast.Constant) and asks.value is True and here and not tracked & set(names):
+            here = any(
+                statement.cell == cell and statement.line <= line <= statement.node.end_lineno
+                for cell, line in ran
+            )
+            if (
+                isinstance(asks, ast.Constant)
+                and asks.value is True
+                and here
+                and not tracked & set(names)
+            ):
                 name = ast.unparse(call.args[0]) if call.args else ""
                 yield RULE.found(case, [name], place_of(case, statement), name=name)
 

@@ -3,9 +3,7 @@
 from gradviz.doctor.finding import Rule
 from gradviz.doctor.mistakes import simple
 
-PHRASES = (
-    "Only Tensors created explicitly by the user",
-)
+PHRASES = ("Only Tensors created explicitly by the user",)
 
 
 def look(case):

@@ -3,9 +3,7 @@
 from gradviz.doctor.finding import Rule
 from gradviz.doctor.mistakes import simple
 
-PHRASES = (
-    "more than one element of the written-to tensor refers to a single memory location",
-)
+PHRASES = ("more than one element of the written-to tensor refers to a single memory location",)
 
 
 def look(case):

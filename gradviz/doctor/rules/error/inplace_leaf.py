@@ -3,9 +3,7 @@
 from gradviz.doctor.finding import Rule
 from gradviz.doctor.mistakes import simple
 
-PHRASES = (
-    "leaf Variable that requires grad is being used in an in-place operation",
-)
+PHRASES = ("leaf Variable that requires grad is being used in an in-place operation",)
 
 
 def look(case):

@@ -8,7 +8,9 @@ def look(case):
     """The place is the line that changed it."""
     for error in with_message(case, "modified by an inplace operation"):
         place = error.bump or raised(error)
-        yield state(RULE, case, error, place, "backward", changed=place.code if place is not None else "")
+        yield state(
+            RULE, case, error, place, "backward", changed=place.code if place is not None else ""
+        )
 
 
 RULE = Rule("GV402", "error.inplace-version", "error", look)

@@ -3,9 +3,7 @@
 from gradviz.doctor.finding import Rule
 from gradviz.doctor.mistakes import simple
 
-PHRASES = (
-    "nly Tensors of floating point",
-)
+PHRASES = ("nly Tensors of floating point",)
 
 
 def look(case):

@@ -3,9 +3,7 @@
 from gradviz.doctor.finding import Rule
 from gradviz.doctor.mistakes import simple
 
-PHRASES = (
-    "does not require grad and does not have a grad_fn",
-)
+PHRASES = ("does not require grad and does not have a grad_fn",)
 
 
 def look(case):

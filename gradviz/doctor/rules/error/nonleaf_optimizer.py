@@ -3,9 +3,7 @@
 from gradviz.doctor.finding import Rule
 from gradviz.doctor.mistakes import simple
 
-PHRASES = (
-    "optimize a non-leaf Tensor",
-)
+PHRASES = ("optimize a non-leaf Tensor",)
 
 
 def look(case):

@@ -3,9 +3,7 @@
 from gradviz.doctor.finding import Rule
 from gradviz.doctor.mistakes import simple
 
-PHRASES = (
-    "grad can be implicitly created only for scalar outputs",
-)
+PHRASES = ("grad can be implicitly created only for scalar outputs",)
 
 
 def look(case):

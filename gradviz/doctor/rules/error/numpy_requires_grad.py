@@ -3,9 +3,7 @@
 from gradviz.doctor.finding import Rule
 from gradviz.doctor.mistakes import simple
 
-PHRASES = (
-    "call numpy() on Tensor that requires grad",
-)
+PHRASES = ("call numpy() on Tensor that requires grad",)
 
 
 def look(case):

@@ -3,9 +3,7 @@
 from gradviz.doctor.finding import Rule
 from gradviz.doctor.mistakes import simple
 
-PHRASES = (
-    "appears to not have been used in the graph",
-)
+PHRASES = ("appears to not have been used in the graph",)
 
 
 def look(case):

@@ -3,7 +3,16 @@
 from gradviz.doctor.finding import Rule
 from gradviz.doctor.history import best_first
 
-MEANS = ("MeanBackward", "L1Loss", "MseLoss", "NllLoss", "BinaryCrossEntropy", "SmoothL1Loss", "HuberLoss", "KlDiv")
+MEANS = (
+    "MeanBackward",
+    "L1Loss",
+    "MseLoss",
+    "NllLoss",
+    "BinaryCrossEntropy",
+    "SmoothL1Loss",
+    "HuberLoss",
+    "KlDiv",
+)
 
 
 def look(case):
@@ -11,7 +20,11 @@ def look(case):
     lines = {}
     for held in best_first([h for h in case.held if h.facts.leaf]):
         account = case.ledger.leaves.get(held.facts.own)
-        sweeps = [case.ledger.sweep(number) for number, _ in account.longest] if account is not None else []
+        sweeps = (
+            [case.ledger.sweep(number) for number, _ in account.longest]
+            if account is not None
+            else []
+        )
         if len(sweeps) < 2 or account.stale or not all(s is not None and _mean(s) for s in sweeps):
             continue
         notes = {s.note[:2] for s in sweeps}
@@ -23,7 +36,11 @@ def look(case):
 
 
 def _mean(sweep):
-    return bool(sweep.root_ops) and all(op.startswith(MEANS) for op in sweep.root_ops) and not sweep.create
+    return (
+        bool(sweep.root_ops)
+        and all(op.startswith(MEANS) for op in sweep.root_ops)
+        and not sweep.create
+    )
 
 
 RULE = Rule("GV307", "grad.accum-scale", "info", look)

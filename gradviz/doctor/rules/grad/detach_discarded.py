@@ -8,8 +8,15 @@ from gradviz.watch.program import called, receiver
 
 
 def look(case):
-    """A statement that is only a call of detach(), not the value shown at the end of a cell, and was executed."""
-    ran = {(p.cell, p.line) for cut in case.cuts if cut.how == "detach" if (p := case.place(cut.note)) is not None}
+    """A statement that is only a call of detach(), not the value shown at the end of a cell, and
+    was executed.
+    """
+    ran = {
+        (p.cell, p.line)
+        for cut in case.cuts
+        if cut.how == "detach"
+        if (p := case.place(cut.note)) is not None
+    }
     for statement in case.cells.statements:
         call = statement.node.value if isinstance(statement.node, ast.Expr) else None
         if not isinstance(call, ast.Call) or called(call) != "detach" or receiver(call) is None:

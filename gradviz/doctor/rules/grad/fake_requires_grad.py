@@ -7,14 +7,19 @@ from gradviz.doctor.mistakes import subject
 from gradviz.doctor.where import place_of
 from gradviz.watch.program import called, calls, receiver, targets, tokens
 
-FACTORIES = frozenset("tensor zeros ones full rand randn arange linspace Parameter eye empty as_tensor from_numpy".split())
+FACTORIES = frozenset(
+    "tensor zeros ones full rand randn arange linspace Parameter eye empty as_tensor "
+    "from_numpy".split()
+)
 
 
 def look(case):
     """backward() started at a leaf that the program computed and then declared to require grad."""
     told = set()
     for sweep in case.ledger.sweeps:
-        if not sweep.root_ops or any(op.endswith(("Backward0", "Backward1", "Backward")) for op in sweep.root_ops):
+        if not sweep.root_ops or any(
+            op.endswith(("Backward0", "Backward1", "Backward")) for op in sweep.root_ops
+        ):
             continue
         name = subject(case, case.place(sweep.note), "backward")
         statement = _declared(case, name) if name and name not in told else None
@@ -30,16 +35,23 @@ def _declared(case, name):
             if receiver(call) is not None and ast.unparse(receiver(call)) == name:
                 return statement
         for target in targets(statement.node):
-            if isinstance(target, ast.Attribute) and target.attr == "requires_grad" and ast.unparse(target.value) == name:
+            if (
+                isinstance(target, ast.Attribute)
+                and target.attr == "requires_grad"
+                and ast.unparse(target.value) == name
+            ):
                 return statement
     return None
 
 
 def _computed(case, name):
     """The name is bound to the result of a computation, not to new data."""
-    bound = [s for s in case.cells.assignments(tokens(ast.parse(name, mode="eval").body)[-1])]
+    bound = list(case.cells.assignments(tokens(ast.parse(name, mode="eval").body)[-1]))
     values = [s.node.value for s in bound if isinstance(s.node, ast.Assign)]
-    return any(isinstance(v, ast.BinOp) or (isinstance(v, ast.Call) and called(v) not in FACTORIES) for v in values)
+    return any(
+        isinstance(v, ast.BinOp) or (isinstance(v, ast.Call) and called(v) not in FACTORIES)
+        for v in values
+    )
 
 
 RULE = Rule("GV311", "grad.fake-requires-grad", "error", look)

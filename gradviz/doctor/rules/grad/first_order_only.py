@@ -11,10 +11,14 @@ SHAPING = frozenset("norm pow square abs sum mean sqrt exp dot".split())
 
 
 def look(case):
-    """The result of autograd.grad is shaped (norm, square …) and flows into something that is backpropagated."""
+    """The result of autograd.grad is shaped (norm, square …) and flows into something that is
+    backpropagated.
+    """
     for statement in case.cells.statements:
         value = getattr(statement.node, "value", None)
-        call = next((c for c in ast.walk(value) if _is_grad(c)), None) if value is not None else None
+        call = (
+            next((c for c in ast.walk(value) if _is_grad(c)), None) if value is not None else None
+        )
         if call is None or not isinstance(statement.node, ast.Assign):
             continue
         names = {target.id for target in targets(statement.node) if isinstance(target, ast.Name)}
@@ -25,7 +29,11 @@ def look(case):
 
 def _is_grad(node):
     """autograd.grad(…) that does not ask for a graph."""
-    if not isinstance(node, ast.Call) or called(node) != "grad" or not (len(node.args) > 1 or keyword(node, "inputs")):
+    if (
+        not isinstance(node, ast.Call)
+        or called(node) != "grad"
+        or not (len(node.args) > 1 or keyword(node, "inputs"))
+    ):
         return False
     owner = receiver(node)
     if owner is not None and "autograd" not in ast.unparse(owner):

@@ -8,10 +8,18 @@ from gradviz.watch.program import calls, keyword, names_in, targets
 
 
 def look(case):
-    """Leaves that got no gradient, or results never swept, are copied into a new tensor that itself gets a gradient."""
-    waiting = {h.path: h for h in case.held if h.facts.leaf and not h.facts.grad and h.category == "name"}
+    """Leaves that got no gradient, or results never swept, are copied into a new tensor that itself
+    gets a gradient.
+    """
+    waiting = {
+        h.path: h for h in case.held if h.facts.leaf and not h.facts.grad and h.category == "name"
+    }
     for held in case.held:
-        if held.facts.attached and held.category in ("name", "container") and not case.graph.swept(held.facts.id):
+        if (
+            held.facts.attached
+            and held.category in ("name", "container")
+            and not case.graph.swept(held.facts.id)
+        ):
             waiting.setdefault(held.root, held)
     trained = {h.path for h in case.held if h.facts.leaf and h.facts.grad}
     for statement in case.cells.statements:
@@ -27,7 +35,9 @@ def look(case):
                 continue
             holders = [held.path for held in lost]
             severity = "warning" if sure else "info"
-            yield RULE.found(case, holders, place_of(case, statement), None, [h.facts.id for h in lost], severity)
+            yield RULE.found(
+                case, holders, place_of(case, statement), None, [h.facts.id for h in lost], severity
+            )
 
 
 RULE = Rule("GV302", "grad.none-detached", "warning", look)

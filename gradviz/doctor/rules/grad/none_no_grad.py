@@ -7,36 +7,65 @@ from gradviz.doctor.flow import tainted_backward
 from gradviz.doctor.where import line_of
 from gradviz.watch.program import targets
 
-UPDATES = ("step", "copy_", "fill_", "zero_", "add_", "mul_", "sub_", "clip", "normal_", "uniform_", "load_state", "init")
+UPDATES = (
+    "step",
+    "copy_",
+    "fill_",
+    "zero_",
+    "add_",
+    "mul_",
+    "sub_",
+    "clip",
+    "normal_",
+    "uniform_",
+    "load_state",
+    "init",
+)
 
 
 def look(case):
-    """Parameters in an optimiser without any gradient, used under no_grad in code whose result is trained on."""
+    """Parameters in an optimiser without any gradient, used under no_grad in code whose result is
+    trained on.
+    """
     missing = {leaf for optimizer in case.optimizers for leaf in _without(case, optimizer)}
     lines = {}
     for cut in case.cuts:
-        lost = cut.leaves & missing if cut.how == "no_grad" and not cut.entry.startswith(UPDATES) else set()
+        lost = (
+            cut.leaves & missing
+            if cut.how == "no_grad" and not cut.entry.startswith(UPDATES)
+            else set()
+        )
         place = _cause(case, cut) if lost else None
         if place is not None:
             lines.setdefault((place.cell, place.line), (place, set()))[1].update(lost)
     for place, lost in lines.values():
         holders = [case.named(leaf) for leaf in sorted(lost)]
-        yield RULE.found(case, [name for name in holders if name], place, None, lost, count=len(lost))
+        yield RULE.found(
+            case, [name for name in holders if name], place, None, lost, count=len(lost)
+        )
 
 
 def _without(case, optimizer):
     """Its leaves that never got a gradient, when others of it did."""
-    got = {leaf for leaf in optimizer.leaves if case.ledger.leaves.get(leaf) and case.ledger.leaves[leaf].total}
+    got = {
+        leaf
+        for leaf in optimizer.leaves
+        if case.ledger.leaves.get(leaf) and case.ledger.leaves[leaf].total
+    }
     return set(optimizer.leaves) - got if got else set()
 
 
 def _cause(case, cut):
-    """The decorator or the with statement that stopped recording, when its result goes on into training."""
+    """The decorator or the with statement that stopped recording, when its result goes on into
+    training.
+    """
     for place in case.places.chain(cut.note):
         statement = case.cells.at(place.cell, place.line)
         if statement is None:
             continue
-        for decorator in statement.function.decorator_list if statement.function is not None else ():
+        for decorator in (
+            statement.function.decorator_list if statement.function is not None else ()
+        ):
             if "no_grad" in ast.unparse(decorator) and statement.function.name == "forward":
                 return line_of(case, statement.cell, decorator.lineno)
         for block in statement.withs:

@@ -7,8 +7,14 @@ from gradviz.watch.program import own_expressions
 
 
 def look(case):
-    """A line outside functions reads x.grad, and x is a result that keeps no gradient, after a backward."""
-    results = {h.path: h for h in case.held if h.facts.attached and h.category in ("name", "attribute", "container")}
+    """A line outside functions reads x.grad, and x is a result that keeps no gradient, after a
+    backward.
+    """
+    results = {
+        h.path: h
+        for h in case.held
+        if h.facts.attached and h.category in ("name", "attribute", "container")
+    }
     told = set()
     for statement in case.cells.statements:
         for name in _read(statement):
@@ -20,7 +26,9 @@ def look(case):
                 place = _too_late(case, held)
             if place is not None and place.cell is not None and _after(statement, place):
                 told.add(name)
-                yield RULE.found(case, [name], place, None, [held.facts.id], name=name, line=statement.line)
+                yield RULE.found(
+                    case, [name], place, None, [held.facts.id], name=name, line=statement.line
+                )
 
 
 def _read(statement):
@@ -31,7 +39,11 @@ def _read(statement):
     for part in own_expressions(statement.node):
         if isinstance(part, ast.Compare):
             compared.update(id(inner) for inner in ast.walk(part))
-        reads = isinstance(part, ast.Attribute) and part.attr == "grad" and isinstance(part.ctx, ast.Load)
+        reads = (
+            isinstance(part, ast.Attribute)
+            and part.attr == "grad"
+            and isinstance(part.ctx, ast.Load)
+        )
         if reads and id(part) not in compared:
             yield ast.unparse(part.value)
 
@@ -52,7 +64,9 @@ def _too_late(case, held):
 def _came_back(case, held):
     """A backward went through the graph behind it."""
     leaves = case.graph.weigh([held.facts.id]).leaves
-    return any(s.serial > held.facts.id and s.leaves & leaves for s in case.ledger.sweeps if not s.error)
+    return any(
+        s.serial > held.facts.id and s.leaves & leaves for s in case.ledger.sweeps if not s.error
+    )
 
 
 RULE = Rule("GV301", "grad.none-nonleaf", "warning", look)

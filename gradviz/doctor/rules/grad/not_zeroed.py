@@ -5,7 +5,9 @@ from gradviz.doctor.history import best_first
 
 
 def look(case):
-    """A step used a gradient that an earlier step had used; said mildly where nothing ever clears a gradient."""
+    """A step used a gradient that an earlier step had used; said mildly where nothing ever clears a
+    gradient.
+    """
     optimised = {leaf for optimizer in case.optimizers for leaf in optimizer.leaves}
     lines = {}
     for held in best_first([h for h in case.held if h.facts.leaf]):
@@ -22,11 +24,21 @@ def look(case):
         holders = [f"{held.path}.grad" for held in group]
         count = len(account.stale) if sure else len(account.run)
         severity = "warning" if sure else "info"
-        yield RULE.found(case, holders, case.place(sweep.note), None, [h.facts.id for h in group], severity, count=count)
+        yield RULE.found(
+            case,
+            holders,
+            case.place(sweep.note),
+            None,
+            [h.facts.id for h in group],
+            severity,
+            count=count,
+        )
 
 
 def _forgotten(case, account, optimised):
-    """Two or more backward passes into a gradient with a graph, or into a leaf that the optimisers do not know."""
+    """Two or more backward passes into a gradient with a graph, or into a leaf that the optimisers
+    do not know.
+    """
     if len(account.run) < 2 or account.changes:
         return False
     sweep = case.ledger.sweep(account.run[-1][0])

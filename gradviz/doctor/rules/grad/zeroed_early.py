@@ -8,7 +8,9 @@ from gradviz.watch.program import calls, keyword, receiver
 
 
 def look(case):
-    """In one block: backward, then zero_grad, then step of an optimiser, which found no gradient to use."""
+    """In one block: backward, then zero_grad, then step of an optimiser, which found no gradient to
+    use.
+    """
     optimizers = {optimizer.path: optimizer for optimizer in case.optimizers}
     for block in _blocks(case):
         swept, cleared = None, None
@@ -17,11 +19,17 @@ def look(case):
                 swept, cleared = statement, None
             for call in calls(statement.node, "zero_grad"):
                 kept = keyword(call, "set_to_none")
-                if swept is not None and not (isinstance(kept, ast.Constant) and kept.value is False):
+                if swept is not None and not (
+                    isinstance(kept, ast.Constant) and kept.value is False
+                ):
                     cleared = statement
             for call in calls(statement.node, "step"):
                 name = ast.unparse(receiver(call)) if receiver(call) is not None else ""
-                if cleared is not None and name in optimizers and _idle(case, optimizers[name], statement):
+                if (
+                    cleared is not None
+                    and name in optimizers
+                    and _idle(case, optimizers[name], statement)
+                ):
                     yield RULE.found(case, [name], place_of(case, cleared), name=name)
                 swept = cleared = None
 

@@ -4,7 +4,9 @@ from gradviz.doctor.finding import Rule
 
 
 def look(case):
-    """Two or more hooks with the same code, none removed, on one tensor or module, from one line."""
+    """Two or more hooks with the same code, none removed, on one tensor or module, from
+    one line.
+    """
     groups = {}
     for record in case.hooks:
         target, hook = record.target(), record.hook()
@@ -19,7 +21,13 @@ def look(case):
             record, target = group[0]
             holder = _path(case, target)
             place = case.place(record.note)
-            yield RULE.found(case, [f"{holder}._backward_hooks", holder], place, name=record.name, count=len(group))
+            yield RULE.found(
+                case,
+                [f"{holder}._backward_hooks", holder],
+                place,
+                name=record.name,
+                count=len(group),
+            )
 
 
 def _path(case, target):

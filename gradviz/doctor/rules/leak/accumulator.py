@@ -4,7 +4,14 @@ from gradviz.doctor.finding import Rule
 from gradviz.doctor.history import READ, best_first, spans
 from gradviz.doctor.where import put
 
-ADDITIVE = ("AddBackward0", "SubBackward0", "MulBackward0", "LerpBackward0", "LerpBackward1", "MaximumBackward0")
+ADDITIVE = (
+    "AddBackward0",
+    "SubBackward0",
+    "MulBackward0",
+    "LerpBackward0",
+    "LerpBackward1",
+    "MaximumBackward0",
+)
 HOLDERS = ("name", "container", "attribute", "closure")
 
 
@@ -20,13 +27,20 @@ def look(case):
         seen.update(links)
         severity = "warning" if passes >= 2 and len(links) >= 3 else "info"
         weight = case.graph.weigh([held.facts.id])
-        yield RULE.found(case, [held.path], put(case, [held]), weight, links, severity, count=len(links))
+        yield RULE.found(
+            case, [held.path], put(case, [held]), weight, links, severity, count=len(links)
+        )
 
 
 def _only_read(case, held, links):
     """Never swept, three or more terms, and the sum was read as a number."""
     read = any(held.facts.id in cut.sources for cut in case.cuts if cut.how in READ)
-    return read and len(links) >= 3 and held.facts.shape == () and not case.graph.weigh([held.facts.id]).freed
+    return (
+        read
+        and len(links) >= 3
+        and held.facts.shape == ()
+        and not case.graph.weigh([held.facts.id]).freed
+    )
 
 
 def _in_module(held):

@@ -8,7 +8,9 @@ from .container import inside_objects
 
 
 def look(case):
-    """An attribute of a module holds a graph that nothing else will use; of another object: said mildly."""
+    """An attribute of a module holds a graph that nothing else will use; of another object: said
+    mildly.
+    """
     told = {id(group[0]) for group in inside_objects(case)}
     for group in case.units("attribute", "buffer").values():
         if any(len(spans(case, held)[0]) > 2 for held in group) or not _by_person(group[0]):
@@ -22,7 +24,13 @@ def look(case):
         weight = case.graph.weigh(ids(group))
         severity = "warning" if module and weight.bytes and not swept else "info"
         yield RULE.found(
-            case, paths(group), put(case, group), weight, ids(group), severity, name=str(group[0].steps[-1].name)
+            case,
+            paths(group),
+            put(case, group),
+            weight,
+            ids(group),
+            severity,
+            name=str(group[0].steps[-1].name),
         )
 
 

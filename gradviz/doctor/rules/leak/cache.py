@@ -13,9 +13,13 @@ def look(case):
         if held.category == "cache" and held.facts.attached:
             groups.setdefault(_function(held), []).append(held)
     for name, group in groups.items():
-        results = [held for held in group if any(step.kind == "cache" for step in held.steps)] or group
+        results = [
+            held for held in group if any(step.kind == "cache" for step in held.steps)
+        ] or group
         weight = case.graph.weigh(ids(group))
-        yield RULE.found(case, paths(results), _place(case, name, group), weight, ids(group), name=name)
+        yield RULE.found(
+            case, paths(results), _place(case, name, group), weight, ids(group), name=name
+        )
 
 
 def _function(held):

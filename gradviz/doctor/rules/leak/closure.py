@@ -15,7 +15,9 @@ def look(case):
         if history:
             name = str(group[0].steps[_cell(group[0])].name)
             weight = case.graph.weigh(ids(history))
-            yield RULE.found(case, paths(history), put(case, history), weight, ids(history), name=name)
+            yield RULE.found(
+                case, paths(history), put(case, history), weight, ids(history), name=name
+            )
 
 
 def _cell(held):

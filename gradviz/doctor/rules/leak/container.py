@@ -6,7 +6,9 @@ from gradviz.doctor.where import put
 
 
 def look(case):
-    """A container whose items come from one line and from several finished training steps (or were only read)."""
+    """A container whose items come from one line and from several finished training steps (or were
+    only read).
+    """
     for group in (*case.units("container").values(), *inside_objects(case)):
         if any(held.facts.retains for held in group) or len(spans(case, group[-1])[0]) > 2:
             continue
@@ -27,7 +29,10 @@ def look(case):
 def inside_objects(case):
     """Tensors that are attributes of objects that a container holds."""
     for group in case.units("attribute").values():
-        if any(step.kind == "item" for step in group[0].steps[1:-1]) and len(finished(case, group)) >= 2:
+        if (
+            any(step.kind == "item" for step in group[0].steps[1:-1])
+            and len(finished(case, group)) >= 2
+        ):
             yield group
 
 

@@ -20,7 +20,9 @@ def look(case):
 
 def _above(case, node):
     """A held result that was computed from the node."""
-    for id in sorted({held.facts.id for held in case.held if held.facts.attached and held.facts.id > node}):
+    for id in sorted(
+        {held.facts.id for held in case.held if held.facts.attached and held.facts.id > node}
+    ):
         if node in case.graph.weigh([id]).nodes:
             return f"{case.named(id)}.grad_fn"
     return "grad_fn"
@@ -29,7 +31,10 @@ def _above(case, node):
 def _passed(case, node):
     """A backward went through the node."""
     leaves = case.graph.weigh([node]).leaves
-    return any(s.serial > node and not s.error and not s.keep and s.leaves & leaves for s in case.ledger.sweeps)
+    return any(
+        s.serial > node and not s.error and not s.keep and s.leaves & leaves
+        for s in case.ledger.sweeps
+    )
 
 
 RULE = Rule("GV113", "leak.ctx", "warning", look)

@@ -1,4 +1,6 @@
-"""GV114: a reference cycle through the graph: nothing in the notebook holds it, and only the collector frees it."""
+"""GV114: a reference cycle through the graph: nothing in the notebook holds it, and only the
+collector frees it.
+"""
 
 from gradviz.doctor.finding import Rule
 from gradviz.doctor.where import bound, place_of
@@ -6,7 +8,9 @@ from gradviz.watch.case import Weight
 
 
 def look(case):
-    """Hooks that close over their own graph, gradients with a graph, outputs on ctx, objects that hold themselves."""
+    """Hooks that close over their own graph, gradients with a graph, outputs on ctx, objects that
+    hold themselves.
+    """
     yield from _hooks(case)
     yield from _gradients(case)
     yield from _contexts(case)
@@ -21,9 +25,17 @@ def _hooks(case):
         one, count = found[0], len(found)
         place = case.place(one.note)
         inside = f" of {place.function}(), {count} calls" if place.function else f", {count} times"
-        holders = [f"(unreachable) local {one.name!r}{inside}", "(unreachable)", "(unreachable from the notebook)"]
-        weight = Weight(set().union(*(cycle.nodes for cycle in found)), sum(cycle.bytes for cycle in found))
-        yield RULE.found(case, holders, place, weight, weight.nodes, "error", name=one.name, count=count)
+        holders = [
+            f"(unreachable) local {one.name!r}{inside}",
+            "(unreachable)",
+            "(unreachable from the notebook)",
+        ]
+        weight = Weight(
+            set().union(*(cycle.nodes for cycle in found)), sum(cycle.bytes for cycle in found)
+        )
+        yield RULE.found(
+            case, holders, place, weight, weight.nodes, "error", name=one.name, count=count
+        )
 
 
 def _gradients(case):
@@ -33,7 +45,11 @@ def _gradients(case):
     for loops in lines.values():
         place = case.place(loops[0].note)
         name = f"{place.function}()" if place is not None and place.function else ".grad"
-        holders = [f"(unreachable) {name}, {len(loops)} calls", "(unreachable)", "(unreachable from the notebook)"]
+        holders = [
+            f"(unreachable) {name}, {len(loops)} calls",
+            "(unreachable)",
+            "(unreachable from the notebook)",
+        ]
         yield RULE.found(case, holders, place, None, (), "error", name=name, count=len(loops))
 
 
@@ -44,13 +60,27 @@ def _contexts(case):
     for name, nodes in found.items():
         place = place_of(case, bound(case, name, attribute=True))
         holders = ["(unreachable from the notebook)", "(unreachable)", f"ctx.{name}"]
-        yield RULE.found(case, holders, place, case.graph.weigh(nodes), nodes, "info", name=f"ctx.{name}", count=len(nodes))
+        yield RULE.found(
+            case,
+            holders,
+            place,
+            case.graph.weigh(nodes),
+            nodes,
+            "info",
+            name=f"ctx.{name}",
+            count=len(nodes),
+        )
 
 
 def _objects(case):
     for cycle in case.graph.object_cycles():
-        holders = [f"(unreachable from the notebook) {cycle.owner}.{cycle.name}", "(unreachable from the notebook)"]
-        place = case.places.at(cycle.code.co_filename, cycle.code.co_firstlineno, cycle.code.co_name)
+        holders = [
+            f"(unreachable from the notebook) {cycle.owner}.{cycle.name}",
+            "(unreachable from the notebook)",
+        ]
+        place = case.places.at(
+            cycle.code.co_filename, cycle.code.co_firstlineno, cycle.code.co_name
+        )
         weight = case.graph.weigh(cycle.nodes)
         fields = {"name": f"{cycle.owner}.{cycle.name}", "count": len(cycle.nodes)}
         yield RULE.found(case, holders, place, weight, cycle.nodes, "info", **fields)

@@ -9,7 +9,9 @@ def look(case):
     for group in case.units("default").values():
         name = _function(group[0])
         place = place_of(case, case.cells.function(name)) or put(case, group)
-        yield RULE.found(case, paths(group), place, case.graph.weigh(ids(group)), ids(group), name=name)
+        yield RULE.found(
+            case, paths(group), place, case.graph.weigh(ids(group)), ids(group), name=name
+        )
 
 
 def _function(held):

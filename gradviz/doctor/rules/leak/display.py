@@ -19,7 +19,9 @@ def look(case):
         numbers = [int(found[1]) for held in group if (found := NUMBERED.match(held.root))]
         cell = numbers[0] if numbers else case.cell
         paths = [held.path for held in group]
-        yield RULE.found(case, paths, displayed(case, cell), case.graph.weigh([id]), [id], count=cell)
+        yield RULE.found(
+            case, paths, displayed(case, cell), case.graph.weigh([id]), [id], count=cell
+        )
 
 
 RULE = Rule("GV105", "leak.display-history", "warning", look)

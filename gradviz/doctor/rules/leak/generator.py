@@ -15,11 +15,15 @@ def look(case):
         frame = getattr(owner, "gi_frame", None) or getattr(owner, "cr_frame", None)
         place = case.places.at(frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name)
         name = frame.f_code.co_name
-        yield RULE.found(case, paths(group), place, case.graph.weigh(ids(group)), ids(group), name=name)
+        yield RULE.found(
+            case, paths(group), place, case.graph.weigh(ids(group)), ids(group), name=name
+        )
 
 
 def _generator(held):
-    return next((o for o in held.link.owners() if hasattr(o, "gi_frame") or hasattr(o, "cr_frame")), None)
+    return next(
+        (o for o in held.link.owners() if hasattr(o, "gi_frame") or hasattr(o, "cr_frame")), None
+    )
 
 
 RULE = Rule("GV110", "leak.generator", "warning", look)

@@ -15,7 +15,14 @@ def look(case):
         weight = case.graph.weigh(ids(kept))
         weight = replace(weight, bytes=weight.bytes + sum(held.facts.bytes for held in kept))
         holders = [kept[0].path, kept[-1].path, f"{kept[0].path}.grad", kept[0].holder]
-        yield RULE.found(case, holders, _asked(case, kept) or kept[-1].facts.place, weight, ids(kept), count=len(kept))
+        yield RULE.found(
+            case,
+            holders,
+            _asked(case, kept) or kept[-1].facts.place,
+            weight,
+            ids(kept),
+            count=len(kept),
+        )
 
 
 def _asked(case, kept):

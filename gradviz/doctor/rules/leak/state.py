@@ -13,10 +13,14 @@ HOLDERS = ("name", "container", "attribute", "buffer", "closure")
 
 
 def look(case):
-    """Recurrent values over several backward passes, attached buffers, and bounded queues of recurrent values."""
+    """Recurrent values over several backward passes, attached buffers, and bounded queues of
+    recurrent values.
+    """
     told = set()
     for group in case.units("container").values():
-        queue = next((o for h in group for o in h.link.owners() if type(o) is deque and o.maxlen), None)
+        queue = next(
+            (o for h in group for o in h.link.owners() if type(o) is deque and o.maxlen), None
+        )
         newest = distinct(group)[-1]
         links = case.graph.chain(newest.facts.id)
         if queue is not None and len(queue) == queue.maxlen and len(links) > queue.maxlen:
@@ -31,11 +35,15 @@ def look(case):
             yield _found(case, [held], links, "info")
         if passes and len(links) >= 2:
             told.update(links)
-            yield _found(case, [held], links, "warning" if passes >= 2 and len(links) >= 3 else "info")
+            yield _found(
+                case, [held], links, "warning" if passes >= 2 and len(links) >= 3 else "info"
+            )
 
 
 def _read_each_step(case, held, links):
-    """Never swept, and the function that makes the state reads a number from it nearly each time."""
+    """Never swept, and the function that makes the state reads a number from it nearly
+    each time.
+    """
     place = held.facts.place
     if place is None or case.graph.swept(held.facts.id):
         return False
@@ -52,7 +60,9 @@ def _same(case, newest):
 
 def _found(case, group, links, severity=None):
     weight = case.graph.weigh(ids(group))
-    return RULE.found(case, paths(group), put(case, group[:1]), weight, links, severity, count=len(links))
+    return RULE.found(
+        case, paths(group), put(case, group[:1]), weight, links, severity, count=len(links)
+    )
 
 
 RULE = Rule("GV103", "leak.state", "warning", look)

@@ -19,8 +19,12 @@ def look(case):
         group = [held for held in group if held.facts.id not in known]
         if group:
             place = put(case, group) if root else _raised(case)
-            frames = ", ".join(dict.fromkeys(s.name for h in group for s in h.steps if s.kind == "frame"))
-            yield RULE.found(case, paths(group), place, case.graph.weigh(ids(group)), ids(group), frames=frames)
+            frames = ", ".join(
+                dict.fromkeys(s.name for h in group for s in h.steps if s.kind == "frame")
+            )
+            yield RULE.found(
+                case, paths(group), place, case.graph.weigh(ids(group)), ids(group), frames=frames
+            )
 
 
 def _raised(case):

@@ -6,23 +6,33 @@ STATISTICS = ("running_mean", "running_var", "num_batches_tracked")
 
 
 def look(case):
-    """All parameters of a module are frozen, it is in training mode, and its running statistics were changed."""
+    """All parameters of a module are frozen, it is in training mode, and its running statistics
+    were changed.
+    """
     tracked = {held.facts.own for held in case.held if held.facts.leaf}
     told = set()
     for module in sorted(case.modules, key=lambda m: len(m.path)):
         leaves = set(module.parameters.values())
-        trained = any(case.ledger.leaves.get(leaf) and case.ledger.leaves[leaf].total for leaf in leaves)
+        trained = any(
+            case.ledger.leaves.get(leaf) and case.ledger.leaves[leaf].total for leaf in leaves
+        )
         if not leaves or leaves & tracked or trained or not case.ledger.sweeps:
             continue
         buffers = {id: name for name, id in module.buffers.items() if name.endswith(STATISTICS)}
-        moved = [event for event in case.ledger.events if _moves(event, buffers) and event.subject not in told]
+        moved = [
+            event
+            for event in case.ledger.events
+            if _moves(event, buffers) and event.subject not in told
+        ]
         moved = [event for event in moved if _training(case, module, buffers[event.subject])]
         if moved:
             told.update(buffers)
             running = [id for id, name in buffers.items() if not name.endswith(STATISTICS[-1])]
             holders = [case.named(id) or f"{module.path}.{buffers[id]}" for id in sorted(running)]
             place = case.place(moved[-1].note)
-            yield RULE.found(case, holders, place, name=module.path, count=len({e.serial for e in moved}))
+            yield RULE.found(
+                case, holders, place, name=module.path, count=len({e.serial for e in moved})
+            )
 
 
 def _moves(event, buffers):

@@ -8,17 +8,33 @@ from gradviz.watch.program import calls, receiver
 
 
 def look(case):
-    """An optimiser changes the parameters of a module in eval mode together with those of one in training mode."""
-    active = {leaf for module in case.modules if module.training for leaf in module.parameters.values()}
+    """An optimiser changes the parameters of a module in eval mode together with those of one in
+    training mode.
+    """
+    active = {
+        leaf for module in case.modules if module.training for leaf in module.parameters.values()
+    }
     for module in case.modules:
         leaves = set(module.parameters.values()) - active
-        changed = {leaf for leaf in leaves if case.ledger.leaves.get(leaf) and case.ledger.leaves[leaf].changes}
+        changed = {
+            leaf
+            for leaf in leaves
+            if case.ledger.leaves.get(leaf) and case.ledger.leaves[leaf].changes
+        }
         together = any(leaves & set(o.leaves) and active & set(o.leaves) for o in case.optimizers)
         statement = _called(case, module.path, "eval")
-        if module.training or not changed or not together or statement is None or _called(case, module.path, "train"):
+        if (
+            module.training
+            or not changed
+            or not together
+            or statement is None
+            or _called(case, module.path, "train")
+        ):
             continue
         holders = [case.named(leaf) for leaf in sorted(changed)]
-        yield RULE.found(case, [h for h in holders if h], place_of(case, statement), name=module.path)
+        yield RULE.found(
+            case, [h for h in holders if h], place_of(case, statement), name=module.path
+        )
 
 
 def _called(case, path, method):

@@ -5,8 +5,15 @@ from gradviz.doctor.history import READ
 
 
 def look(case):
-    """A result of modules in eval mode has a graph, was read as numbers and was never backpropagated."""
-    resting = {leaf for module in case.modules if not module.training for leaf in module.parameters.values()}
+    """A result of modules in eval mode has a graph, was read as numbers and was never
+    backpropagated.
+    """
+    resting = {
+        leaf
+        for module in case.modules
+        if not module.training
+        for leaf in module.parameters.values()
+    }
     working = {leaf for module in case.modules if module.training for leaf in _own(module)}
     if not resting or not case.ledger.sweeps:
         return
@@ -17,7 +24,9 @@ def look(case):
         weight = case.graph.weigh([held.facts.id])
         quiet = weight.leaves and weight.leaves <= resting - working and not weight.freed
         if quiet and read & weight.nodes and not case.graph.swept(held.facts.id):
-            yield RULE.found(case, [held.path], held.facts.place, weight, [held.facts.id], name=held.path)
+            yield RULE.found(
+                case, [held.path], held.facts.place, weight, [held.facts.id], name=held.path
+            )
 
 
 def _own(module):

@@ -11,12 +11,16 @@ def look(case):
         if note[:2] not in told:
             told.add(note[:2])
             name = _above(case, node)
-            yield RULE.found(case, [name] if name else [], case.place(note), None, [node], name=name)
+            yield RULE.found(
+                case, [name] if name else [], case.place(note), None, [node], name=name
+            )
 
 
 def _above(case, node):
     """A held result that was computed from the node."""
-    for id in sorted({held.facts.id for held in case.held if held.facts.attached and held.facts.id >= node}):
+    for id in sorted(
+        {held.facts.id for held in case.held if held.facts.attached and held.facts.id >= node}
+    ):
         if node in case.graph.weigh([id]).nodes:
             return case.named(id)
     return ""

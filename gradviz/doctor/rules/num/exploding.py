@@ -22,7 +22,9 @@ def look(case):
             if usable(values) and not np.linalg.norm(values) < LARGE:
                 name = f"{case.named(leaf)}.grad"
                 norm = f"{np.linalg.norm(values):.1e}"
-                yield RULE.found(case, [name], held.facts.place, None, [leaf], norm=norm, count=len(links))
+                yield RULE.found(
+                    case, [name], held.facts.place, None, [leaf], norm=norm, count=len(links)
+                )
 
 
 RULE = Rule("GV705", "num.exploding", "warning", look)

@@ -3,7 +3,21 @@
 from gradviz.doctor.finding import Rule
 from gradviz.doctor.numbers import results
 
-OPS = ("Log", "Exp", "Div", "Pow", "Reciprocal", "Sqrt", "Rsqrt", "Mul", "Addmm", "Mm", "Sinh", "Cosh", "Tan")
+OPS = (
+    "Log",
+    "Exp",
+    "Div",
+    "Pow",
+    "Reciprocal",
+    "Sqrt",
+    "Rsqrt",
+    "Mul",
+    "Addmm",
+    "Mm",
+    "Sinh",
+    "Cosh",
+    "Tan",
+)
 
 
 def look(case):
@@ -13,7 +27,9 @@ def look(case):
     for held, _, inf in found:
         if inf and held.facts.op.startswith(OPS):
             severity = "warning" if nan else "info"
-            yield RULE.found(case, [held.path], held.facts.place, None, [held.facts.id], severity, name=held.path)
+            yield RULE.found(
+                case, [held.path], held.facts.place, None, [held.facts.id], severity, name=held.path
+            )
             return
 
 

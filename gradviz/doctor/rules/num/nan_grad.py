@@ -18,7 +18,11 @@ def look(case):
         if account is None or not account.run or not usable(values) or np.isfinite(values).all():
             continue
         sweep = case.ledger.sweep(account.run[-1][0])
-        if sweep is not None and sweep.note and not any(h.path == held.path for h in lines.get(sweep.note[:2], (0, []))[1]):
+        if (
+            sweep is not None
+            and sweep.note
+            and not any(h.path == held.path for h in lines.get(sweep.note[:2], (0, []))[1])
+        ):
             lines.setdefault(sweep.note[:2], (sweep, []))[1].append(held)
     for sweep, group in lines.values():
         holders = [f"{held.path}.grad" for held in group]

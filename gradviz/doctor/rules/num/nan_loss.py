@@ -8,7 +8,9 @@ def look(case):
     """A named scalar result is NaN."""
     for held, nan, _ in results(case):
         if nan and held.facts.shape == ():
-            yield RULE.found(case, [held.path], held.facts.place, None, [held.facts.id], name=held.path)
+            yield RULE.found(
+                case, [held.path], held.facts.place, None, [held.facts.id], name=held.path
+            )
             return
 
 

@@ -12,7 +12,9 @@ HOPS = 5
 
 
 def look(case):
-    """Five or more sigmoids or tanhs of one line, and the first layer's gradient is tiny beside the last one's."""
+    """Five or more sigmoids or tanhs of one line, and the first layer's gradient is tiny beside the
+    last one's.
+    """
     for held in case.held:
         if held.category != "name" or held.facts.op not in SQUASHING:
             continue
@@ -28,7 +30,9 @@ def look(case):
 
 
 def _norm(case, link):
-    """(norm, serial) of the largest gradient of a matrix among the leaves between a layer and the one before it."""
+    """(norm, serial) of the largest gradient of a matrix among the leaves between a layer and the
+    one before it.
+    """
     best, level = None, [link]
     for _ in range(HOPS):
         below = [(i, leaf) for node in level for _, i, leaf in case.graph.inputs(node)]

@@ -13,7 +13,10 @@ def look(case):
     empty = {name for name, value in case.roots.user_ns.items() if _used_up(value)}
     for name in empty:
         values = [getattr(s.node, "value", None) for s in case.cells.assignments(name)]
-        if not any(isinstance(v, ast.Call) and called(v) in ("parameters", "named_parameters") for v in values):
+        if not any(
+            isinstance(v, ast.Call) and called(v) in ("parameters", "named_parameters")
+            for v in values
+        ):
             continue
         users = [s for s in case.cells.statements if _takes(s, name)]
         for statement in users:

@@ -9,18 +9,29 @@ from gradviz.watch.program import targets
 
 
 def look(case):
-    """A name that was bound to an expression with its own gradient, outside no_grad, is a result now."""
-    results = {h.path: h for h in case.held if h.facts.attached and h.category in ("name", "container", "attribute")}
+    """A name that was bound to an expression with its own gradient, outside no_grad, is a result
+    now.
+    """
+    results = {
+        h.path: h
+        for h in case.held
+        if h.facts.attached and h.category in ("name", "container", "attribute")
+    }
     told = set()
     for statement in case.cells.statements:
-        if not isinstance(statement.node, ast.Assign) or any("no_grad" in ast.unparse(w.items[0]) for w in statement.withs):
+        if not isinstance(statement.node, ast.Assign) or any(
+            "no_grad" in ast.unparse(w.items[0]) for w in statement.withs
+        ):
             continue
         for target in targets(statement.node):
             name = ast.unparse(target)
             place = place_of(case, statement)
             held = results.get(name)
             made = held is not None and held.facts.place is not None
-            here = made and (held.facts.place.cell, held.facts.place.line) == (statement.cell, statement.line)
+            here = made and (held.facts.place.cell, held.facts.place.line) == (
+                statement.cell,
+                statement.line,
+            )
             if here and name not in told and name in gradient_owners(case, place):
                 told.add(name)
                 yield RULE.found(case, [name], place, None, [held.facts.id], name=name)

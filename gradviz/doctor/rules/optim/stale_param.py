@@ -5,22 +5,38 @@ from gradviz.doctor.where import bound, place_of
 
 
 def look(case):
-    """Nothing but an optimiser holds some of its parameters, and a model's own of the same shape is trained in vain."""
+    """Nothing but an optimiser holds some of its parameters, and a model's own of the same shape is
+    trained in vain.
+    """
     known = {leaf for optimizer in case.optimizers for leaf in optimizer.leaves}
     for optimizer in case.optimizers:
         stale = _only_here(case, optimizer)
         for module in case.modules if stale else ():
-            lost = [name for name, leaf in module.parameters.items() if leaf not in known and _trained(case, leaf)]
+            lost = [
+                name
+                for name, leaf in module.parameters.items()
+                if leaf not in known and _trained(case, leaf)
+            ]
             shapes = {_shape(case, module.parameters[name]) for name in lost}
             if lost and {shape for _, shape in stale} <= shapes:
-                place = place_of(case, _rebound(case, module, lost[0], len(stale) == len(optimizer.leaves)))
-                holders = [f"{optimizer.path}.param_groups[0]['params']", optimizer.path, module.path]
-                yield RULE.found(case, holders, place, name=optimizer.path, model=module.path, count=len(stale))
+                place = place_of(
+                    case, _rebound(case, module, lost[0], len(stale) == len(optimizer.leaves))
+                )
+                holders = [
+                    f"{optimizer.path}.param_groups[0]['params']",
+                    optimizer.path,
+                    module.path,
+                ]
+                yield RULE.found(
+                    case, holders, place, name=optimizer.path, model=module.path, count=len(stale)
+                )
                 break
 
 
 def _only_here(case, optimizer):
-    """(serial, shape) of the optimiser's parameters that no path reaches but through an optimiser."""
+    """(serial, shape) of the optimiser's parameters that no path reaches but through an
+    optimiser.
+    """
     outside = set()
     for held in case.held:
         if not any(str(step.name) in ("param_groups", "state", "_params") for step in held.steps):

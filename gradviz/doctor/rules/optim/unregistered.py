@@ -5,8 +5,15 @@ from gradviz.doctor.where import place_of
 
 
 def look(case):
-    """Parameters in a dict or list of a module, converted parameters, and tracked tensors that no optimiser knows."""
-    registered = {leaf for module in case.modules if not _hidden(case, module) for leaf in module.parameters.values()}
+    """Parameters in a dict or list of a module, converted parameters, and tracked tensors that no
+    optimiser knows.
+    """
+    registered = {
+        leaf
+        for module in case.modules
+        if not _hidden(case, module)
+        for leaf in module.parameters.values()
+    }
     known = registered | {leaf for optimizer in case.optimizers for leaf in optimizer.leaves}
     for module in case.modules:
         if type(module.thing).__module__ != "__main__":
@@ -15,14 +22,22 @@ def look(case):
             lost = [h for h in group if _lost(case, h, known, module)]
             if lost:
                 place = place_of(case, _written(case, module, name))
-                yield RULE.found(case, [h.path for h in lost], place, None, [h.facts.id for h in lost], name=name)
+                yield RULE.found(
+                    case, [h.path for h in lost], place, None, [h.facts.id for h in lost], name=name
+                )
 
 
 def _hidden(case, module):
-    """The module is reached only through a plain attribute of another module, such as a list of layers."""
+    """The module is reached only through a plain attribute of another module, such as a list of
+    layers.
+    """
     for other in case.modules:
         depth = len(other.steps)
-        if depth < len(module.steps) and module.steps[:depth] == other.steps and module.steps[depth].kind == "attribute":
+        if (
+            depth < len(module.steps)
+            and module.steps[:depth] == other.steps
+            and module.steps[depth].kind == "attribute"
+        ):
             return True
     return False
 
@@ -33,7 +48,11 @@ def _attributes(case, module):
     depth = len(module.steps)
     for held in case.held:
         steps = held.steps
-        if len(steps) > depth and steps[:depth] == module.steps and steps[depth].kind == "attribute":
+        if (
+            len(steps) > depth
+            and steps[:depth] == module.steps
+            and steps[depth].kind == "attribute"
+        ):
             if all(step.kind in ("item", "parameter", "member") for step in steps[depth + 1 :]):
                 out.setdefault(str(steps[depth].name), []).append(held)
     return out
@@ -55,7 +74,11 @@ def _lost(case, held, known, module):
 def _single(case, held, known):
     """One conversion of a leaf that has no name of its own."""
     weight = case.graph.weigh([held.facts.id])
-    return len(weight.nodes) == 1 and len(weight.leaves) == 1 and not weight.leaves & (known | _named(case))
+    return (
+        len(weight.nodes) == 1
+        and len(weight.leaves) == 1
+        and not weight.leaves & (known | _named(case))
+    )
 
 
 def _named(case):

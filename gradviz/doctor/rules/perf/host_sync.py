@@ -8,7 +8,11 @@ MANY = 100
 def look(case):
     """One line inside a loop has read a hundred numbers or more."""
     for cut in case.cuts:
-        place = case.place(cut.note) if cut.how in ("item", "numpy", "tolist") and cut.count >= MANY else None
+        place = (
+            case.place(cut.note)
+            if cut.how in ("item", "numpy", "tolist") and cut.count >= MANY
+            else None
+        )
         statement = case.cells.at(place.cell, place.line) if place is not None else None
         if statement is not None and statement.loops:
             yield RULE.found(case, [], place, count=cut.count)

@@ -4,7 +4,9 @@ from gradviz.doctor.finding import Rule
 
 
 def look(case):
-    """A retained backward reached all of one module through a named result that a later backward used again."""
+    """A retained backward reached all of one module through a named result that a later backward
+    used again.
+    """
     modules = [m for m in case.modules if m.parameters and len(m.steps) == 1]
     names = {h.facts.id: h for h in case.held if h.category == "name" and h.facts.attached}
     told = set()
@@ -20,7 +22,14 @@ def look(case):
                 if case.graph.weigh([id]).leaves == leaves and _again(case, sweep, id):
                     told.add(module.path)
                     place = case.place(sweep.note)
-                    yield RULE.found(case, [f"{module.path}", names[id].path], place, None, [id], name=module.path)
+                    yield RULE.found(
+                        case,
+                        [f"{module.path}", names[id].path],
+                        place,
+                        None,
+                        [id],
+                        name=module.path,
+                    )
                     break
 
 
