@@ -36,7 +36,7 @@ def arrange(boxes: dict, links: list, make_line):
 
 
 def _rows(boxes, links):
-    """The row of each box: below all its inputs, and inputs as low as they may be."""
+    """The row of each box: below all its inputs, then as low as what it feeds allows."""
     targets, waiting = {}, dict.fromkeys(boxes, 0)
     for _, source, target in links:
         targets.setdefault(source, []).append(target)
@@ -52,9 +52,8 @@ def _rows(boxes, links):
             waiting[target] -= 1
             if not waiting[target]:
                 ready.append(target)
-    has_inputs = {target for _, _, target in links}
     for key in reversed(order):
-        if key in targets and key not in has_inputs:
+        if key in targets:
             row[key] = min(row[target] for target in targets[key]) - 1
     return row
 

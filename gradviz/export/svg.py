@@ -39,7 +39,7 @@ RULES = """
 .saved{fill:var(--saved);stroke:var(--saved)} .freed{fill:var(--back);stroke:var(--saved)}
 .badge{fill:var(--leak)} .mark{fill:#fff;font-weight:700;font-size:11px}
 """
-LEGEND = 34
+LEGEND, BOW = 34, 7.0
 SHOWN_SAVED = 6
 
 
@@ -148,15 +148,15 @@ def _line(line):
     beside = [(px + 9, py) for px, py in points]
     width = 1 + min(3.0, max(0.0, math.log10(norm) + 3) / 2) if norm > 0 else 1
     x, y = beside[0]
-    drawn += f'<path class="g" stroke-width="{width:.1f}" d="{_path(beside)}"/>'
+    drawn += f'<path class="g" stroke-width="{width:.1f}" d="{_path(beside, BOW)}"/>'
     return drawn + _tip_shape("gtip", x, y, 1)
 
 
-def _path(points):
-    """A smooth line: vertical where it leaves and where it arrives."""
+def _path(points, bow=0.0):
+    """A smooth line, vertical where it leaves and arrives; ``bow`` bends it away from its twin."""
     (x, y), parts = points[0], [f"M{points[0][0]:.1f},{points[0][1]:.1f}"]
     for nx, ny in points[1:]:
-        middle = (y + ny) / 2
+        middle = (y + ny) / 2 + (bow if nx < x else -bow if nx > x else 0.0)
         parts.append(f"C{x:.1f},{middle:.1f} {nx:.1f},{middle:.1f} {nx:.1f},{ny:.1f}")
         x, y = nx, ny
     return "".join(parts)

@@ -58,6 +58,8 @@ def bundle(findings) -> dict[str, str]:
     """The line as plain text and as HTML in which nothing of the person's is markup."""
     said = line_text(findings)
     marked = CODE.sub(r"<code>\1</code>", html.escape(said))
+    rule = html.escape(findings[0].rule)
+    marked = marked.replace(rule, f"<b>{rule}</b>", 1)
     return {
         "text/plain": said.replace("`", ""),
         "text/html": f'<div style="{STYLE}">{marked}</div>',
