@@ -42,23 +42,30 @@ def set_autocast_enabled(device_type, enabled):
 
 
 class autocast:
-    """Inside the block (or decorated function) products of float32 tensors are computed in ``dtype``."""
+    """Inside the block (or decorated function) products of float32 tensors are computed in
+    ``dtype``."""
 
     def __init__(self, device_type, dtype=None, enabled=True, cache_enabled=None):
         if not isinstance(device_type, str):
             raise ValueError(f"Expected `device_type` of type `str`, got: `{type(device_type)}`")
         if not is_autocast_available(device_type):
-            raise RuntimeError(f"User specified an unsupported autocast device_type '{device_type}'")
+            raise RuntimeError(
+                f"User specified an unsupported autocast device_type '{device_type}'"
+            )
         self.device = device_type
         self.fast_dtype = _chosen[device_type] if dtype is None else dtype
         self._cache_enabled = True if cache_enabled is None else cache_enabled
         if device_type == "cuda" and enabled:
-            warnings.warn("CUDA is not available or torch_xla is imported. Disabling autocast.", stacklevel=2)
+            warnings.warn(
+                "CUDA is not available or torch_xla is imported. Disabling autocast.", stacklevel=2
+            )
             enabled = False
         elif enabled and self.fast_dtype not in (dtypes.bfloat16, dtypes.float16):
             warnings.warn(
-                f"In {device_type.upper()} autocast, but the target dtype is not supported. Disabling autocast.\n"
-                f"{device_type.upper()} Autocast only supports dtypes of torch.bfloat16, torch.float16 currently.",
+                f"In {device_type.upper()} autocast, but the target dtype is not supported. "
+                "Disabling autocast.\n"
+                f"{device_type.upper()} Autocast only supports dtypes of torch.bfloat16, "
+                "torch.float16 currently.",
                 stacklevel=2,
             )
             enabled = False
@@ -78,8 +85,10 @@ class autocast:
     def __call__(self, func):
         if not callable(func):
             raise TypeError(
-                f"autocast()(func) requires a callable, but got {type(func).__name__}. Did you mean to use autocast as a context "
-                "manager? For example:\n    with torch.autocast(device_type=...):\n        output = model(input)"
+                f"autocast()(func) requires a callable, but got {type(func).__name__}. Did you "
+                "mean to use autocast as a context "
+                "manager? For example:\n    with torch.autocast(device_type=...):\n        output "
+                "= model(input)"
             )
 
         @functools.wraps(func)
@@ -92,7 +101,11 @@ class autocast:
 
 def _cast_all(value, dtype):
     if isinstance(value, Tensor):
-        return value.to(dtype) if value.is_floating_point() and value.dtype is not dtypes.float64 else value
+        return (
+            value.to(dtype)
+            if value.is_floating_point() and value.dtype is not dtypes.float64
+            else value
+        )
     if isinstance(value, dict):
         return {k: _cast_all(v, dtype) for k, v in value.items()}
     if isinstance(value, (list, tuple)):
@@ -101,7 +114,8 @@ def _cast_all(value, dtype):
 
 
 def custom_fwd(fwd=None, *, device_type, cast_inputs=None):
-    """For ``forward`` of a Function: run it under the autocast that holds, or outside it with cast inputs."""
+    """For ``forward`` of a Function: run it under the autocast that holds, or outside it with cast
+    inputs."""
     if not isinstance(device_type, str):
         raise ValueError(f"Expected `device_type` of type `str`, got: `{type(device_type)}`")
     if fwd is None:

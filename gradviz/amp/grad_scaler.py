@@ -1,4 +1,5 @@
-"""Loss scaling: small float16 gradients are kept from vanishing, and steps with infinite ones are skipped."""
+"""Loss scaling: small float16 gradients are kept from vanishing, and steps with infinite ones are
+skipped."""
 
 from __future__ import annotations
 
@@ -25,12 +26,24 @@ def _fresh():
 
 
 class GradScaler:
-    """``scale(loss).backward()``, ``unscale_(optimizer)`` if needed, ``step(optimizer)``, ``update()``."""
+    """``scale(loss).backward()``, ``unscale_(optimizer)`` if needed, ``step(optimizer)``,
+    ``update()``."""
 
-    def __init__(self, device="cuda", init_scale=2.0**16, growth_factor=2.0, backoff_factor=0.5, growth_interval=2000, enabled=True):
+    def __init__(
+        self,
+        device="cuda",
+        init_scale=2.0**16,
+        growth_factor=2.0,
+        backoff_factor=0.5,
+        growth_interval=2000,
+        enabled=True,
+    ):
         self._device, self._enabled = device, enabled
         if device == "cuda" and enabled and not _cuda_available():
-            warnings.warn("torch.cuda.amp.GradScaler is enabled, but CUDA is not available.  Disabling.", stacklevel=2)
+            warnings.warn(
+                "torch.cuda.amp.GradScaler is enabled, but CUDA is not available.  Disabling.",
+                stacklevel=2,
+            )
             self._enabled = False
         if not self._enabled:
             return
@@ -39,7 +52,11 @@ class GradScaler:
         if backoff_factor >= 1.0:
             raise AssertionError("The backoff factor must be < 1.0.")
         self._init_scale, self._scale = init_scale, None
-        self._growth_factor, self._backoff_factor, self._growth_interval = growth_factor, backoff_factor, growth_interval
+        self._growth_factor, self._backoff_factor, self._growth_interval = (
+            growth_factor,
+            backoff_factor,
+            growth_interval,
+        )
         self._init_growth_tracker, self._growth_tracker = 0, None
         self._per_optimizer_states = defaultdict(_fresh)
 
@@ -65,13 +82,16 @@ class GradScaler:
         raise ValueError("outputs must be a Tensor or an iterable of Tensors")
 
     def unscale_(self, optimizer):
-        """Divide the gradients of the optimizer's parameters by the scale, and note whether all are finite."""
+        """Divide the gradients of the optimizer's parameters by the scale, and note whether all are
+        finite."""
         if not self._enabled:
             return
         self._check("unscale_")
         state = self._per_optimizer_states[id(optimizer)]
         if state["stage"] is OptState.UNSCALED:
-            raise RuntimeError("unscale_() has already been called on this optimizer since the last update().")
+            raise RuntimeError(
+                "unscale_() has already been called on this optimizer since the last update()."
+            )
         if state["stage"] is OptState.STEPPED:
             raise RuntimeError("unscale_() is being called after step().")
         inverse = xp.float32(1.0 / float(self._scale._a))
@@ -83,7 +103,8 @@ class GradScaler:
         state["stage"] = OptState.UNSCALED
 
     def step(self, optimizer, *args, **kwargs):
-        """``optimizer.step()`` with unscaled gradients, skipped when one is not finite; returns what it returns."""
+        """``optimizer.step()`` with unscaled gradients, skipped when one is not finite; returns
+        what it returns."""
         if not self._enabled:
             return optimizer.step(*args, **kwargs)
         if "closure" in kwargs:
@@ -103,14 +124,19 @@ class GradScaler:
         return out
 
     def update(self, new_scale=None):
-        """Lower the scale after a skipped step, raise it after ``growth_interval`` good ones, or set it."""
+        """Lower the scale after a skipped step, raise it after ``growth_interval`` good ones, or
+        set it."""
         if not self._enabled:
             return
         self._check("update")
         if new_scale is not None:
             self._set(new_scale)
         else:
-            found = [f for s in self._per_optimizer_states.values() for f in s["found_inf_per_device"].values()]
+            found = [
+                f
+                for s in self._per_optimizer_states.values()
+                for f in s["found_inf_per_device"].values()
+            ]
             if not found:
                 raise AssertionError("No inf checks were recorded prior to update.")
             self._adapt(any(float(f._a) for f in found))
@@ -120,9 +146,14 @@ class GradScaler:
         if isinstance(new_scale, float):
             self._scale.fill_(new_scale)
             return
-        if new_scale.device.type != self._device or new_scale.numel() != 1 or new_scale.requires_grad:
+        if (
+            new_scale.device.type != self._device
+            or new_scale.numel() != 1
+            or new_scale.requires_grad
+        ):
             raise AssertionError(
-                "new_scale should be a float or a 1-element torch.cuda.FloatTensor or torch.FloatTensor with requires_grad=False."
+                "new_scale should be a float or a 1-element torch.cuda.FloatTensor or "
+                "torch.FloatTensor with requires_grad=False."
             )
         self._scale.copy_(new_scale)
 
@@ -173,7 +204,11 @@ class GradScaler:
     def _get_growth_tracker(self):
         if not self._enabled:
             return 0
-        return self._init_growth_tracker if self._growth_tracker is None else self._growth_tracker.item()
+        return (
+            self._init_growth_tracker
+            if self._growth_tracker is None
+            else self._growth_tracker.item()
+        )
 
     def is_enabled(self):
         """Whether anything is scaled."""
@@ -184,9 +219,12 @@ class GradScaler:
         if not self._enabled:
             return {}
         return {
-            "scale": self.get_scale(), "growth_factor": self._growth_factor, "backoff_factor": self._backoff_factor,
-            "growth_interval": self._growth_interval, "_growth_tracker": self._get_growth_tracker(),
-        }  # fmt: skip
+            "scale": self.get_scale(),
+            "growth_factor": self._growth_factor,
+            "backoff_factor": self._backoff_factor,
+            "growth_interval": self._growth_interval,
+            "_growth_tracker": self._get_growth_tracker(),
+        }
 
     def load_state_dict(self, state_dict):
         """Go on from what ``state_dict`` gave."""
@@ -194,12 +232,16 @@ class GradScaler:
             return
         if not state_dict:
             raise RuntimeError(
-                "The source state dict is empty, possibly because it was saved from a disabled instance of GradScaler."
+                "The source state dict is empty, possibly because it was saved from a disabled "
+                "instance of GradScaler."
             )
         self._init_scale = state_dict["scale"]
         if self._scale is not None:
             self._scale.fill_(state_dict["scale"])
-        self._growth_factor, self._backoff_factor = state_dict["growth_factor"], state_dict["backoff_factor"]
+        self._growth_factor, self._backoff_factor = (
+            state_dict["growth_factor"],
+            state_dict["backoff_factor"],
+        )
         self._growth_interval = state_dict["growth_interval"]
         self._init_growth_tracker = state_dict["_growth_tracker"]
         if self._growth_tracker is not None:

@@ -6,9 +6,16 @@ from .modules import Module
 from .parameter import Buffer, Parameter, UninitializedBuffer, UninitializedParameter
 
 __all__ = [
-    "Buffer", "Module", "Parameter", "UninitializedBuffer", "UninitializedParameter", "functional", "init", "modules", "parameter",
-    "utils",
-]  # fmt: skip
+    "Buffer",
+    "Module",
+    "Parameter",
+    "UninitializedBuffer",
+    "UninitializedParameter",
+    "functional",
+    "init",
+    "modules",
+    "parameter",
+]
 
 
 def __getattr__(name):

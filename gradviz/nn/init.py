@@ -1,4 +1,5 @@
-"""Starting values of parameters, drawn as PyTorch draws them. All work in place under ``no_grad`` and return the tensor."""
+"""Starting values of parameters, drawn as PyTorch draws them. All work in place under ``no_grad``
+and return the tensor."""
 
 from __future__ import annotations
 
@@ -9,9 +10,18 @@ from ..backend import xp
 from ..engine.modes import no_grad
 from ..ops.declare import FUNCTIONS
 
-_LINEAR = frozenset((
-    "linear", "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "sigmoid",
-))  # fmt: skip
+_LINEAR = frozenset(
+    (
+        "linear",
+        "conv1d",
+        "conv2d",
+        "conv3d",
+        "conv_transpose1d",
+        "conv_transpose2d",
+        "conv_transpose3d",
+        "sigmoid",
+    )
+)
 
 
 def calculate_gain(nonlinearity, param=None):
@@ -51,7 +61,8 @@ def trunc_normal_(tensor, mean=0.0, std=1.0, a=-2.0, b=2.0, generator=None):
     """Normal numbers, cut to [a, b]."""
     if mean < a - 2 * std or mean > b + 2 * std:
         warnings.warn(
-            "mean is more than 2 std from [a, b] in nn.init.trunc_normal_. The distribution of values may be incorrect.",
+            "mean is more than 2 std from [a, b] in nn.init.trunc_normal_. The distribution of "
+            "values may be incorrect.",
             stacklevel=2,
         )
     low, high = ((1.0 + math.erf((x - mean) / std / math.sqrt(2.0))) / 2.0 for x in (a, b))
@@ -112,7 +123,9 @@ def _copy(tensor, values):
 
 def _calculate_fan_in_and_fan_out(tensor):
     if tensor.dim() < 2:
-        raise ValueError("Fan in and fan out can not be computed for tensor with fewer than 2 dimensions")
+        raise ValueError(
+            "Fan in and fan out can not be computed for tensor with fewer than 2 dimensions"
+        )
     field = math.prod(tensor.shape[2:])
     return tensor.size(1) * field, tensor.size(0) * field
 
@@ -196,7 +209,9 @@ def _deprecated(function):
 
     def old(*args, **kwargs):
         warnings.warn(
-            f"`nn.init.{name[:-1]}` is now deprecated in favor of `nn.init.{name}`.", FutureWarning, stacklevel=2
+            f"`nn.init.{name[:-1]}` is now deprecated in favor of `nn.init.{name}`.",
+            FutureWarning,
+            stacklevel=2,
         )
         return function(*args, **kwargs)
 
@@ -205,6 +220,17 @@ def _deprecated(function):
     return old
 
 
-for _f in (uniform_, normal_, constant_, eye_, dirac_, xavier_uniform_, xavier_normal_, kaiming_uniform_, kaiming_normal_,
-           orthogonal_, sparse_):  # fmt: skip
+for _f in (
+    uniform_,
+    normal_,
+    constant_,
+    eye_,
+    dirac_,
+    xavier_uniform_,
+    xavier_normal_,
+    kaiming_uniform_,
+    kaiming_normal_,
+    orthogonal_,
+    sparse_,
+):
     globals()[_f.__name__[:-1]] = _deprecated(_f)

@@ -27,7 +27,9 @@ def _same_storage(cls, data, requires_grad):
 class _ParameterMeta(type(Tensor)):
     def __instancecheck__(cls, instance):
         return super().__instancecheck__(instance) or (
-            cls is Parameter and isinstance(instance, Tensor) and getattr(instance, "_is_param", False)
+            cls is Parameter
+            and isinstance(instance, Tensor)
+            and getattr(instance, "_is_param", False)
         )
 
 
@@ -61,12 +63,15 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
 
 
 class Buffer(Tensor):
-    """A tensor that ``Module`` registers as a buffer when it is assigned. ``persistent``: part of ``state_dict``."""
+    """A tensor that ``Module`` registers as a buffer when it is assigned. ``persistent``: part of
+    ``state_dict``."""
 
     __slots__ = ()
 
     def __new__(cls, data=None, *, persistent=True):
-        t = _same_storage(cls, _empty(None) if data is None else data, data is not None and data.requires_grad)
+        t = _same_storage(
+            cls, _empty(None) if data is None else data, data is not None and data.requires_grad
+        )
         t.persistent = persistent
         t._is_buffer = True
         return t
@@ -80,8 +85,10 @@ class _Uninitialized:
     @property
     def shape(self):
         raise RuntimeError(
-            "Can't access the shape of an uninitialized parameter or buffer. This error usually happens in `load_state_dict` when "
-            "trying to load an uninitialized parameter into an initialized one. Call `forward` to initialize the parameters before "
+            "Can't access the shape of an uninitialized parameter or buffer. This error usually "
+            "happens in `load_state_dict` when "
+            "trying to load an uninitialized parameter into an initialized one. Call `forward` to "
+            "initialize the parameters before "
             "accessing their attributes."
         )
 

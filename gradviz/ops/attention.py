@@ -1,4 +1,5 @@
-"""Attention as one operation, and the softmax that gives 0 to rows in which everything is masked."""
+"""Attention as one operation, and the softmax that gives 0 to rows in which everything is
+masked."""
 
 from __future__ import annotations
 
@@ -18,8 +19,14 @@ def _softmax_grad(F, g, result, dim):
     return result * (g - F.sum_dims(g * result, (dim,), True))
 
 
-safe_softmax = declare("safe_softmax", _safe_softmax, "self", "dim", formula="result · (g − Σ g · result)",
-                       self=lambda F, g, result, dim: _softmax_grad(F, g, result, dim))  # fmt: skip
+safe_softmax = declare(
+    "safe_softmax",
+    _safe_softmax,
+    "self",
+    "dim",
+    formula="result · (g − Σ g · result)",
+    self=lambda F, g, result, dim: _softmax_grad(F, g, result, dim),
+)
 
 
 def _turned(F, x):
@@ -45,9 +52,19 @@ def _joint(F, g, query, key, value, bias, scale):
     weights = _weights(F, query, key, bias, scale)
     given = F.matmul(g, _turned(F, value))
     given = _softmax_grad(F, given, weights, len(query.shape) - 1) * scale
-    return F.matmul(given, key), F.matmul(_turned(F, given), query), F.matmul(_turned(F, weights), g)
+    return (
+        F.matmul(given, key),
+        F.matmul(_turned(F, given), query),
+        F.matmul(_turned(F, weights), g),
+    )
 
 
-attention = declare("scaled_dot_product_attention", _forward, "query key value", "bias scale",
-                    node="ScaledDotProductFlashAttentionForCpuBackward0",
-                    formula="P = softmax(query · keyᵀ · scale):    ∂value: Pᵀ · g    ∂query, ∂key through the softmax", joint=_joint)  # fmt: skip
+attention = declare(
+    "scaled_dot_product_attention",
+    _forward,
+    "query key value",
+    "bias scale",
+    node="ScaledDotProductFlashAttentionForCpuBackward0",
+    formula="P = softmax(query · keyᵀ · scale):    ∂value: Pᵀ · g    ∂query, ∂key through the softmax",
+    joint=_joint,
+)

@@ -1,8 +1,11 @@
 """Convolutions in one, two and three dimensions, and the two products that are their derivatives.
 
-All three maps (output, gradient of the input, gradient of the weight) go over the same columns: the input is padded and laid
-out channel first, a block of images at a time, and one column row holds what one tap of the kernel sees. With stride 1 a tap
-is a shift of the flat image, so a row is one long copy; the places where a row runs over the edge are dropped afterwards.
+All three maps (output, gradient of the input, gradient of the weight) go over the same columns: the
+input is padded and laid
+out channel first, a block of images at a time, and one column row holds what one tap of the kernel
+sees. With stride 1 a tap
+is a shift of the flat image, so a row is one long copy; the places where a row runs over the edge
+are dropped afterwards.
 """
 
 from __future__ import annotations
@@ -13,7 +16,9 @@ import math
 from ..backend import xp
 from .declare import declare
 
-BLOCK = 1 << 18  # elements of columns at once: they stay in cache between the copies and the product
+BLOCK = (
+    1 << 18
+)  # elements of columns at once: they stay in cache between the copies and the product
 
 
 class Geometry:
@@ -23,10 +28,12 @@ class Geometry:
         self.image, self.stride, self.padding = image, stride, padding
         self.padded = tuple(n + 2 * p for n, p in zip(image, padding, strict=True))
         self.out = tuple(
-            (n - d * (k - 1) - 1) // s + 1 for n, k, s, d in zip(self.padded, kernel, stride, dilation, strict=True)
+            (n - d * (k - 1) - 1) // s + 1
+            for n, k, s, d in zip(self.padded, kernel, stride, dilation, strict=True)
         )
         self.taps = [
-            tuple(i * d for i, d in zip(tap, dilation, strict=True)) for tap in itertools.product(*(range(k) for k in kernel))
+            tuple(i * d for i, d in zip(tap, dilation, strict=True))
+            for tap in itertools.product(*(range(k) for k in kernel))
         ]
         self.flat = all(s == 1 for s in stride)
         self.inside = tuple(slice(p, p + n) for p, n in zip(padding, image, strict=True))
@@ -42,12 +49,17 @@ class Geometry:
     def window(self, tap):
         """What a tap sees of a padded image, one slice a dimension."""
         return tuple(
-            slice(i, i + s * (n - 1) + 1, s) for i, s, n in zip(tap, self.stride, self.out, strict=True)
+            slice(i, i + s * (n - 1) + 1, s)
+            for i, s, n in zip(tap, self.stride, self.out, strict=True)
         )
 
     def images_at_once(self, channels):
         """How many images make a block."""
-        return max(1, BLOCK // max(1, channels * len(self.taps) * (self.area if self.flat else self.area_out)))
+        return max(
+            1,
+            BLOCK
+            // max(1, channels * len(self.taps) * (self.area if self.flat else self.area_out)),
+        )
 
     def width(self, count):
         """Columns of a block of ``count`` images."""
@@ -76,11 +88,14 @@ class Geometry:
                 start = self.offset(tap)
                 out[:, t] = flat[:, start : start + width]
             else:
-                out[:, t].reshape(c, n, *self.out)[...] = whole[(slice(None), slice(None), *self.window(tap))]
+                out[:, t].reshape(c, n, *self.out)[...] = whole[
+                    (slice(None), slice(None), *self.window(tap))
+                ]
         return out.reshape(c * len(self.taps), width)
 
     def uncolumns(self, columns, count, channels):
-        """The sum of what every tap gives back to the images, (n, c, …); the other way round of ``columns``."""
+        """The sum of what every tap gives back to the images, (n, c, …); the other way round of
+        ``columns``."""
         spare = self.offset(self.taps[-1]) if self.flat else 0
         flat = xp.zeros((channels, count * self.area + spare), columns.dtype)
         whole = flat[:, : count * self.area].reshape(channels, count, *self.padded)
@@ -90,7 +105,9 @@ class Geometry:
                 start = self.offset(tap)
                 flat[:, start : start + rows.shape[2]] += rows[:, t]
             else:
-                whole[(slice(None), slice(None), *self.window(tap))] += rows[:, t].reshape(channels, count, *self.out)
+                whole[(slice(None), slice(None), *self.window(tap))] += rows[:, t].reshape(
+                    channels, count, *self.out
+                )
         return whole[(slice(None), slice(None), *self.inside)].swapaxes(0, 1)
 
     def narrow(self, wide, count):
@@ -164,9 +181,15 @@ def conv_forward(x, weight, bias, stride, padding, dilation, groups):
 
 
 def conv_input_forward(g, weight, shape, stride, padding, dilation, groups):
-    """The gradient of the input, of the given shape; as a map of its own: transposed convolution."""
+    """The gradient of the input, of the given shape; as a map of its own: transposed
+    convolution."""
     back = [d * (k - 1) - p for d, k, p in zip(dilation, weight.shape[2:], padding, strict=True)]
-    if all(s == 1 for s in stride) and min(back) >= 0 and 32 * groups <= shape[1] and weight.shape[0] <= 2 * shape[1]:
+    if (
+        all(s == 1 for s in stride)
+        and min(back) >= 0
+        and 32 * groups <= shape[1]
+        and weight.shape[0] <= 2 * shape[1]
+    ):
         return conv_forward(g, _turned(weight, groups), None, stride, back, dilation, groups)
     kind = g.dtype
     g, weight = _working(g), _working(weight)
@@ -185,7 +208,8 @@ def conv_input_forward(g, weight, shape, stride, padding, dilation, groups):
 
 
 def _turned(weight, groups):
-    """The kernel of the convolution that undoes a convolution of stride 1: flipped, inputs and outputs exchanged."""
+    """The kernel of the convolution that undoes a convolution of stride 1: flipped, inputs and
+    outputs exchanged."""
     flipped = weight[(slice(None), slice(None), *[slice(None, None, -1)] * (weight.ndim - 2))]
     parts = [flipped[outputs].swapaxes(0, 1) for (outputs,) in _groups(groups, weight.shape[0])]
     return parts[0] if groups == 1 else xp.concatenate(parts)
@@ -213,13 +237,19 @@ def _bias_grad(F, g):
 
 _ATTRS = "stride padding dilation groups"
 convolution = declare(
-    "convolution", conv_forward, "self weight bias", _ATTRS, formula="∂self: g ⋆ᵀ weight    ∂weight: self ⋆ g    ∂bias: Σ g",
+    "convolution",
+    conv_forward,
+    "self weight bias",
+    _ATTRS,
+    formula="∂self: g ⋆ᵀ weight    ∂weight: self ⋆ g    ∂bias: Σ g",
     self=lambda F, g, weight, self_shape, stride, padding, dilation, groups: F.conv_input(
-        g, weight, self_shape, stride, padding, dilation, groups),
+        g, weight, self_shape, stride, padding, dilation, groups
+    ),
     weight=lambda F, g, self, weight_shape, stride, padding, dilation, groups: F.conv_weight(
-        self, g, weight_shape, stride, padding, dilation, groups),
+        self, g, weight_shape, stride, padding, dilation, groups
+    ),
     bias=_bias_grad,
-)  # fmt: skip
+)
 
 
 def _transposed_forward(x, weight, bias, shape, stride, padding, dilation, groups):
@@ -230,27 +260,45 @@ def _transposed_forward(x, weight, bias, shape, stride, padding, dilation, group
 
 
 conv_transposed = declare(
-    "conv_transposed", _transposed_forward, "self weight bias", f"shape {_ATTRS}", node="ConvolutionBackward0",
+    "conv_transposed",
+    _transposed_forward,
+    "self weight bias",
+    f"shape {_ATTRS}",
+    node="ConvolutionBackward0",
     formula="∂self: g ⋆ weight    ∂weight: g ⋆ self    ∂bias: Σ g",
     self=lambda F, g, weight, stride, padding, dilation, groups: F.convolution(
-        g, weight, None, stride, padding, dilation, groups),
+        g, weight, None, stride, padding, dilation, groups
+    ),
     weight=lambda F, g, self, weight_shape, stride, padding, dilation, groups: F.conv_weight(
-        g, self, weight_shape, stride, padding, dilation, groups),
+        g, self, weight_shape, stride, padding, dilation, groups
+    ),
     bias=_bias_grad,
-)  # fmt: skip
+)
 conv_input = declare(
-    "conv_input", conv_input_forward, "self weight", f"shape {_ATTRS}", node="ConvolutionBackwardBackward0",
+    "conv_input",
+    conv_input_forward,
+    "self weight",
+    f"shape {_ATTRS}",
+    node="ConvolutionBackwardBackward0",
     formula="∂self: g ⋆ weight    ∂weight: g ⋆ self",
     self=lambda F, g, weight, stride, padding, dilation, groups: F.convolution(
-        g, weight, None, stride, padding, dilation, groups),
+        g, weight, None, stride, padding, dilation, groups
+    ),
     weight=lambda F, g, self, weight_shape, stride, padding, dilation, groups: F.conv_weight(
-        g, self, weight_shape, stride, padding, dilation, groups),
-)  # fmt: skip
+        g, self, weight_shape, stride, padding, dilation, groups
+    ),
+)
 conv_weight = declare(
-    "conv_weight", conv_weight_forward, "self grad", f"shape {_ATTRS}", node="ConvolutionBackwardBackward0",
+    "conv_weight",
+    conv_weight_forward,
+    "self grad",
+    f"shape {_ATTRS}",
+    node="ConvolutionBackwardBackward0",
     formula="∂self: grad ⋆ᵀ g    ∂grad: self ⋆ g",
     self=lambda F, g, grad, self_shape, stride, padding, dilation, groups: F.conv_input(
-        grad, g, self_shape, stride, padding, dilation, groups),
+        grad, g, self_shape, stride, padding, dilation, groups
+    ),
     grad=lambda F, g, self, stride, padding, dilation, groups: F.convolution(
-        self, g, None, stride, padding, dilation, groups),
-)  # fmt: skip
+        self, g, None, stride, padding, dilation, groups
+    ),
+)

@@ -1,4 +1,5 @@
-"""Autocast: operands of products in a shorter floating dtype, inside ``gradviz.autocast`` blocks."""
+"""Autocast: operands of products in a shorter floating dtype, inside ``gradviz.autocast``
+blocks."""
 
 from __future__ import annotations
 
@@ -38,7 +39,8 @@ def _cast(x, settings):
 
 
 def lowered(*tensors):
-    """The tensors in the dtype of this thread's autocast block; others than floating ones as they are."""
+    """The tensors in the dtype of this thread's autocast block; others than floating ones as they
+    are."""
     settings = local.autocast
     return tensors if settings is None else tuple(_cast(x, settings) for x in tensors)
 
@@ -48,6 +50,8 @@ def raised(*tensors):
     if local.autocast is None:
         return tensors
     return tuple(
-        TENSOR.cast(x, float32.np) if isinstance(x, Tensor) and x.dtype.category == 2 and x.dtype is not float64 else x
+        TENSOR.cast(x, float32.np)
+        if isinstance(x, Tensor) and x.dtype.category == 2 and x.dtype is not float64
+        else x
         for x in tensors
     )

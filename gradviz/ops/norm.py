@@ -1,6 +1,8 @@
-"""Normalisation: subtract the mean of a group of elements, divide by their standard deviation, scale and shift.
+"""Normalisation: subtract the mean of a group of elements, divide by their standard deviation,
+scale and shift.
 
-Batch, layer and group norm differ in which elements form a group. The first order works on arrays with the statistics
+Batch, layer and group norm differ in which elements form a group. The first order works on arrays
+with the statistics
 that forward left in ``stats``; higher orders write the same formula with operations on tensors.
 """
 
@@ -80,7 +82,11 @@ def _tensor_grads(g, x, weight, dims, eps, needs, shape):
     scale = ((centred * centred).mean(dims, keepdim=True) + eps).rsqrt()
     xhat = centred * scale
     gx = g if weight is None else g * weight
-    given = scale * (gx - gx.mean(dims, keepdim=True) - xhat * (gx * xhat).mean(dims, keepdim=True)) if needs[0] else None
+    given = (
+        scale * (gx - gx.mean(dims, keepdim=True) - xhat * (gx * xhat).mean(dims, keepdim=True))
+        if needs[0]
+        else None
+    )
     return given, *_affine_grads(TENSOR, g, xhat, shape, needs)
 
 
@@ -119,8 +125,14 @@ def _layer_joint(F, g, self, weight, needs, count, eps, stats):
     return _tensor_grads(g, self, weight, dims, eps, needs, shape)
 
 
-layer_norm = declare("native_layer_norm", _layer_forward, "self weight bias", "count eps stats",
-                     formula="(g·w − mean(g·w) − x̂ · mean(g·w·x̂)) / σ    ∂weight: Σ g·x̂    ∂bias: Σ g", joint=_layer_joint)  # fmt: skip
+layer_norm = declare(
+    "native_layer_norm",
+    _layer_forward,
+    "self weight bias",
+    "count eps stats",
+    formula="(g·w − mean(g·w) − x̂ · mean(g·w·x̂)) / σ    ∂weight: Σ g·x̂    ∂bias: Σ g",
+    joint=_layer_joint,
+)
 
 
 # ---------------------------------------------------------------- group norm
@@ -145,21 +157,39 @@ def _group_joint(F, g, self, weight, needs, groups, eps, stats):
     rows = (self.shape[0] * groups, -1)
     if F is RAW:
         flat = self.reshape(rows)
-        given = _rows_back(gx.reshape(rows), flat, stats, None).reshape(self.shape) if needs[0] else None
+        given = (
+            _rows_back(gx.reshape(rows), flat, stats, None).reshape(self.shape)
+            if needs[0]
+            else None
+        )
         xhat = ((flat - stats[0]) * stats[1]).reshape(self.shape) if needs[1] else None
     else:
-        given, *_ = _tensor_grads(F.reshape(gx, rows), F.reshape(self, rows), None, [1], eps, (True,), None)
+        given, *_ = _tensor_grads(
+            F.reshape(gx, rows), F.reshape(self, rows), None, [1], eps, (True,), None
+        )
         given = F.reshape(given, tuple(self.shape))
         flat = F.reshape(self, rows)
         centred = flat - flat.mean([1], keepdim=True)
-        xhat = F.reshape(centred * ((centred * centred).mean([1], keepdim=True) + eps).rsqrt(), tuple(self.shape))
+        xhat = F.reshape(
+            centred * ((centred * centred).mean([1], keepdim=True) + eps).rsqrt(), tuple(self.shape)
+        )
     of_weight, of_bias = _affine_grads(F, g, xhat, like, needs)
     flat = (channels,)
-    return given, None if of_weight is None else F.reshape(of_weight, flat), None if of_bias is None else F.reshape(of_bias, flat)
+    return (
+        given,
+        None if of_weight is None else F.reshape(of_weight, flat),
+        None if of_bias is None else F.reshape(of_bias, flat),
+    )
 
 
-group_norm = declare("native_group_norm", _group_forward, "self weight bias", "groups eps stats",
-                     formula="(g·w − mean(g·w) − x̂ · mean(g·w·x̂)) / σ, group by group", joint=_group_joint)  # fmt: skip
+group_norm = declare(
+    "native_group_norm",
+    _group_forward,
+    "self weight bias",
+    "groups eps stats",
+    formula="(g·w − mean(g·w) − x̂ · mean(g·w·x̂)) / σ, group by group",
+    joint=_group_joint,
+)
 
 
 # ---------------------------------------------------------------- batch norm
@@ -215,14 +245,28 @@ def _batch_joint(F, g, self, weight, needs, mean, variance, eps, training):
     like = (1, self.shape[1], *[1] * (ndim - 2))
     wide = None if weight is None else F.reshape(weight, like)
     if training:
-        given, of_weight, of_bias = _tensor_grads(g, self, wide, list(_axes(ndim)), eps, needs, like)
+        given, of_weight, of_bias = _tensor_grads(
+            g, self, wide, list(_axes(ndim)), eps, needs, like
+        )
     else:
         scale = F.constant(1 / xp.sqrt(variance + variance.dtype.type(eps)).reshape(like))
         given = (g if wide is None else g * wide) * scale if needs[0] else None
-        of_weight, of_bias = _affine_grads(F, g, (self - F.constant(mean.reshape(like))) * scale, like, needs)
+        of_weight, of_bias = _affine_grads(
+            F, g, (self - F.constant(mean.reshape(like))) * scale, like, needs
+        )
     flat = (self.shape[1],)
-    return given, None if of_weight is None else F.reshape(of_weight, flat), None if of_bias is None else F.reshape(of_bias, flat)
+    return (
+        given,
+        None if of_weight is None else F.reshape(of_weight, flat),
+        None if of_bias is None else F.reshape(of_bias, flat),
+    )
 
 
-batch_norm = declare("native_batch_norm", _batch_forward, "self weight bias", "mean variance eps training",
-                     formula="(g·w − mean(g·w) − x̂ · mean(g·w·x̂)) / σ, channel by channel", joint=_batch_joint)  # fmt: skip
+batch_norm = declare(
+    "native_batch_norm",
+    _batch_forward,
+    "self weight bias",
+    "mean variance eps training",
+    formula="(g·w − mean(g·w) − x̂ · mean(g·w·x̂)) / σ, channel by channel",
+    joint=_batch_joint,
+)

@@ -17,7 +17,9 @@ def _regions(shape, sides):
 
 def _constant(x, sides, value):
     inner, kept = _regions(x.shape, sides)
-    out = xp.full(tuple(n + a + b for n, (a, b) in zip(x.shape, sides, strict=True)), value, x.dtype)
+    out = xp.full(
+        tuple(n + a + b for n, (a, b) in zip(x.shape, sides, strict=True)), value, x.dtype
+    )
     out[inner] = x[kept]
     return out
 
@@ -26,8 +28,14 @@ def _opposite(sides):
     return tuple((-a, -b) for a, b in sides)
 
 
-constant_pad = declare("constant_pad_nd", _constant, "self", "sides value", formula="g without the padding",
-                       self=lambda F, g, sides: F.constant_pad_nd(g, _opposite(sides), 0))  # fmt: skip
+constant_pad = declare(
+    "constant_pad_nd",
+    _constant,
+    "self",
+    "sides value",
+    formula="g without the padding",
+    self=lambda F, g, sides: F.constant_pad_nd(g, _opposite(sides), 0),
+)
 
 
 def _take(x, places):
@@ -46,15 +54,32 @@ def _give_back(g, places, shape):
 
 
 def _copying(name, node):
-    declare(f"{name}_back", _give_back, "self", "places shape", node=node.replace("Backward0", "BackwardBackward0"),
-            self=lambda F, g, places: getattr(F, name)(g, places))  # fmt: skip
-    return declare(name, _take, "self", "places", node=node, formula="g summed over all copies",
-                   self=lambda F, g, self_shape, places: getattr(F, f"{name}_back")(g, places, self_shape))  # fmt: skip
+    declare(
+        f"{name}_back",
+        _give_back,
+        "self",
+        "places shape",
+        node=node.replace("Backward0", "BackwardBackward0"),
+        self=lambda F, g, places: getattr(F, name)(g, places),
+    )
+    return declare(
+        name,
+        _take,
+        "self",
+        "places",
+        node=node,
+        formula="g summed over all copies",
+        self=lambda F, g, self_shape, places: getattr(F, f"{name}_back")(g, places, self_shape),
+    )
 
 
 COPYING = {
     (mode, n): _copying(f"{word}_pad{n}d", f"{word.capitalize()}Pad{n}DBackward0")
-    for mode, word in (("reflect", "reflection"), ("replicate", "replication"), ("circular", "circular"))
+    for mode, word in (
+        ("reflect", "reflection"),
+        ("replicate", "replication"),
+        ("circular", "circular"),
+    )
     for n in (1, 2, 3)
 }
 

@@ -13,13 +13,21 @@ class Windows:
     """Where windows lie in images of the given size; a tap is one place inside a window."""
 
     def __init__(self, image, kernel, stride, padding, dilation, out):
-        self.image, self.kernel, self.stride, self.padding, self.out = image, kernel, stride, padding, out
+        self.image, self.kernel, self.stride, self.padding, self.out = (
+            image,
+            kernel,
+            stride,
+            padding,
+            out,
+        )
         self.taps = [
-            tuple(i * d for i, d in zip(tap, dilation, strict=True)) for tap in itertools.product(*(range(k) for k in kernel))
+            tuple(i * d for i, d in zip(tap, dilation, strict=True))
+            for tap in itertools.product(*(range(k) for k in kernel))
         ]
         reach = [d * (k - 1) + 1 for k, d in zip(kernel, dilation, strict=True)]
         self.whole = tuple(
-            max(n + 2 * p, (o - 1) * s + r) for n, p, o, s, r in zip(image, padding, out, stride, reach, strict=True)
+            max(n + 2 * p, (o - 1) * s + r)
+            for n, p, o, s, r in zip(image, padding, out, stride, reach, strict=True)
         )
         self.inside = (..., *(slice(p, p + n) for p, n in zip(padding, image, strict=True)))
         self.apart = all(s >= r for s, r in zip(stride, reach, strict=True))
@@ -34,7 +42,15 @@ class Windows:
 
     def seen(self, x, tap):
         """What one tap sees of padded images."""
-        return x[(..., *(slice(i, i + s * (o - 1) + 1, s) for i, s, o in zip(tap, self.stride, self.out, strict=True)))]
+        return x[
+            (
+                ...,
+                *(
+                    slice(i, i + s * (o - 1) + 1, s)
+                    for i, s, o in zip(tap, self.stride, self.out, strict=True)
+                ),
+            )
+        ]
 
 
 def _lowest(dtype):
@@ -42,7 +58,8 @@ def _lowest(dtype):
 
 
 def largest(x, at):
-    """(values, taps): the largest element of each window and which tap it is (the first of equals)."""
+    """(values, taps): the largest element of each window and which tap it is (the first of
+    equals)."""
     padded = at.padded(x, _lowest(x.dtype))
     best = at.seen(padded, at.taps[0]).copy()
     tap = xp.zeros(best.shape, xp.uint8 if len(at.taps) <= 256 else xp.int32)
@@ -103,19 +120,41 @@ def _take(x, tap, at):
     return out
 
 
-declare("max_pool_take", _take, "self", "tap at", node="MaxPoolTakeBackward0", self=lambda F, g, tap, at: F.max_pool_give(g, tap, at))
-declare("max_pool_give", _give, "self", "tap at", node="MaxPool2DWithIndicesBackwardBackward0",
-        self=lambda F, g, tap, at: F.max_pool_take(g, tap, at))  # fmt: skip
+declare(
+    "max_pool_take",
+    _take,
+    "self",
+    "tap at",
+    node="MaxPoolTakeBackward0",
+    self=lambda F, g, tap, at: F.max_pool_give(g, tap, at),
+)
+declare(
+    "max_pool_give",
+    _give,
+    "self",
+    "tap at",
+    node="MaxPool2DWithIndicesBackwardBackward0",
+    self=lambda F, g, tap, at: F.max_pool_take(g, tap, at),
+)
 
 
 def _max_pool(name, node):
     # the values were computed together with the taps: the box hands them over
-    return declare(name, lambda x, box, tap, at: box.pop(), "self", "box tap at", node=node, formula="g to the largest of each window",
-                   self=lambda F, g, tap, at: F.max_pool_give(g, tap, at))  # fmt: skip
+    return declare(
+        name,
+        lambda x, box, tap, at: box.pop(),
+        "self",
+        "box tap at",
+        node=node,
+        formula="g to the largest of each window",
+        self=lambda F, g, tap, at: F.max_pool_give(g, tap, at),
+    )
 
 
-max_pool = {2: _max_pool("max_pool2d_with_indices", "MaxPool2DWithIndicesBackward0"),
-            3: _max_pool("max_pool3d_with_indices", "MaxPool3DWithIndicesBackward0")}  # fmt: skip
+max_pool = {
+    2: _max_pool("max_pool2d_with_indices", "MaxPool2DWithIndicesBackward0"),
+    3: _max_pool("max_pool3d_with_indices", "MaxPool3DWithIndicesBackward0"),
+}
 
 
 # ---------------------------------------------------------------- means
@@ -138,11 +177,23 @@ def _mean_back(g, at, divisor):
 
 
 def _avg_pool(n):
-    declare(f"avg_pool{n}d_back", _mean_back, "self", "at divisor", node=f"AvgPool{n}DBackwardBackward0",
-            self=lambda F, g, at, divisor: getattr(F, f"avg_pool{n}d_op")(g, at, divisor))  # fmt: skip
-    return declare(f"avg_pool{n}d_op", _mean_forward, "self", "at divisor", node=f"AvgPool{n}DBackward0",
-                   formula="g / size of the window, to all it sees",
-                   self=lambda F, g, at, divisor: getattr(F, f"avg_pool{n}d_back")(g, at, divisor))  # fmt: skip
+    declare(
+        f"avg_pool{n}d_back",
+        _mean_back,
+        "self",
+        "at divisor",
+        node=f"AvgPool{n}DBackwardBackward0",
+        self=lambda F, g, at, divisor: getattr(F, f"avg_pool{n}d_op")(g, at, divisor),
+    )
+    return declare(
+        f"avg_pool{n}d_op",
+        _mean_forward,
+        "self",
+        "at divisor",
+        node=f"AvgPool{n}DBackward0",
+        formula="g / size of the window, to all it sees",
+        self=lambda F, g, at, divisor: getattr(F, f"avg_pool{n}d_back")(g, at, divisor),
+    )
 
 
 avg_pool = {n: _avg_pool(n) for n in (1, 2, 3)}
@@ -203,11 +254,23 @@ def _adaptive_back(g, image, out):
 
 
 def _adaptive_avg(n):
-    declare(f"adaptive_avg_pool{n}d_back", _adaptive_back, "self", "image out", node=f"AdaptiveAvgPool{n}DBackwardBackward0",
-            self=lambda F, g, image, out: getattr(F, f"adaptive_avg_pool{n}d_op")(g, image, out))  # fmt: skip
-    return declare(f"adaptive_avg_pool{n}d_op", _adaptive_forward, "self", "image out", node=f"AdaptiveAvgPool{n}DBackward0",
-                   formula="g / size of the bin, to all it covers",
-                   self=lambda F, g, image, out: getattr(F, f"adaptive_avg_pool{n}d_back")(g, image, out))  # fmt: skip
+    declare(
+        f"adaptive_avg_pool{n}d_back",
+        _adaptive_back,
+        "self",
+        "image out",
+        node=f"AdaptiveAvgPool{n}DBackwardBackward0",
+        self=lambda F, g, image, out: getattr(F, f"adaptive_avg_pool{n}d_op")(g, image, out),
+    )
+    return declare(
+        f"adaptive_avg_pool{n}d_op",
+        _adaptive_forward,
+        "self",
+        "image out",
+        node=f"AdaptiveAvgPool{n}DBackward0",
+        formula="g / size of the bin, to all it covers",
+        self=lambda F, g, image, out: getattr(F, f"adaptive_avg_pool{n}d_back")(g, image, out),
+    )
 
 
 adaptive_avg = {n: _adaptive_avg(n) for n in (2, 3)}
@@ -237,19 +300,47 @@ def _unpool_forward(x, index, shape, n):
 
 
 _PLACES = "index shape n"
-declare("flat_take", _flat_take, "self", _PLACES, node="GatherBackward0",
-        self=lambda F, g, index, shape, n: F.flat_put(g, index, shape, n))  # fmt: skip
-declare("flat_put", _flat_put, "self", _PLACES, node="MaxPoolBackwardBackward0",
-        self=lambda F, g, index, shape, n: F.flat_take(g, index, shape, n))  # fmt: skip
-max_unpool = {n: declare(f"max_unpool{n}d_op", _unpool_forward, "self", _PLACES, node=f"MaxUnpool{n}DBackward0",
-                         formula="g at the places of the largest", self=lambda F, g, index, shape, n: F.flat_take(g, index, shape, n))
-              for n in (2, 3)}  # fmt: skip
+declare(
+    "flat_take",
+    _flat_take,
+    "self",
+    _PLACES,
+    node="GatherBackward0",
+    self=lambda F, g, index, shape, n: F.flat_put(g, index, shape, n),
+)
+declare(
+    "flat_put",
+    _flat_put,
+    "self",
+    _PLACES,
+    node="MaxPoolBackwardBackward0",
+    self=lambda F, g, index, shape, n: F.flat_take(g, index, shape, n),
+)
+max_unpool = {
+    n: declare(
+        f"max_unpool{n}d_op",
+        _unpool_forward,
+        "self",
+        _PLACES,
+        node=f"MaxUnpool{n}DBackward0",
+        formula="g at the places of the largest",
+        self=lambda F, g, index, shape, n: F.flat_take(g, index, shape, n),
+    )
+    for n in (2, 3)
+}
 
 
 def _binned(name, node):
     """Max pooling over windows given by flat index."""
-    return declare(name, lambda x, box, index, shape, n: box.pop(), "self", f"box {_PLACES}", node=node,
-                   formula="g to the largest of each window", self=lambda F, g, index, shape, n: F.flat_put(g, index, shape, n))  # fmt: skip
+    return declare(
+        name,
+        lambda x, box, index, shape, n: box.pop(),
+        "self",
+        f"box {_PLACES}",
+        node=node,
+        formula="g to the largest of each window",
+        self=lambda F, g, index, shape, n: F.flat_put(g, index, shape, n),
+    )
 
 
 binned = {
@@ -261,7 +352,8 @@ binned = {
 
 
 def largest_in_bins(x, spans):
-    """(values, flat indices) of the largest element in every box of ``spans`` (one list of (start, end) a dimension)."""
+    """(values, flat indices) of the largest element in every box of ``spans`` (one list of (start,
+    end) a dimension)."""
     n = len(spans)
     image = x.shape[-n:]
     lead = x.shape[:-n]

@@ -60,8 +60,15 @@ def cubic_matrix(count, size, align_corners, scale):
 
 
 def _support(count, size, align_corners, scale, reach, kernel):
-    """(count, size): an antialiasing kernel stretched over as many old pixels as a new one covers."""
-    step = (size - 1) / (count - 1) if align_corners and count > 1 else 1.0 / scale if scale else size / count
+    """(count, size): an antialiasing kernel stretched over as many old pixels as a new one
+    covers."""
+    step = (
+        (size - 1) / (count - 1)
+        if align_corners and count > 1
+        else 1.0 / scale
+        if scale
+        else size / count
+    )
     stretch = max(step, 1.0)
     out = xp.zeros((count, size))
     for k in range(count):
@@ -89,21 +96,42 @@ def _apply(x, matrices):
 
 
 def _resizing(name, node):
-    declare(f"{name}_back", lambda g, matrices: _apply(g, [m.T for m in matrices]), "self", "matrices",
-            node=node.replace("Backward0", "BackwardBackward0"), self=lambda F, g, matrices: getattr(F, name)(g, matrices))  # fmt: skip
-    return declare(name, _apply, "self", "matrices", node=node, formula="g, weighted back to the old pixels",
-                   self=lambda F, g, matrices: getattr(F, f"{name}_back")(g, matrices))  # fmt: skip
+    declare(
+        f"{name}_back",
+        lambda g, matrices: _apply(g, [m.T for m in matrices]),
+        "self",
+        "matrices",
+        node=node.replace("Backward0", "BackwardBackward0"),
+        self=lambda F, g, matrices: getattr(F, name)(g, matrices),
+    )
+    return declare(
+        name,
+        _apply,
+        "self",
+        "matrices",
+        node=node,
+        formula="g, weighted back to the old pixels",
+        self=lambda F, g, matrices: getattr(F, f"{name}_back")(g, matrices),
+    )
 
 
 RESIZE = {
-    (mode, n): _resizing(f"upsample_{word.lower()}{n}d", f"Upsample{word}{'' if word.endswith('Aa') else f'{n}D'}Backward0")
+    (mode, n): _resizing(
+        f"upsample_{word.lower()}{n}d",
+        f"Upsample{word}{'' if word.endswith('Aa') else f'{n}D'}Backward0",
+    )
     for mode, word, dims in (
-        ("nearest", "Nearest", (1, 2, 3)), ("nearest-exact", "NearestExact", (1, 2, 3)), ("linear", "Linear", (1,)),
-        ("bilinear", "Bilinear", (2,)), ("bicubic", "Bicubic", (2,)), ("trilinear", "Trilinear", (3,)),
-        ("bilinear-aa", "Bilinear2DAa", (2,)), ("bicubic-aa", "Bicubic2DAa", (2,)),
+        ("nearest", "Nearest", (1, 2, 3)),
+        ("nearest-exact", "NearestExact", (1, 2, 3)),
+        ("linear", "Linear", (1,)),
+        ("bilinear", "Bilinear", (2,)),
+        ("bicubic", "Bicubic", (2,)),
+        ("trilinear", "Trilinear", (3,)),
+        ("bilinear-aa", "Bilinear2DAa", (2,)),
+        ("bicubic-aa", "Bicubic2DAa", (2,)),
     )
     for n in dims
-}  # fmt: skip
+}
 
 
 # ---------------------------------------------------------------- pixels to channels and back
@@ -123,18 +151,39 @@ def _unshuffle(x, r):
     return x.reshape(*lead, c * r * r, h // r, w // r)
 
 
-pixel_shuffle = declare("pixel_shuffle", _shuffle, "self", "r", formula="g in the old order", self=lambda F, g, r: F.pixel_unshuffle(g, r))
-pixel_unshuffle = declare("pixel_unshuffle", _unshuffle, "self", "r", formula="g in the old order",
-                          self=lambda F, g, r: F.pixel_shuffle(g, r))  # fmt: skip
+pixel_shuffle = declare(
+    "pixel_shuffle",
+    _shuffle,
+    "self",
+    "r",
+    formula="g in the old order",
+    self=lambda F, g, r: F.pixel_unshuffle(g, r),
+)
+pixel_unshuffle = declare(
+    "pixel_unshuffle",
+    _unshuffle,
+    "self",
+    "r",
+    formula="g in the old order",
+    self=lambda F, g, r: F.pixel_shuffle(g, r),
+)
 
 
 def _mix(x, groups):
     n, c = x.shape[:2]
-    return xp.ascontiguousarray(x.reshape(n, groups, c // groups, *x.shape[2:]).swapaxes(1, 2)).reshape(x.shape)
+    return xp.ascontiguousarray(
+        x.reshape(n, groups, c // groups, *x.shape[2:]).swapaxes(1, 2)
+    ).reshape(x.shape)
 
 
-channel_shuffle = declare("channel_shuffle", _mix, "self", "groups", formula="g in the old order",
-                          self=lambda F, g, self_shape, groups: F.channel_shuffle(g, self_shape[1] // groups))  # fmt: skip
+channel_shuffle = declare(
+    "channel_shuffle",
+    _mix,
+    "self",
+    "groups",
+    formula="g in the old order",
+    self=lambda F, g, self_shape, groups: F.channel_shuffle(g, self_shape[1] // groups),
+)
 
 
 # ---------------------------------------------------------------- sampling at given places
@@ -161,7 +210,11 @@ def _mirrored(F, at, low, high):
     start, span = low / 2, (high - low) / 2
     d = F.abs(at - start)
     turns = xp.floor((d if isinstance(d, xp.ndarray) else d._a) / span)
-    rest = d - F.constant(turns * d.dtype.type(span)) if isinstance(d, xp.ndarray) else d - F.constant(turns * span)
+    rest = (
+        d - F.constant(turns * d.dtype.type(span))
+        if isinstance(d, xp.ndarray)
+        else d - F.constant(turns * span)
+    )
     odd = F.constant(turns % 2 == 1)
     return F.where(odd, span - rest, rest) + start
 

@@ -10,6 +10,21 @@ from .sgd import SGD
 from .variants import ASGD, Adamax, NAdam, RAdam, Rprop
 
 __all__ = [
-    "ASGD", "Adadelta", "Adafactor", "Adagrad", "Adam", "AdamW", "Adamax", "LBFGS", "Muon", "NAdam", "Optimizer", "RAdam",
-    "RMSprop", "Rprop", "SGD", "lr_scheduler", "swa_utils",
-]  # fmt: skip
+    "ASGD",
+    "Adadelta",
+    "Adafactor",
+    "Adagrad",
+    "Adam",
+    "AdamW",
+    "Adamax",
+    "LBFGS",
+    "Muon",
+    "NAdam",
+    "Optimizer",
+    "RAdam",
+    "RMSprop",
+    "Rprop",
+    "SGD",
+    "lr_scheduler",
+    "swa_utils",
+]

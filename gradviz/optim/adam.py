@@ -20,16 +20,36 @@ from .optimizer import (
 )
 
 _LATER = (
-    ("amsgrad", False), ("maximize", False), ("foreach", None), ("capturable", False), ("differentiable", False), ("fused", None),
+    ("amsgrad", False),
+    ("maximize", False),
+    ("foreach", None),
+    ("capturable", False),
+    ("differentiable", False),
+    ("fused", None),
     ("decoupled_weight_decay", False),
-)  # fmt: skip
+)
 
 
 class Adam(Rule):
-    """Steps of the running mean of the gradient over the root of its running square, both corrected for their start."""
+    """Steps of the running mean of the gradient over the root of its running square, both corrected
+    for their start."""
 
-    def __init__(self, params, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0, amsgrad=False, *, foreach=None,
-                 maximize=False, capturable=False, differentiable=False, fused=None, decoupled_weight_decay=False):  # fmt: skip
+    def __init__(
+        self,
+        params,
+        lr=1e-3,
+        betas=(0.9, 0.999),
+        eps=1e-8,
+        weight_decay=0,
+        amsgrad=False,
+        *,
+        foreach=None,
+        maximize=False,
+        capturable=False,
+        differentiable=False,
+        fused=None,
+        decoupled_weight_decay=False,
+    ):
         check_lr(lr)
         check_at_least_zero(eps, "epsilon value")
         check_betas(betas)
@@ -37,11 +57,22 @@ class Adam(Rule):
         refuse_differentiable(differentiable)
         if fused and foreach:
             raise RuntimeError("`fused` and `foreach` cannot be `True` together.")
-        super().__init__(params, {
-            "lr": lr, "betas": tuple(betas), "eps": eps, "weight_decay": weight_decay, "amsgrad": amsgrad, "maximize": maximize,
-            "foreach": foreach, "capturable": capturable, "differentiable": differentiable, "fused": fused,
-            "decoupled_weight_decay": decoupled_weight_decay,
-        })  # fmt: skip
+        super().__init__(
+            params,
+            {
+                "lr": lr,
+                "betas": tuple(betas),
+                "eps": eps,
+                "weight_decay": weight_decay,
+                "amsgrad": amsgrad,
+                "maximize": maximize,
+                "foreach": foreach,
+                "capturable": capturable,
+                "differentiable": differentiable,
+                "fused": fused,
+                "decoupled_weight_decay": decoupled_weight_decay,
+            },
+        )
 
     def __setstate__(self, state):
         super().__setstate__(state)
@@ -55,8 +86,16 @@ class Adam(Rule):
 
     def _options(self, group):
         beta1, beta2 = group["betas"]
-        return (number(group["lr"]), number(beta1), number(beta2), group["eps"], group["weight_decay"], group["amsgrad"],
-                group["maximize"], group["decoupled_weight_decay"])  # fmt: skip
+        return (
+            number(group["lr"]),
+            number(beta1),
+            number(beta2),
+            group["eps"],
+            group["weight_decay"],
+            group["amsgrad"],
+            group["maximize"],
+            group["decoupled_weight_decay"],
+        )
 
     def _update(self, options, p, g, state):
         lr, beta1, beta2, eps, decay, amsgrad, maximize, decoupled = options
@@ -73,7 +112,13 @@ class Adam(Rule):
         elif decay:
             g = g + p * decay
         root = math.sqrt(1 - beta2**step)
-        numbers = (1 - beta1, beta2, math.sqrt(1 - beta2), eps * root, lr / (1 - beta1**step) * root)
+        numbers = (
+            1 - beta1,
+            beta2,
+            math.sqrt(1 - beta2),
+            eps * root,
+            lr / (1 - beta1**step) * root,
+        )
         arrays = [p, g, state["exp_avg"]._a, state["exp_avg_sq"]._a]
         if amsgrad:
             arrays.append(state["max_exp_avg_sq"]._a)
@@ -83,7 +128,8 @@ class Adam(Rule):
 
 
 def _advance(numbers, p, g, mean, square, largest=None):
-    """One block. The correction of the second moment is folded into ``eps`` and the step, to save a pass."""
+    """One block. The correction of the second moment is folded into ``eps`` and the step, to save a
+    pass."""
     rest1, beta2, root_rest2, eps, size = numbers
     t = scratch.like(g)
     xp.subtract(g, mean, out=t)
@@ -105,10 +151,35 @@ def _advance(numbers, p, g, mean, square, largest=None):
 class AdamW(Adam):
     """``Adam`` whose weight decay shrinks the parameters directly."""
 
-    def __init__(self, params, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=1e-2, amsgrad=False, *, maximize=False,
-                 foreach=None, capturable=False, differentiable=False, fused=None):  # fmt: skip
-        super().__init__(params, lr, betas, eps, weight_decay, amsgrad, foreach=foreach, maximize=maximize, capturable=capturable,
-                         differentiable=differentiable, fused=fused, decoupled_weight_decay=True)  # fmt: skip
+    def __init__(
+        self,
+        params,
+        lr=1e-3,
+        betas=(0.9, 0.999),
+        eps=1e-8,
+        weight_decay=1e-2,
+        amsgrad=False,
+        *,
+        maximize=False,
+        foreach=None,
+        capturable=False,
+        differentiable=False,
+        fused=None,
+    ):
+        super().__init__(
+            params,
+            lr,
+            betas,
+            eps,
+            weight_decay,
+            amsgrad,
+            foreach=foreach,
+            maximize=maximize,
+            capturable=capturable,
+            differentiable=differentiable,
+            fused=fused,
+            decoupled_weight_decay=True,
+        )
 
     def __setstate__(self, state):
         super().__setstate__(state)

@@ -17,7 +17,8 @@ from .optimizer import (
 
 
 def directed(p, g, group):
-    """The gradient with ``maximize`` and ``weight_decay`` applied; out of place where it changes."""
+    """The gradient with ``maximize`` and ``weight_decay`` applied; out of place where it
+    changes."""
     if group["maximize"]:
         g = -g
     return g + p * number(group["weight_decay"]) if group["weight_decay"] else g
@@ -32,18 +33,41 @@ def average_square(square, g, keep):
 class RMSprop(Rule):
     """The gradient over the root of the running mean of its square."""
 
-    def __init__(self, params, lr=1e-2, alpha=0.99, eps=1e-8, weight_decay=0, momentum=0, centered=False, capturable=False,
-                 foreach=None, maximize=False, differentiable=False):  # fmt: skip
+    def __init__(
+        self,
+        params,
+        lr=1e-2,
+        alpha=0.99,
+        eps=1e-8,
+        weight_decay=0,
+        momentum=0,
+        centered=False,
+        capturable=False,
+        foreach=None,
+        maximize=False,
+        differentiable=False,
+    ):
         check_lr(lr)
         check_at_least_zero(eps, "epsilon value")
         check_at_least_zero(momentum, "momentum value")
         check_at_least_zero(weight_decay, "weight_decay value")
         check_at_least_zero(alpha, "alpha value")
         refuse_differentiable(differentiable)
-        super().__init__(params, {
-            "lr": lr, "momentum": momentum, "alpha": alpha, "eps": eps, "centered": centered, "weight_decay": weight_decay,
-            "capturable": capturable, "foreach": foreach, "maximize": maximize, "differentiable": differentiable,
-        })  # fmt: skip
+        super().__init__(
+            params,
+            {
+                "lr": lr,
+                "momentum": momentum,
+                "alpha": alpha,
+                "eps": eps,
+                "centered": centered,
+                "weight_decay": weight_decay,
+                "capturable": capturable,
+                "foreach": foreach,
+                "maximize": maximize,
+                "differentiable": differentiable,
+            },
+        )
 
     def _update(self, group, p, g, state):
         if not state:
@@ -73,19 +97,40 @@ class RMSprop(Rule):
 class Adagrad(Rule):
     """The gradient over the root of the sum of its squares."""
 
-    def __init__(self, params, lr=1e-2, lr_decay=0, weight_decay=0, initial_accumulator_value=0, eps=1e-10, foreach=None, *,
-                 maximize=False, differentiable=False, fused=None):  # fmt: skip
+    def __init__(
+        self,
+        params,
+        lr=1e-2,
+        lr_decay=0,
+        weight_decay=0,
+        initial_accumulator_value=0,
+        eps=1e-10,
+        foreach=None,
+        *,
+        maximize=False,
+        differentiable=False,
+        fused=None,
+    ):
         check_lr(lr)
         check_at_least_zero(lr_decay, "lr_decay value")
         check_at_least_zero(weight_decay, "weight_decay value")
         check_at_least_zero(initial_accumulator_value, "initial_accumulator_value value")
         check_at_least_zero(eps, "epsilon value")
         refuse_differentiable(differentiable)
-        super().__init__(params, {
-            "lr": lr, "lr_decay": lr_decay, "eps": eps, "weight_decay": weight_decay,
-            "initial_accumulator_value": initial_accumulator_value, "foreach": foreach, "maximize": maximize,
-            "differentiable": differentiable, "fused": fused,
-        })  # fmt: skip
+        super().__init__(
+            params,
+            {
+                "lr": lr,
+                "lr_decay": lr_decay,
+                "eps": eps,
+                "weight_decay": weight_decay,
+                "initial_accumulator_value": initial_accumulator_value,
+                "foreach": foreach,
+                "maximize": maximize,
+                "differentiable": differentiable,
+                "fused": fused,
+            },
+        )
         for group in self.param_groups:
             for p in group["params"]:
                 start = group["initial_accumulator_value"]
@@ -99,28 +144,56 @@ class Adagrad(Rule):
         g = directed(p, g, group)
         total = state["sum"]._a
         total += g * g
-        p -= g / (xp.sqrt(total) + group["eps"]) * (number(group["lr"]) / (1 + (step - 1) * group["lr_decay"]))
+        p -= (
+            g
+            / (xp.sqrt(total) + group["eps"])
+            * (number(group["lr"]) / (1 + (step - 1) * group["lr_decay"]))
+        )
 
 
 class Adadelta(Rule):
     """The gradient times the ratio of the running means of past steps and past gradients."""
 
-    def __init__(self, params, lr=1.0, rho=0.9, eps=1e-6, weight_decay=0, foreach=None, *, capturable=False, maximize=False,
-                 differentiable=False):  # fmt: skip
+    def __init__(
+        self,
+        params,
+        lr=1.0,
+        rho=0.9,
+        eps=1e-6,
+        weight_decay=0,
+        foreach=None,
+        *,
+        capturable=False,
+        maximize=False,
+        differentiable=False,
+    ):
         check_lr(lr)
         if not 0.0 <= rho <= 1.0:
             raise ValueError(f"Invalid rho value: {rho}")
         check_at_least_zero(eps, "epsilon value")
         check_at_least_zero(weight_decay, "weight_decay value")
         refuse_differentiable(differentiable)
-        super().__init__(params, {
-            "lr": lr, "rho": rho, "eps": eps, "weight_decay": weight_decay, "maximize": maximize, "capturable": capturable,
-            "foreach": foreach, "differentiable": differentiable,
-        })  # fmt: skip
+        super().__init__(
+            params,
+            {
+                "lr": lr,
+                "rho": rho,
+                "eps": eps,
+                "weight_decay": weight_decay,
+                "maximize": maximize,
+                "capturable": capturable,
+                "foreach": foreach,
+                "differentiable": differentiable,
+            },
+        )
 
     def _update(self, group, p, g, state):
         if not state:
-            state["step"], state["square_avg"], state["acc_delta"] = new_step(), zeros_like(p), zeros_like(p)
+            state["step"], state["square_avg"], state["acc_delta"] = (
+                new_step(),
+                zeros_like(p),
+                zeros_like(p),
+            )
         count_step(state)
         g = directed(p, g, group)
         rho, eps = group["rho"], group["eps"]

@@ -12,23 +12,42 @@ from .optimizer import Optimizer, check_lr, number
 class LBFGS(Optimizer):
     """``step(closure)`` evaluates the loss several times; one parameter group."""
 
-    def __init__(self, params, lr=1, max_iter=20, max_eval=None, tolerance_grad=1e-7, tolerance_change=1e-9, history_size=100,
-                 line_search_fn=None):  # fmt: skip
+    def __init__(
+        self,
+        params,
+        lr=1,
+        max_iter=20,
+        max_eval=None,
+        tolerance_grad=1e-7,
+        tolerance_change=1e-9,
+        history_size=100,
+        line_search_fn=None,
+    ):
         check_lr(lr)
-        super().__init__(params, {
-            "lr": lr, "max_iter": max_iter, "max_eval": max_iter * 5 // 4 if max_eval is None else max_eval,
-            "tolerance_grad": tolerance_grad, "tolerance_change": tolerance_change, "history_size": history_size,
-            "line_search_fn": line_search_fn,
-        })  # fmt: skip
+        super().__init__(
+            params,
+            {
+                "lr": lr,
+                "max_iter": max_iter,
+                "max_eval": max_iter * 5 // 4 if max_eval is None else max_eval,
+                "tolerance_grad": tolerance_grad,
+                "tolerance_change": tolerance_change,
+                "history_size": history_size,
+                "line_search_fn": line_search_fn,
+            },
+        )
         if len(self.param_groups) != 1:
             raise ValueError("LBFGS doesn't support per-parameter options (parameter groups)")
         self._params = self.param_groups[0]["params"]
 
     # ------------------------------------------------------------ flat vectors
     def _gradient(self):
-        return xp.concatenate([
-            xp.zeros(p.numel(), p._a.dtype) if p._grad is None else p._grad._a.ravel() for p in self._params
-        ])  # fmt: skip
+        return xp.concatenate(
+            [
+                xp.zeros(p.numel(), p._a.dtype) if p._grad is None else p._grad._a.ravel()
+                for p in self._params
+            ]
+        )
 
     def _move(self, size, direction):
         start = 0
@@ -76,7 +95,9 @@ class LBFGS(Optimizer):
             direction = memory.direction(gradient, state["n_iter"] == 1)
             memory.before = gradient.copy()
             previous = memory.loss = loss
-            size = min(1.0, 1.0 / float(xp.abs(gradient).sum())) * lr if state["n_iter"] == 1 else lr
+            size = (
+                min(1.0, 1.0 / float(xp.abs(gradient).sum())) * lr if state["n_iter"] == 1 else lr
+            )
             memory.size = size
             slope = float(gradient.dot(direction))
             if slope > -group["tolerance_change"]:
@@ -86,7 +107,13 @@ class LBFGS(Optimizer):
                 if group["line_search_fn"] != "strong_wolfe":
                     raise RuntimeError("only 'strong_wolfe' is supported")
                 start = [p._a.copy() for p in self._params]
-                search = _Search(lambda t, x=start, d=direction: self._evaluate(run, x, t, d), direction, loss, gradient, slope)
+                search = _Search(
+                    lambda t, x=start, d=direction: self._evaluate(run, x, t, d),
+                    direction,
+                    loss,
+                    gradient,
+                    slope,
+                )
                 loss, gradient, size, count = search.run(size, group["max_eval"] - evaluations)
                 memory.size = size
                 self._move(size, direction)
@@ -97,9 +124,16 @@ class LBFGS(Optimizer):
                     gradient = self._gradient()
             evaluations += count
             state["func_evals"] += count
-            if iteration == limit or evaluations >= group["max_eval"] or _largest(gradient) <= group["tolerance_grad"]:
+            if (
+                iteration == limit
+                or evaluations >= group["max_eval"]
+                or _largest(gradient) <= group["tolerance_grad"]
+            ):
                 return
-            if _largest(direction * size) <= group["tolerance_change"] or abs(loss - previous) < group["tolerance_change"]:
+            if (
+                _largest(direction * size) <= group["tolerance_change"]
+                or abs(loss - previous) < group["tolerance_change"]
+            ):
                 return
 
 
@@ -124,9 +158,14 @@ class _Memory:
     def keep(self, state):
         """Write everything back as tensors and numbers."""
         state["d"], state["t"] = wrap(self.last), self.size
-        state["old_dirs"], state["old_stps"] = [wrap(x) for x in self.changes], [wrap(x) for x in self.steps]
+        state["old_dirs"], state["old_stps"] = (
+            [wrap(x) for x in self.changes],
+            [wrap(x) for x in self.steps],
+        )
         state["ro"] = [wrap(xp.asarray(x, self.last.dtype)) for x in self.rates]
-        state["H_diag"] = self.scale if not self.rates else wrap(xp.asarray(self.scale, self.last.dtype))
+        state["H_diag"] = (
+            self.scale if not self.rates else wrap(xp.asarray(self.scale, self.last.dtype))
+        )
         state["prev_flat_grad"], state["prev_loss"] = wrap(self.before), self.loss
 
     def direction(self, gradient, first):
@@ -178,7 +217,8 @@ def _cubic(x1, f1, g1, x2, f2, g2, low=None, high=None):
 
 
 class _Search:
-    """A step length that satisfies the strong Wolfe conditions: first bracket one, then close in."""
+    """A step length that satisfies the strong Wolfe conditions: first bracket one, then close
+    in."""
 
     enough, flat, smallest = 1e-4, 0.9, 1e-9
 
@@ -213,8 +253,16 @@ class _Search:
                 return [point], True, k
             if point[3] >= 0:
                 return [before, point], False, k
-            size = _cubic(before[0], before[1], before[3], point[0], point[1], point[3],
-                          point[0] + 0.01 * (point[0] - before[0]), point[0] * 10)  # fmt: skip
+            size = _cubic(
+                before[0],
+                before[1],
+                before[3],
+                point[0],
+                point[1],
+                point[3],
+                point[0] + 0.01 * (point[0] - before[0]),
+                point[0] * 10,
+            )
             before, point = point, self.at(size)
         return [self.start, point], False, limit
 
@@ -248,5 +296,7 @@ class _Search:
         if min(most - size, size - least) >= margin:
             return size, False
         if stuck or size >= most or size <= least:
-            return (most - margin if abs(size - most) < abs(size - least) else least + margin), False
+            return (
+                most - margin if abs(size - most) < abs(size - least) else least + margin
+            ), False
         return size, True

@@ -14,12 +14,17 @@ from ..engine.dispatch import Tensor
 from .optimizer import Optimizer
 
 EPOCH_DEPRECATION_WARNING = (
-    "The epoch parameter in `scheduler.step()` was not necessary and is being deprecated where possible. Please use "
-    "`scheduler.step()` to step the scheduler. During the deprecation, if epoch is different from None, the closed form is used "
-    "instead of the new chainable form, where available. Please open an issue if you are unable to replicate your use case: "
+    "The epoch parameter in `scheduler.step()` was not necessary and is being deprecated where "
+    "possible. Please use "
+    "`scheduler.step()` to step the scheduler. During the deprecation, if epoch is different from "
+    "None, the closed form is used "
+    "instead of the new chainable form, where available. Please open an issue if you are unable "
+    "to replicate your use case: "
     "https://github.com/pytorch/pytorch/issues/new/choose."
 )
-_ADVICE = "See more details at https://pytorch.org/docs/stable/optim.html#how-to-adjust-learning-rate"
+_ADVICE = (
+    "See more details at https://pytorch.org/docs/stable/optim.html#how-to-adjust-learning-rate"
+)
 
 
 def _copied(x):
@@ -38,14 +43,18 @@ def _each(name, optimizer, value):
     count = len(optimizer.param_groups)
     if isinstance(value, (list, tuple)):
         if len(value) != count:
-            raise ValueError(f"{name} must have the same length as optimizer.param_groups. {name} has {len(value)} values, "
-                             f"param_groups has {count}.")  # fmt: skip
+            raise ValueError(
+                f"{name} must have the same length as optimizer.param_groups. {name} has "
+                f"{len(value)} values, "
+                f"param_groups has {count}."
+            )
         return list(value)
     return [value] * count
 
 
 class LRScheduler:
-    """Base class: subclasses define ``get_lr()`` from ``last_epoch``, ``base_lrs`` and the groups' current rates."""
+    """Base class: subclasses define ``get_lr()`` from ``last_epoch``, ``base_lrs`` and the groups'
+    current rates."""
 
     _get_lr_called_within_step = False
     _is_initial = False
@@ -59,9 +68,11 @@ class LRScheduler:
                 group.setdefault("initial_lr", _copied(group["lr"]))
             elif "initial_lr" not in group:
                 raise KeyError(
-                    f"param 'initial_lr' is not specified in param_groups[{i}] when resuming scheduler with last_epoch >= 0.\n"
+                    f"param 'initial_lr' is not specified in param_groups[{i}] when resuming "
+                    "scheduler with last_epoch >= 0.\n"
                     "This typically happens when:\n"
-                    "1. You're trying to resume training from a checkpoint but haven't properly loaded the optimizer state\n"
+                    "1. You're trying to resume training from a checkpoint but haven't properly "
+                    "loaded the optimizer state\n"
                     "2. You're using last_epoch >= 0 for a fresh training run (not recommended)"
                 )
         self.base_lrs = [_copied(g["initial_lr"]) for g in optimizer.param_groups]
@@ -96,7 +107,10 @@ class LRScheduler:
     def _current(self):
         if not self._get_lr_called_within_step:
             warnings.warn(
-                "To get the last learning rate computed by the scheduler, please use `get_last_lr()`.", UserWarning, stacklevel=3
+                "To get the last learning rate computed by the scheduler, please use "
+                "`get_last_lr()`.",
+                UserWarning,
+                stacklevel=3,
             )
         return [_copied(g["lr"]) for g in self.optimizer.param_groups]
 
@@ -112,15 +126,18 @@ class LRScheduler:
     def _check_order(self):
         if not hasattr(self.optimizer.step, "_wrapped_by_lr_sched"):
             warnings.warn(
-                "Seems like `optimizer.step()` has been overridden after learning rate scheduler initialization. Please, make sure "
+                "Seems like `optimizer.step()` has been overridden after learning rate scheduler "
+                "initialization. Please, make sure "
                 f"to call `optimizer.step()` before `lr_scheduler.step()`. {_ADVICE}",
                 UserWarning,
                 stacklevel=3,
             )
         elif not getattr(self.optimizer, "_opt_called", False):
             warnings.warn(
-                "Detected call of `lr_scheduler.step()` before `optimizer.step()`. In PyTorch 1.1.0 and later, you should call them "
-                "in the opposite order: `optimizer.step()` before `lr_scheduler.step()`.  Failure to do this will result in PyTorch "
+                "Detected call of `lr_scheduler.step()` before `optimizer.step()`. In PyTorch "
+                "1.1.0 and later, you should call them "
+                "in the opposite order: `optimizer.step()` before `lr_scheduler.step()`.  Failure "
+                "to do this will result in PyTorch "
                 f"skipping the first value of the learning rate schedule. {_ADVICE}",
                 UserWarning,
                 stacklevel=3,
@@ -181,7 +198,10 @@ class _Lambdas(LRScheduler):
     def state_dict(self):
         """Everything but the optimizer; of the functions, only the state of callable objects."""
         out = {k: v for k, v in self.__dict__.items() if k not in ("optimizer", "lr_lambdas")}
-        out["lr_lambdas"] = [None if isinstance(f, types.FunctionType) else f.__dict__.copy() for f in self.lr_lambdas]
+        out["lr_lambdas"] = [
+            None if isinstance(f, types.FunctionType) else f.__dict__.copy()
+            for f in self.lr_lambdas
+        ]
         return out
 
     def load_state_dict(self, state_dict):
@@ -197,7 +217,10 @@ class LambdaLR(_Lambdas):
 
     def get_lr(self):
         self._current()
-        return [base * f(self.last_epoch) for base, f in zip(self.base_lrs, self.lr_lambdas, strict=True)]
+        return [
+            base * f(self.last_epoch)
+            for base, f in zip(self.base_lrs, self.lr_lambdas, strict=True)
+        ]
 
 
 class MultiplicativeLR(_Lambdas):
@@ -211,7 +234,11 @@ class MultiplicativeLR(_Lambdas):
 
     def get_lr(self):
         now = self._current()
-        return now if self._is_initial else [lr * f(self.last_epoch) for lr, f in zip(now, self.lr_lambdas, strict=True)]
+        return (
+            now
+            if self._is_initial
+            else [lr * f(self.last_epoch) for lr, f in zip(now, self.lr_lambdas, strict=True)]
+        )
 
 
 class StepLR(LRScheduler):
@@ -239,8 +266,11 @@ class MultiStepLR(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self):
-        return [lr * self.gamma ** self.milestones[self.last_epoch] for lr in self._current()] if (
-            self.last_epoch in self.milestones) else self._current()  # fmt: skip
+        return (
+            [lr * self.gamma ** self.milestones[self.last_epoch] for lr in self._current()]
+            if (self.last_epoch in self.milestones)
+            else self._current()
+        )
 
     def _get_closed_form_lr(self):
         passed = bisect_right(sorted(self.milestones.elements()), self.last_epoch)
@@ -260,18 +290,28 @@ class ConstantLR(LRScheduler):
         now = self._current()
         if self.last_epoch == 0:
             return [lr * self.factor for lr in now]
-        return now if self.last_epoch != self.total_iters else [lr * (1.0 / self.factor) for lr in now]
+        return (
+            now if self.last_epoch != self.total_iters else [lr * (1.0 / self.factor) for lr in now]
+        )
 
     def _get_closed_form_lr(self):
-        return [lr * (self.factor + (self.last_epoch >= self.total_iters) * (1 - self.factor)) for lr in self.base_lrs]
+        return [
+            lr * (self.factor + (self.last_epoch >= self.total_iters) * (1 - self.factor))
+            for lr in self.base_lrs
+        ]
 
 
 class LinearLR(LRScheduler):
     """From ``start_factor`` to ``end_factor`` in equal steps over ``total_iters`` epochs."""
 
-    def __init__(self, optimizer, start_factor=1.0 / 3, end_factor=1.0, total_iters=5, last_epoch=-1):
+    def __init__(
+        self, optimizer, start_factor=1.0 / 3, end_factor=1.0, total_iters=5, last_epoch=-1
+    ):
         if start_factor > 1.0 or start_factor <= 0:
-            raise ValueError("Starting multiplicative factor expected to be greater than 0 and less or equal to 1.")
+            raise ValueError(
+                "Starting multiplicative factor expected to be greater than 0 and less or equal "
+                "to 1."
+            )
         if end_factor > 1.0 or end_factor < 0:
             raise ValueError("Ending multiplicative factor expected to be between 0 and 1.")
         self.start_factor, self.end_factor, self.total_iters = start_factor, end_factor, total_iters
@@ -284,11 +324,18 @@ class LinearLR(LRScheduler):
         if self._is_initial or self.last_epoch > self.total_iters:
             return now
         rise = self.end_factor - self.start_factor
-        return [lr * (1.0 + rise / (self.total_iters * self.start_factor + (self.last_epoch - 1) * rise)) for lr in now]
+        return [
+            lr
+            * (1.0 + rise / (self.total_iters * self.start_factor + (self.last_epoch - 1) * rise))
+            for lr in now
+        ]
 
     def _get_closed_form_lr(self):
         part = min(self.total_iters, self.last_epoch) / self.total_iters
-        return [lr * (self.start_factor + (self.end_factor - self.start_factor) * part) for lr in self.base_lrs]
+        return [
+            lr * (self.start_factor + (self.end_factor - self.start_factor) * part)
+            for lr in self.base_lrs
+        ]
 
 
 class ExponentialLR(LRScheduler):
@@ -339,9 +386,14 @@ class CosineAnnealingLR(LRScheduler):
             return now
         low, n, t = self.eta_min, self.T_max, self.last_epoch
         if self._step_count == 1 and t > 0:
-            return [low + (base - low) * (1 + math.cos(t * math.pi / n)) / 2 for base in self.base_lrs]
+            return [
+                low + (base - low) * (1 + math.cos(t * math.pi / n)) / 2 for base in self.base_lrs
+            ]
         if (t - 1 - n) % (2 * n) == 0:
-            return [lr + (base - low) * (1 - math.cos(math.pi / n)) / 2 for lr, base in zip(now, self.base_lrs, strict=True)]
+            return [
+                lr + (base - low) * (1 - math.cos(math.pi / n)) / 2
+                for lr, base in zip(now, self.base_lrs, strict=True)
+            ]
         ratio = (1 + math.cos(math.pi * t / n)) / (1 + math.cos(math.pi * (t - 1) / n))
         return [ratio * (lr - low) + low for lr in now]
 
@@ -351,7 +403,8 @@ class CosineAnnealingLR(LRScheduler):
 
 
 class CosineAnnealingWarmRestarts(LRScheduler):
-    """Half cosines, each ``T_mult`` times as long as the one before, starting with ``T_0`` epochs."""
+    """Half cosines, each ``T_mult`` times as long as the one before, starting with ``T_0``
+    epochs."""
 
     def __init__(self, optimizer, T_0, T_mult=1, eta_min=0.0, last_epoch=-1):
         if T_0 <= 0 or not isinstance(T_0, int):
@@ -359,7 +412,9 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         if T_mult < 1 or not isinstance(T_mult, int):
             raise ValueError(f"Expected integer T_mult >= 1, but got {T_mult}")
         if not isinstance(eta_min, (float, int)):
-            raise ValueError(f"Expected float or int eta_min, but got {eta_min} of type {type(eta_min)}")
+            raise ValueError(
+                f"Expected float or int eta_min, but got {eta_min} of type {type(eta_min)}"
+            )
         self.T_0 = self.T_i = T_0
         self.T_mult, self.eta_min, self.T_cur = T_mult, eta_min, last_epoch
         super().__init__(optimizer, last_epoch)
@@ -406,9 +461,14 @@ class _Momentum(LRScheduler):
 
     def _start_momentum(self, optimizer, base, most, last_epoch):
         if "momentum" not in optimizer.defaults and "betas" not in optimizer.defaults:
-            raise ValueError("optimizer must support momentum or beta1 with `cycle_momentum` option enabled")
+            raise ValueError(
+                "optimizer must support momentum or beta1 with `cycle_momentum` option enabled"
+            )
         self.use_beta1 = "betas" in optimizer.defaults
-        least, most = _each("base_momentum", optimizer, base), _each("max_momentum", optimizer, most)
+        least, most = (
+            _each("base_momentum", optimizer, base),
+            _each("max_momentum", optimizer, most),
+        )
         if last_epoch == -1:
             for group, low, high in zip(optimizer.param_groups, least, most, strict=True):
                 self._set_momentum(group, high)
@@ -425,8 +485,22 @@ class _Momentum(LRScheduler):
 class CyclicLR(_Momentum):
     """Up and down between ``base_lr`` and ``max_lr``."""
 
-    def __init__(self, optimizer, base_lr, max_lr, step_size_up=2000, step_size_down=None, mode="triangular", gamma=1.0,
-                 scale_fn=None, scale_mode="cycle", cycle_momentum=True, base_momentum=0.8, max_momentum=0.9, last_epoch=-1):  # fmt: skip
+    def __init__(
+        self,
+        optimizer,
+        base_lr,
+        max_lr,
+        step_size_up=2000,
+        step_size_down=None,
+        mode="triangular",
+        gamma=1.0,
+        scale_fn=None,
+        scale_mode="cycle",
+        cycle_momentum=True,
+        base_momentum=0.8,
+        max_momentum=0.9,
+        last_epoch=-1,
+    ):
         if not isinstance(optimizer, Optimizer):
             raise TypeError(f"{type(optimizer).__name__} is not an Optimizer")
         base_lrs = _each("base_lr", optimizer, base_lr)
@@ -440,10 +514,14 @@ class CyclicLR(_Momentum):
         if mode not in ("triangular", "triangular2", "exp_range") and scale_fn is None:
             raise ValueError("mode is invalid and scale_fn is None")
         self.mode, self.gamma, self._scale_fn_custom = mode, gamma, scale_fn
-        self.scale_mode = scale_mode if scale_fn is not None else "iterations" if mode == "exp_range" else "cycle"
+        self.scale_mode = (
+            scale_mode if scale_fn is not None else "iterations" if mode == "exp_range" else "cycle"
+        )
         self.cycle_momentum = cycle_momentum
         if cycle_momentum:
-            self.base_momentums, self.max_momentums = self._start_momentum(optimizer, base_momentum, max_momentum, last_epoch)
+            self.base_momentums, self.max_momentums = self._start_momentum(
+                optimizer, base_momentum, max_momentum, last_epoch
+            )
         super().__init__(optimizer, last_epoch)
         self.base_lrs = base_lrs
 
@@ -462,12 +540,18 @@ class CyclicLR(_Momentum):
         height = x / self.step_ratio if x <= self.step_ratio else (x - 1) / (self.step_ratio - 1)
         height *= self.scale_fn(cycle if self.scale_mode == "cycle" else self.last_epoch)
         if self.cycle_momentum:
-            for group, low, high in zip(self.optimizer.param_groups, self.base_momentums, self.max_momentums, strict=True):
+            for group, low, high in zip(
+                self.optimizer.param_groups, self.base_momentums, self.max_momentums, strict=True
+            ):
                 self._set_momentum(group, high - (high - low) * height)
-        return [low + (high - low) * height for low, high in zip(self.base_lrs, self.max_lrs, strict=True)]
+        return [
+            low + (high - low) * height
+            for low, high in zip(self.base_lrs, self.max_lrs, strict=True)
+        ]
 
     def state_dict(self):
-        """Everything but the optimizer; of a custom function, only the state of a callable object."""
+        """Everything but the optimizer; of a custom function, only the state of a callable
+        object."""
         out = super().state_dict()
         custom = out.pop("_scale_fn_custom")
         plain = custom is None or isinstance(custom, types.FunctionType)
@@ -485,9 +569,23 @@ class CyclicLR(_Momentum):
 class OneCycleLR(_Momentum):
     """Up to ``max_lr`` and down to almost nothing, once."""
 
-    def __init__(self, optimizer, max_lr, total_steps=None, epochs=None, steps_per_epoch=None, pct_start=0.3,
-                 anneal_strategy="cos", cycle_momentum=True, base_momentum=0.85, max_momentum=0.95, div_factor=25.0,
-                 final_div_factor=1e4, three_phase=False, last_epoch=-1):  # fmt: skip
+    def __init__(
+        self,
+        optimizer,
+        max_lr,
+        total_steps=None,
+        epochs=None,
+        steps_per_epoch=None,
+        pct_start=0.3,
+        anneal_strategy="cos",
+        cycle_momentum=True,
+        base_momentum=0.85,
+        max_momentum=0.95,
+        div_factor=25.0,
+        final_div_factor=1e4,
+        three_phase=False,
+        last_epoch=-1,
+    ):
         if not isinstance(optimizer, Optimizer):
             raise TypeError(f"{type(optimizer).__name__} is not an Optimizer")
         self.optimizer = optimizer
@@ -495,7 +593,9 @@ class OneCycleLR(_Momentum):
         if not isinstance(pct_start, float) or pct_start < 0 or pct_start > 1:
             raise ValueError(f"Expected float between 0 and 1 pct_start, but got {pct_start}")
         if anneal_strategy not in ("cos", "linear"):
-            raise ValueError(f"anneal_strategy must be one of 'cos' or 'linear', instead got {anneal_strategy}")
+            raise ValueError(
+                f"anneal_strategy must be one of 'cos' or 'linear', instead got {anneal_strategy}"
+            )
         self._schedule_phases = _phases(pct_start, self.total_steps, three_phase)
         self._anneal_func_type = anneal_strategy
         highest = _each("max_lr", optimizer, max_lr)
@@ -517,7 +617,10 @@ class OneCycleLR(_Momentum):
         self._current()
         step = self.last_epoch
         if step > self.total_steps:
-            raise ValueError(f"Tried to step {step} times. The specified number of total steps is {self.total_steps}")
+            raise ValueError(
+                f"Tried to step {step} times. The specified number of total steps is "
+                f"{self.total_steps}"
+            )
         start, phases = 0.0, self._schedule_phases
         index = next((k for k, p in enumerate(phases) if step <= p["end_step"]), len(phases) - 1)
         phase = phases[index]
@@ -528,7 +631,12 @@ class OneCycleLR(_Momentum):
         for group in self.optimizer.param_groups:
             lrs.append(self._anneal(group[phase["start_lr"]], group[phase["end_lr"]], part))
             if self.cycle_momentum:
-                self._set_momentum(group, self._anneal(group[phase["start_momentum"]], group[phase["end_momentum"]], part))
+                self._set_momentum(
+                    group,
+                    self._anneal(
+                        group[phase["start_momentum"]], group[phase["end_momentum"]], part
+                    ),
+                )
         return lrs
 
 
@@ -548,9 +656,12 @@ def _total_steps(total, epochs, per_epoch):
 def _phases(part, total, three):
     def phase(end, lr, momentum):
         return {
-            "end_step": end, "start_lr": lr[0], "end_lr": lr[1], "start_momentum": f"{momentum[0]}_momentum",
+            "end_step": end,
+            "start_lr": lr[0],
+            "end_lr": lr[1],
+            "start_momentum": f"{momentum[0]}_momentum",
             "end_momentum": f"{momentum[1]}_momentum",
-        }  # fmt: skip
+        }
 
     up = phase(float(part * total) - 1, ("initial_lr", "max_lr"), ("max", "base"))
     if not three:
@@ -564,24 +675,35 @@ class SequentialLR(LRScheduler):
 
     def __init__(self, optimizer, schedulers, milestones, last_epoch=-1):
         if len(schedulers) < 1:
-            raise ValueError(f"{type(self).__name__} expects at least one scheduler to be chained, but got no scheduler.")
+            raise ValueError(
+                f"{type(self).__name__} expects at least one scheduler to be chained, but got no "
+                "scheduler."
+            )
         for k, scheduler in enumerate(schedulers):
             if not hasattr(scheduler, "optimizer"):
-                raise TypeError(f"{type(self).__name__} at index {k} should have `optimizer` as its attribute.")
+                raise TypeError(
+                    f"{type(self).__name__} at index {k} should have `optimizer` as its attribute."
+                )
             if isinstance(scheduler, ReduceLROnPlateau):
                 raise ValueError(
-                    f"{type(self).__name__} does not support `ReduceLROnPlateau` scheduler as it requires additional kwargs to be "
-                    f"specified when calling `step`, but got one at index {k} in the given schedulers sequence."
+                    f"{type(self).__name__} does not support `ReduceLROnPlateau` scheduler as it "
+                    "requires additional kwargs to be "
+                    f"specified when calling `step`, but got one at index {k} in the given "
+                    "schedulers sequence."
                 )
             if optimizer != scheduler.optimizer:
                 raise ValueError(
-                    f"{type(self).__name__} expects all schedulers to belong to the same optimizer, but got scheduler "
-                    f"{type(scheduler).__name__} at index {k} has {scheduler.optimizer}, which is different from {type(optimizer).__name__}."
+                    f"{type(self).__name__} expects all schedulers to belong to the same "
+                    "optimizer, but got scheduler "
+                    f"{type(scheduler).__name__} at index {k} has {scheduler.optimizer}, which is "
+                    f"different from {type(optimizer).__name__}."
                 )
         if len(milestones) != len(schedulers) - 1:
             raise ValueError(
-                "Sequential Schedulers expects number of schedulers provided to be one more than the number of milestone points, but "
-                f"got number of schedulers {len(schedulers)} and the number of milestones to be equal to {len(milestones)}"
+                "Sequential Schedulers expects number of schedulers provided to be one more than "
+                "the number of milestone points, but "
+                f"got number of schedulers {len(schedulers)} and the number of milestones to be "
+                f"equal to {len(milestones)}"
             )
         self._schedulers, self._milestones = list(schedulers), list(milestones)
         self.last_epoch, self.optimizer = last_epoch + 1, optimizer
@@ -623,20 +745,29 @@ class ChainedScheduler(LRScheduler):
 
     def __init__(self, schedulers, optimizer=None):
         if len(schedulers) < 1:
-            raise ValueError(f"{type(self).__name__} expects at least one scheduler to be chained, but got no scheduler.")
+            raise ValueError(
+                f"{type(self).__name__} expects at least one scheduler to be chained, but got no "
+                "scheduler."
+            )
         optimizer = optimizer or schedulers[0].optimizer
         for k, scheduler in enumerate(schedulers):
             if not hasattr(scheduler, "optimizer"):
-                raise TypeError(f"{type(self).__name__} at index {k} should have `optimizer` as its attribute.")
+                raise TypeError(
+                    f"{type(self).__name__} at index {k} should have `optimizer` as its attribute."
+                )
             if isinstance(scheduler, ReduceLROnPlateau):
                 raise ValueError(
-                    f"{type(self).__name__} does not support `ReduceLROnPlateau` scheduler as it requires additional kwargs to be "
-                    f"specified when calling `step`, but got one at index {k} in the given schedulers sequence."
+                    f"{type(self).__name__} does not support `ReduceLROnPlateau` scheduler as it "
+                    "requires additional kwargs to be "
+                    f"specified when calling `step`, but got one at index {k} in the given "
+                    "schedulers sequence."
                 )
             if optimizer != scheduler.optimizer:
                 raise ValueError(
-                    f"{type(self).__name__} expects all schedulers to belong to the same optimizer, but got scheduler "
-                    f"{type(scheduler).__name__} at index {k} has {scheduler.optimizer}, which is different from {type(optimizer).__name__}."
+                    f"{type(self).__name__} expects all schedulers to belong to the same "
+                    "optimizer, but got scheduler "
+                    f"{type(scheduler).__name__} at index {k} has {scheduler.optimizer}, which is "
+                    f"different from {type(optimizer).__name__}."
                 )
         self._schedulers, self.optimizer = list(schedulers), optimizer
         self._last_lr = [_copied(g["lr"]) for g in optimizer.param_groups]
@@ -669,10 +800,21 @@ def _load_chain(chain, state_dict):
 
 
 class ReduceLROnPlateau(LRScheduler):
-    """Times ``factor`` when a measure has not improved for ``patience`` epochs: ``step(measure)``."""
+    """Times ``factor`` when a measure has not improved for ``patience`` epochs:
+    ``step(measure)``."""
 
-    def __init__(self, optimizer, mode="min", factor=0.1, patience=10, threshold=1e-4, threshold_mode="rel", cooldown=0, min_lr=0,
-                 eps=1e-8):  # fmt: skip
+    def __init__(
+        self,
+        optimizer,
+        mode="min",
+        factor=0.1,
+        patience=10,
+        threshold=1e-4,
+        threshold_mode="rel",
+        cooldown=0,
+        min_lr=0,
+        eps=1e-8,
+    ):
         if factor >= 1.0:
             raise ValueError("Factor should be < 1.0.")
         if not isinstance(optimizer, Optimizer):
@@ -684,7 +826,9 @@ class ReduceLROnPlateau(LRScheduler):
         self.factor, self.optimizer = factor, optimizer
         if isinstance(min_lr, (list, tuple)):
             if len(min_lr) != len(optimizer.param_groups):
-                raise ValueError(f"expected {len(optimizer.param_groups)} min_lrs, got {len(min_lr)}")
+                raise ValueError(
+                    f"expected {len(optimizer.param_groups)} min_lrs, got {len(min_lr)}"
+                )
             self.default_min_lr, self.min_lrs = None, list(min_lr)
         else:
             self.default_min_lr, self.min_lrs = min_lr, [min_lr] * len(optimizer.param_groups)
@@ -734,5 +878,9 @@ class ReduceLROnPlateau(LRScheduler):
         """Whether ``a`` improves on ``best`` by more than the threshold."""
         margin = self.threshold * best if self.threshold_mode == "rel" else self.threshold
         if self.mode == "min":
-            return a < (best * (1.0 - self.threshold) if self.threshold_mode == "rel" else best - margin)
-        return a > (best * (self.threshold + 1.0) if self.threshold_mode == "rel" else best + margin)
+            return a < (
+                best * (1.0 - self.threshold) if self.threshold_mode == "rel" else best - margin
+            )
+        return a > (
+            best * (self.threshold + 1.0) if self.threshold_mode == "rel" else best + margin
+        )

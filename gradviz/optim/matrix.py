@@ -13,7 +13,18 @@ from .optimizer import Rule, count_step, new_step, number, zeros_like
 class Adafactor(Rule):
     """Adam with the second moment of a matrix kept as one row and one column."""
 
-    def __init__(self, params, lr=1e-2, beta2_decay=-0.8, eps=(None, 1e-3), d=1.0, weight_decay=0.0, *, foreach=None, maximize=False):
+    def __init__(
+        self,
+        params,
+        lr=1e-2,
+        beta2_decay=-0.8,
+        eps=(None, 1e-3),
+        d=1.0,
+        weight_decay=0.0,
+        *,
+        foreach=None,
+        maximize=False,
+    ):
         if hasattr(lr, "numel") and lr.numel() != 1:
             raise ValueError("Tensor lr must be 1-element")
         if not 0.0 <= number(lr):
@@ -28,10 +39,18 @@ class Adafactor(Rule):
             raise ValueError(f"Clipping threshold d should be >= 1 but is: {d}")
         if not 0.0 <= weight_decay:
             raise ValueError(f"weight_decay should be >= 0 but is: {weight_decay}")
-        super().__init__(params, {
-            "lr": lr, "beta2_decay": beta2_decay, "eps": eps, "d": d, "weight_decay": weight_decay, "foreach": foreach,
-            "maximize": maximize,
-        })  # fmt: skip
+        super().__init__(
+            params,
+            {
+                "lr": lr,
+                "beta2_decay": beta2_decay,
+                "eps": eps,
+                "d": d,
+                "weight_decay": weight_decay,
+                "foreach": foreach,
+                "maximize": maximize,
+            },
+        )
 
     def _update(self, group, p, g, state):
         if not state:
@@ -70,8 +89,18 @@ class Adafactor(Rule):
 class Muon(Rule):
     """Momentum whose matrix is made nearly orthogonal before each step; matrices only."""
 
-    def __init__(self, params, lr=1e-3, weight_decay=0.1, momentum=0.95, nesterov=True, ns_coefficients=(3.4445, -4.775, 2.0315),
-                 eps=1e-7, ns_steps=5, adjust_lr_fn=None):  # fmt: skip
+    def __init__(
+        self,
+        params,
+        lr=1e-3,
+        weight_decay=0.1,
+        momentum=0.95,
+        nesterov=True,
+        ns_coefficients=(3.4445, -4.775, 2.0315),
+        eps=1e-7,
+        ns_steps=5,
+        adjust_lr_fn=None,
+    ):
         if hasattr(lr, "numel") and lr.numel() != 1:
             raise ValueError("Tensor lr must be 1-element")
         if not 0.0 <= number(lr):
@@ -82,14 +111,26 @@ class Muon(Rule):
             raise ValueError(f"weight decay should be >= 0 but is: {weight_decay}")
         if adjust_lr_fn is not None and adjust_lr_fn not in ("original", "match_rms_adamw"):
             raise ValueError(f"Adjust learning rate function {adjust_lr_fn} is not supported")
-        super().__init__(params, {
-            "lr": lr, "weight_decay": weight_decay, "momentum": momentum, "nesterov": nesterov, "ns_coefficients": ns_coefficients,
-            "eps": eps, "ns_steps": ns_steps, "adjust_lr_fn": adjust_lr_fn,
-        })  # fmt: skip
+        super().__init__(
+            params,
+            {
+                "lr": lr,
+                "weight_decay": weight_decay,
+                "momentum": momentum,
+                "nesterov": nesterov,
+                "ns_coefficients": ns_coefficients,
+                "eps": eps,
+                "ns_steps": ns_steps,
+                "adjust_lr_fn": adjust_lr_fn,
+            },
+        )
         for group in self.param_groups:
             for p in group["params"]:
                 if p.ndim != 2:
-                    raise ValueError(f"Muon only supports 2D parameters whereas we found a parameter with size: {p.size()}")
+                    raise ValueError(
+                        "Muon only supports 2D parameters whereas we found a parameter with "
+                        f"size: {p.size()}"
+                    )
 
     def _update(self, group, p, g, state):
         if "momentum_buffer" not in state:
@@ -97,7 +138,9 @@ class Muon(Rule):
         buffer, momentum, lr = state["momentum_buffer"]._a, group["momentum"], number(group["lr"])
         buffer += (g - buffer) * (1 - momentum)
         direction = g + (buffer - g) * momentum if group["nesterov"] else buffer
-        update = orthogonalised(direction, group["ns_coefficients"], group["ns_steps"], group["eps"]).astype(p.dtype)
+        update = orthogonalised(
+            direction, group["ns_coefficients"], group["ns_steps"], group["eps"]
+        ).astype(p.dtype)
         rows, columns = p.shape
         if group["adjust_lr_fn"] == "match_rms_adamw":
             ratio = 0.2 * math.sqrt(max(rows, columns))
@@ -108,7 +151,8 @@ class Muon(Rule):
 
 
 def orthogonalised(matrix, coefficients, steps, eps):
-    """A matrix with the same singular vectors and singular values near 1, by a quintic iteration in bfloat16."""
+    """A matrix with the same singular vectors and singular values near 1, by a quintic iteration in
+    bfloat16."""
     if steps >= 100:
         raise ValueError("Number of steps must be less than 100 for computational efficiency")
     if len(coefficients) != 3:

@@ -28,9 +28,13 @@ class _Required:
 
 required = _Required()
 _HOOK_TABLES = (
-    "_optimizer_step_pre_hooks", "_optimizer_step_post_hooks", "_optimizer_state_dict_pre_hooks",
-    "_optimizer_state_dict_post_hooks", "_optimizer_load_state_dict_pre_hooks", "_optimizer_load_state_dict_post_hooks",
-)  # fmt: skip
+    "_optimizer_step_pre_hooks",
+    "_optimizer_step_post_hooks",
+    "_optimizer_state_dict_pre_hooks",
+    "_optimizer_state_dict_post_hooks",
+    "_optimizer_load_state_dict_pre_hooks",
+    "_optimizer_load_state_dict_post_hooks",
+)
 
 
 def clear_gradient(p, set_to_none):
@@ -58,7 +62,10 @@ def _hooked(step):
             told = hook(self, args, kwargs)
             if told is not None:
                 if not isinstance(told, tuple) or len(told) != 2:
-                    raise RuntimeError(f"{wrapper} must return None or a tuple of (new_args, new_kwargs), but got {told}.")
+                    raise RuntimeError(
+                        f"{wrapper} must return None or a tuple of (new_args, new_kwargs), but "
+                        f"got {told}."
+                    )
                 args, kwargs = told
         out = step(self, *args, **kwargs)
         for hook in [*self._optimizer_step_post_hooks.values(), *_global_post_hooks.values()]:
@@ -70,7 +77,8 @@ def _hooked(step):
 
 
 class Optimizer:
-    """Base class. ``params``: tensors, named tensors, or groups ``{"params": …, option: value}``."""
+    """Base class. ``params``: tensors, named tensors, or groups ``{"params": …, option:
+    value}``."""
 
     def __init_subclass__(cls, **kwargs):
         super().__init_subclass__(**kwargs)
@@ -84,7 +92,8 @@ class Optimizer:
             setattr(self, name, Table())
         if isinstance(params, Tensor):
             raise TypeError(
-                "params argument given to the optimizer should be an iterable of Tensors or dicts, but got " + typename(params)
+                "params argument given to the optimizer should be an iterable of Tensors or "
+                "dicts, but got " + typename(params)
             )
         self.state = defaultdict(dict)
         self.param_groups = []
@@ -108,7 +117,9 @@ class Optimizer:
         text = f"{type(self).__name__} ("
         for i, group in enumerate(self.param_groups):
             text += f"\nParameter Group {i}\n"
-            text += "".join(f"    {key}: {group[key]}\n" for key in sorted(group) if key != "params")
+            text += "".join(
+                f"    {key}: {group[key]}\n" for key in sorted(group) if key != "params"
+            )
         return text + ")"
 
     # ------------------------------------------------------------ groups
@@ -121,7 +132,10 @@ class Optimizer:
             self._check_param(param)
         for name, default in self.defaults.items():
             if default is required and name not in param_group:
-                raise ValueError(f"parameter group didn't specify a value of required optimization parameter {name}")
+                raise ValueError(
+                    "parameter group didn't specify a value of required optimization parameter "
+                    f"{name}"
+                )
             param_group.setdefault(name, default)
         self._check_group(param_group)
         self.param_groups.append(param_group)
@@ -131,7 +145,8 @@ class Optimizer:
         params = group["params"]
         if isinstance(params, set):
             raise TypeError(
-                "optimizer parameters need to be organized in ordered collections, but the ordering of tensors in sets will change "
+                "optimizer parameters need to be organized in ordered collections, but the "
+                "ordering of tensors in sets will change "
                 "between runs. Please use a list instead."
             )
         params = [params] if isinstance(params, Tensor) else list(params)
@@ -139,12 +154,17 @@ class Optimizer:
         group["params"] = [p[1] if isinstance(p, tuple) else p for p in params]
         if names:
             if len(names) != len(params):
-                raise ValueError("all optimizer params should be with/without names. Some param names are missing")
+                raise ValueError(
+                    "all optimizer params should be with/without names. Some param names are "
+                    "missing"
+                )
             group["param_names"] = names
 
     def _check_param(self, param):
         if not isinstance(param, Tensor):
-            raise TypeError("optimizer can only optimize Tensors, but one of the params is " + typename(param))
+            raise TypeError(
+                "optimizer can only optimize Tensors, but one of the params is " + typename(param)
+            )
         if not self.defaults.get("differentiable") and not (param.is_leaf or is_retained(param)):
             raise ValueError("can't optimize a non-leaf Tensor")
 
@@ -152,7 +172,8 @@ class Optimizer:
         own = {id(p) for p in group["params"]}
         if len(own) != len(group["params"]):
             warnings.warn(
-                "optimizer contains a parameter group with duplicate parameters; in future, this will cause an error; see "
+                "optimizer contains a parameter group with duplicate parameters; in future, this "
+                "will cause an error; see "
                 "github.com/pytorch/pytorch/issues/40967 for more information",
                 stacklevel=5,
             )
@@ -178,7 +199,8 @@ class Optimizer:
 
     # ------------------------------------------------------------ state
     def state_dict(self):
-        """State and groups, with parameters replaced by their numbers; the state's tensors are shared."""
+        """State and groups, with parameters replaced by their numbers; the state's tensors are
+        shared."""
         for hook in self._optimizer_state_dict_pre_hooks.values():
             hook(self)
         numbers = {}
@@ -230,8 +252,14 @@ class Optimizer:
     def _check_saved(self, saved):
         if len(self.param_groups) != len(saved):
             raise ValueError("loaded state dict has a different number of parameter groups")
-        if any(len(a["params"]) != len(b["params"]) for a, b in zip(self.param_groups, saved, strict=True)):
-            raise ValueError("loaded state dict contains a parameter group that doesn't match the size of optimizer's group")
+        if any(
+            len(a["params"]) != len(b["params"])
+            for a, b in zip(self.param_groups, saved, strict=True)
+        ):
+            raise ValueError(
+                "loaded state dict contains a parameter group that doesn't match the size of "
+                "optimizer's group"
+            )
 
     # ------------------------------------------------------------ hooks
     def _register(self, table, hook, prepend=False):
@@ -256,7 +284,8 @@ class Optimizer:
         return self._register(self._optimizer_state_dict_pre_hooks, hook, prepend)
 
     def register_state_dict_post_hook(self, hook, prepend=False):
-        """``hook(optimizer, state_dict)`` after ``state_dict``; what it returns replaces the result."""
+        """``hook(optimizer, state_dict)`` after ``state_dict``; what it returns replaces the
+        result."""
         return self._register(self._optimizer_state_dict_post_hooks, hook, prepend)
 
     def register_load_state_dict_pre_hook(self, hook, prepend=False):

@@ -4,14 +4,34 @@ from __future__ import annotations
 
 from ..backend import xp
 from ..engine.dispatch import wrap
-from .optimizer import Rule, blocks, check_at_least_zero, check_lr, number, refuse_differentiable, scratch
+from .optimizer import (
+    Rule,
+    blocks,
+    check_at_least_zero,
+    check_lr,
+    number,
+    refuse_differentiable,
+    scratch,
+)
 
 
 class SGD(Rule):
     """``p ← p − lr · v``, where ``v`` is the gradient, or its running sum with ``momentum``."""
 
-    def __init__(self, params, lr=1e-3, momentum=0, dampening=0, weight_decay=0, nesterov=False, *, maximize=False,
-                 foreach=None, differentiable=False, fused=None):  # fmt: skip
+    def __init__(
+        self,
+        params,
+        lr=1e-3,
+        momentum=0,
+        dampening=0,
+        weight_decay=0,
+        nesterov=False,
+        *,
+        maximize=False,
+        foreach=None,
+        differentiable=False,
+        fused=None,
+    ):
         check_lr(lr)
         check_at_least_zero(momentum, "momentum value")
         check_at_least_zero(weight_decay, "weight_decay value")
@@ -20,23 +40,45 @@ class SGD(Rule):
             raise ValueError("Nesterov momentum requires a momentum and zero dampening")
         if fused and foreach:
             raise RuntimeError("`fused` and `foreach` cannot be `True` together.")
-        super().__init__(params, {
-            "lr": lr, "momentum": momentum, "dampening": dampening, "weight_decay": weight_decay, "nesterov": nesterov,
-            "maximize": maximize, "foreach": foreach, "differentiable": differentiable, "fused": fused,
-        })  # fmt: skip
+        super().__init__(
+            params,
+            {
+                "lr": lr,
+                "momentum": momentum,
+                "dampening": dampening,
+                "weight_decay": weight_decay,
+                "nesterov": nesterov,
+                "maximize": maximize,
+                "foreach": foreach,
+                "differentiable": differentiable,
+                "fused": fused,
+            },
+        )
 
     def __setstate__(self, state):
         super().__setstate__(state)
         for group in self.param_groups:
-            for name, value in (("nesterov", False), ("maximize", False), ("foreach", None), ("differentiable", False), ("fused", False)):
+            for name, value in (
+                ("nesterov", False),
+                ("maximize", False),
+                ("foreach", None),
+                ("differentiable", False),
+                ("fused", False),
+            ):
                 group.setdefault(name, value)
 
     def keeps_state(self, group):
         return group["momentum"] != 0
 
     def _options(self, group):
-        return (number(group["lr"]), number(group["momentum"]), group["dampening"], number(group["weight_decay"]), group["nesterov"],
-                group["maximize"])  # fmt: skip
+        return (
+            number(group["lr"]),
+            number(group["momentum"]),
+            group["dampening"],
+            number(group["weight_decay"]),
+            group["nesterov"],
+            group["maximize"],
+        )
 
     def _update(self, options, p, g, state):
         lr, momentum, dampening, decay, nesterov, maximize = options

@@ -45,7 +45,9 @@ def get_swa_multi_avg_fn():
 
 def _check_decay(decay):
     if decay < 0.0 or decay > 1.0:
-        raise ValueError(f"Invalid decay value {decay} provided. Please provide a value in [0,1] range.")
+        raise ValueError(
+            f"Invalid decay value {decay} provided. Please provide a value in [0,1] range."
+        )
 
 
 def _in_place(one):
@@ -58,7 +60,8 @@ def _in_place(one):
 
 
 class AveragedModel(Module):
-    """A copy of ``model`` whose parameters are averages: ``update_parameters(model)`` after each step."""
+    """A copy of ``model`` whose parameters are averages: ``update_parameters(model)`` after each
+    step."""
 
     def __init__(self, model, device=None, avg_fn=None, multi_avg_fn=None, use_buffers=False):
         super().__init__()
@@ -96,7 +99,11 @@ class AveragedModel(Module):
 
 def update_bn(loader, model, device=None):
     """Compute the running statistics of all batch norms from one pass over ``loader``."""
-    norms = [m for m in model.modules() if hasattr(m, "running_mean") and hasattr(m, "momentum") and m.running_mean is not None]
+    norms = [
+        m
+        for m in model.modules()
+        if hasattr(m, "running_mean") and hasattr(m, "momentum") and m.running_mean is not None
+    ]
     if not norms:
         return
     momenta = {}
@@ -117,10 +124,14 @@ class SWALR(LRScheduler):
     """Anneals to ``swa_lr`` within ``anneal_epochs`` and stays there."""
 
     def __init__(self, optimizer, swa_lr, anneal_epochs=10, anneal_strategy="cos", last_epoch=-1):
-        for group, lr in zip(optimizer.param_groups, _each("swa_lr", optimizer, swa_lr), strict=True):
+        for group, lr in zip(
+            optimizer.param_groups, _each("swa_lr", optimizer, swa_lr), strict=True
+        ):
             group["swa_lr"] = lr
         if anneal_strategy not in ("cos", "linear"):
-            raise ValueError(f"anneal_strategy must by one of 'cos' or 'linear', instead got {anneal_strategy}")
+            raise ValueError(
+                f"anneal_strategy must by one of 'cos' or 'linear', instead got {anneal_strategy}"
+            )
         if not isinstance(anneal_epochs, int) or anneal_epochs < 0:
             raise ValueError(f"anneal_epochs must be equal or greater than 0, got {anneal_epochs}")
         self._anneal_strategy = anneal_strategy
@@ -135,7 +146,10 @@ class SWALR(LRScheduler):
         step, span = self._step_count - 1, max(1, self.anneal_epochs)
         if self.anneal_epochs == 0:
             step = max(1, step)
-        before, after = self._part(max(0, min(1, (step - 1) / span))), self._part(max(0, min(1, step / span)))
+        before, after = (
+            self._part(max(0, min(1, (step - 1) / span))),
+            self._part(max(0, min(1, step / span))),
+        )
         out = []
         for group, lr in zip(self.optimizer.param_groups, now, strict=True):
             target = group["swa_lr"]

@@ -48,17 +48,41 @@ def _first_moment(state, g, beta1):
 class Adamax(Rule):
     """Adam with the largest past gradient in place of the mean square."""
 
-    def __init__(self, params, lr=2e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0, foreach=None, *, maximize=False,
-                 differentiable=False, capturable=False):  # fmt: skip
+    def __init__(
+        self,
+        params,
+        lr=2e-3,
+        betas=(0.9, 0.999),
+        eps=1e-8,
+        weight_decay=0,
+        foreach=None,
+        *,
+        maximize=False,
+        differentiable=False,
+        capturable=False,
+    ):
         _check_adam(lr, betas, eps, weight_decay, differentiable)
-        super().__init__(params, {
-            "lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay, "foreach": foreach, "maximize": maximize,
-            "differentiable": differentiable, "capturable": capturable,
-        })  # fmt: skip
+        super().__init__(
+            params,
+            {
+                "lr": lr,
+                "betas": betas,
+                "eps": eps,
+                "weight_decay": weight_decay,
+                "foreach": foreach,
+                "maximize": maximize,
+                "differentiable": differentiable,
+                "capturable": capturable,
+            },
+        )
 
     def _update(self, group, p, g, state):
         if not state:
-            state["step"], state["exp_avg"], state["exp_inf"] = new_step(), zeros_like(p), zeros_like(p)
+            state["step"], state["exp_avg"], state["exp_inf"] = (
+                new_step(),
+                zeros_like(p),
+                zeros_like(p),
+            )
         step = count_step(state)
         beta1, beta2 = group["betas"]
         g = directed(p, g, group)
@@ -71,15 +95,38 @@ class Adamax(Rule):
 class NAdam(Rule):
     """Adam with Nesterov's momentum."""
 
-    def __init__(self, params, lr=2e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0, momentum_decay=4e-3,
-                 decoupled_weight_decay=False, *, foreach=None, maximize=False, capturable=False, differentiable=False):  # fmt: skip
+    def __init__(
+        self,
+        params,
+        lr=2e-3,
+        betas=(0.9, 0.999),
+        eps=1e-8,
+        weight_decay=0,
+        momentum_decay=4e-3,
+        decoupled_weight_decay=False,
+        *,
+        foreach=None,
+        maximize=False,
+        capturable=False,
+        differentiable=False,
+    ):
         _check_adam(lr, betas, eps, weight_decay, differentiable)
         check_at_least_zero(momentum_decay, "momentum_decay value")
-        super().__init__(params, {
-            "lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay, "momentum_decay": momentum_decay,
-            "decoupled_weight_decay": decoupled_weight_decay, "maximize": maximize, "foreach": foreach, "capturable": capturable,
-            "differentiable": differentiable,
-        })  # fmt: skip
+        super().__init__(
+            params,
+            {
+                "lr": lr,
+                "betas": betas,
+                "eps": eps,
+                "weight_decay": weight_decay,
+                "momentum_decay": momentum_decay,
+                "decoupled_weight_decay": decoupled_weight_decay,
+                "maximize": maximize,
+                "foreach": foreach,
+                "capturable": capturable,
+                "differentiable": differentiable,
+            },
+        )
 
     def _update(self, group, p, g, state):
         if not state:
@@ -103,17 +150,43 @@ class NAdam(Rule):
 class RAdam(Rule):
     """Adam that waits until the variance of its second moment is small enough."""
 
-    def __init__(self, params, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0, decoupled_weight_decay=False, *,
-                 foreach=None, maximize=False, capturable=False, differentiable=False):  # fmt: skip
+    def __init__(
+        self,
+        params,
+        lr=1e-3,
+        betas=(0.9, 0.999),
+        eps=1e-8,
+        weight_decay=0,
+        decoupled_weight_decay=False,
+        *,
+        foreach=None,
+        maximize=False,
+        capturable=False,
+        differentiable=False,
+    ):
         _check_adam(lr, betas, eps, weight_decay, differentiable)
-        super().__init__(params, {
-            "lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay, "maximize": maximize, "foreach": foreach,
-            "capturable": capturable, "decoupled_weight_decay": decoupled_weight_decay, "differentiable": differentiable,
-        })  # fmt: skip
+        super().__init__(
+            params,
+            {
+                "lr": lr,
+                "betas": betas,
+                "eps": eps,
+                "weight_decay": weight_decay,
+                "maximize": maximize,
+                "foreach": foreach,
+                "capturable": capturable,
+                "decoupled_weight_decay": decoupled_weight_decay,
+                "differentiable": differentiable,
+            },
+        )
 
     def _update(self, group, p, g, state):
         if not state:
-            state["step"], state["exp_avg"], state["exp_avg_sq"] = new_step(), zeros_like(p), zeros_like(p)
+            state["step"], state["exp_avg"], state["exp_avg_sq"] = (
+                new_step(),
+                zeros_like(p),
+                zeros_like(p),
+            )
         step = count_step(state)
         beta1, beta2 = group["betas"]
         g = _decayed(p, g, group)
@@ -132,20 +205,46 @@ class RAdam(Rule):
 class ASGD(Rule):
     """Descent with a running average ``ax`` of the parameters."""
 
-    def __init__(self, params, lr=1e-2, lambd=1e-4, alpha=0.75, t0=1e6, weight_decay=0, foreach=None, maximize=False,
-                 differentiable=False, capturable=False):  # fmt: skip
+    def __init__(
+        self,
+        params,
+        lr=1e-2,
+        lambd=1e-4,
+        alpha=0.75,
+        t0=1e6,
+        weight_decay=0,
+        foreach=None,
+        maximize=False,
+        differentiable=False,
+        capturable=False,
+    ):
         check_lr(lr)
         check_at_least_zero(weight_decay, "weight_decay value")
         refuse_differentiable(differentiable)
-        super().__init__(params, {
-            "lr": lr, "lambd": lambd, "alpha": alpha, "t0": t0, "weight_decay": weight_decay, "foreach": foreach,
-            "maximize": maximize, "differentiable": differentiable, "capturable": capturable,
-        })  # fmt: skip
+        super().__init__(
+            params,
+            {
+                "lr": lr,
+                "lambd": lambd,
+                "alpha": alpha,
+                "t0": t0,
+                "weight_decay": weight_decay,
+                "foreach": foreach,
+                "maximize": maximize,
+                "differentiable": differentiable,
+                "capturable": capturable,
+            },
+        )
 
     def _update(self, group, p, g, state):
         lr, lambd = number(group["lr"]), group["lambd"]
         if not state:
-            state["step"], state["eta"], state["mu"], state["ax"] = new_step(), new_step(lr), new_step(1.0), zeros_like(p)
+            state["step"], state["eta"], state["mu"], state["ax"] = (
+                new_step(),
+                new_step(lr),
+                new_step(1.0),
+                zeros_like(p),
+            )
         step = count_step(state)
         g = directed(p, g, group)
         eta, mu, average = state["eta"]._a, state["mu"]._a, state["ax"]._a
@@ -162,16 +261,34 @@ class ASGD(Rule):
 class Rprop(Rule):
     """Steps that grow while the sign of the gradient stays and shrink when it turns."""
 
-    def __init__(self, params, lr=1e-2, etas=(0.5, 1.2), step_sizes=(1e-6, 50), *, capturable=False, foreach=None, maximize=False,
-                 differentiable=False):  # fmt: skip
+    def __init__(
+        self,
+        params,
+        lr=1e-2,
+        etas=(0.5, 1.2),
+        step_sizes=(1e-6, 50),
+        *,
+        capturable=False,
+        foreach=None,
+        maximize=False,
+        differentiable=False,
+    ):
         check_lr(lr)
         if not 0.0 < etas[0] < 1.0 < etas[1]:
             raise ValueError(f"Invalid eta values: {etas[0]}, {etas[1]}")
         refuse_differentiable(differentiable)
-        super().__init__(params, {
-            "lr": lr, "etas": etas, "step_sizes": step_sizes, "foreach": foreach, "maximize": maximize,
-            "differentiable": differentiable, "capturable": capturable,
-        })  # fmt: skip
+        super().__init__(
+            params,
+            {
+                "lr": lr,
+                "etas": etas,
+                "step_sizes": step_sizes,
+                "foreach": foreach,
+                "maximize": maximize,
+                "differentiable": differentiable,
+                "capturable": capturable,
+            },
+        )
 
     def _update(self, group, p, g, state):
         if not state:

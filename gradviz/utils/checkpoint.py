@@ -1,4 +1,5 @@
-"""Checkpointing: what a block saves for backward is thrown away, and computed again when backward needs it."""
+"""Checkpointing: what a block saves for backward is thrown away, and computed again when backward
+needs it."""
 
 from __future__ import annotations
 
@@ -23,14 +24,20 @@ with `with torch.utils.checkpoint.set_checkpoint_debug_enabled(True):` to
 enable checkpoint‑debug mode globally.
 """
 _NOT_PASSED = (
-    "the use_reentrant parameter should be passed explicitly. Starting in PyTorch 2.9, calling checkpoint without use_reentrant "
-    "will raise an exception. use_reentrant=False is recommended, but if you need to preserve the current default behavior, you "
-    "can pass use_reentrant=True. Refer to docs for more details on the differences between the two variants."
+    "the use_reentrant parameter should be passed explicitly. Starting in PyTorch 2.9, calling "
+    "checkpoint without use_reentrant "
+    "will raise an exception. use_reentrant=False is recommended, but if you need to preserve the "
+    "current default behavior, you "
+    "can pass use_reentrant=True. Refer to docs for more details on the differences between the "
+    "two variants."
 )
 _NOT_PASSED_SEQUENTIAL = (
-    "the use_reentrant parameter should be passed explicitly. In version 2.9 we will raise an exception if use_reentrant is not "
-    "passed. use_reentrant=False is recommended, but if you need to preserve the current default behavior, you can pass "
-    "use_reentrant=True. Refer to docs for more details on the differences between the two variants."
+    "the use_reentrant parameter should be passed explicitly. In version 2.9 we will raise an "
+    "exception if use_reentrant is not "
+    "passed. use_reentrant=False is recommended, but if you need to preserve the current default "
+    "behavior, you can pass "
+    "use_reentrant=True. Refer to docs for more details on the differences between the two "
+    "variants."
 )
 
 
@@ -55,7 +62,8 @@ def set_checkpoint_debug_enabled(enabled):
 
 @contextlib.contextmanager
 def set_checkpoint_early_stop(enable):
-    """Whether a block stops being recomputed as soon as all its saved tensors are there (the default)."""
+    """Whether a block stops being recomputed as soon as all its saved tensors are there (the
+    default)."""
     global _early_stop
     before, _early_stop = _early_stop, enable
     try:
@@ -94,7 +102,8 @@ class _Surroundings:
                 default_generator.set_state(now_random)
 
 
-# ---------------------------------------------------------------- without a backward inside a backward
+# ---------------------------------------------------------------- without a backward inside a
+# backward
 class _Holder:
     """Stands in the graph for one saved tensor."""
 
@@ -129,7 +138,8 @@ class _Frame:
         def keep(tensor):
             if len(made) >= len(self.holders):
                 raise CheckpointError(
-                    "torch.utils.checkpoint: trying to save more tensors during recomputation than during the original forward "
+                    "torch.utils.checkpoint: trying to save more tensors during recomputation "
+                    "than during the original forward "
                     f"pass.\n{_TIP}"
                 )
             made.append(tensor.detach() if tensor.requires_grad else tensor)
@@ -148,7 +158,8 @@ class _Frame:
     def _check(self, made):
         if len(made) != len(self.holders):
             raise CheckpointError(
-                "torch.utils.checkpoint: A different number of tensors was saved during the original forward and recomputation.\n"
+                "torch.utils.checkpoint: A different number of tensors was saved during the "
+                "original forward and recomputation.\n"
                 f"Number of tensors saved during forward: {len(self.holders)}\n"
                 f"Number of tensors saved during recomputation: {len(made)}.\n{_TIP}"
             )
@@ -159,7 +170,8 @@ class _Frame:
                 different += f"tensor at position {k}:\nsaved metadata: {before}\nrecomputed metadata: {now}\n"
         if different:
             raise CheckpointError(
-                "torch.utils.checkpoint: Recomputed values for the following tensors have different metadata than during the "
+                "torch.utils.checkpoint: Recomputed values for the following tensors have "
+                "different metadata than during the "
                 f"forward pass.\n{different}.\n{_TIP}"
             )
 
@@ -188,12 +200,15 @@ def _without_reentry(function, args, kwargs, preserve, context_fn, check, early_
 
 # ---------------------------------------------------------------- a backward inside a backward
 class CheckpointFunction(Function):
-    """One node for the whole block; its backward runs the block again and then backward through that."""
+    """One node for the whole block; its backward runs the block again and then backward through
+    that."""
 
     @staticmethod
     def forward(ctx, run_function, preserve_rng_state, *args):
         if not any(a.requires_grad for a in args if isinstance(a, Tensor)):
-            warnings.warn("None of the inputs have requires_grad=True. Gradients will be None", stacklevel=2)
+            warnings.warn(
+                "None of the inputs have requires_grad=True. Gradients will be None", stacklevel=2
+            )
         ctx.run_function = run_function
         ctx.surroundings = _Surroundings(preserve_rng_state)
         ctx.others = [None if isinstance(a, Tensor) else a for a in args]
@@ -212,20 +227,34 @@ class CheckpointFunction(Function):
             outputs = ctx.run_function(*args)
         outputs = outputs if isinstance(outputs, tuple) else (outputs,)
         tracked = [
-            (out, g) for out, g in zip(outputs, grads, strict=True) if isinstance(out, Tensor) and out.requires_grad
+            (out, g)
+            for out, g in zip(outputs, grads, strict=True)
+            if isinstance(out, Tensor) and out.requires_grad
         ]
         if not tracked:
-            raise RuntimeError("none of output has requires_grad=True, this checkpoint() is not necessary")
+            raise RuntimeError(
+                "none of output has requires_grad=True, this checkpoint() is not necessary"
+            )
         backward([out for out, _ in tracked], [g for _, g in tracked])
         return (None, None, *[a.grad if isinstance(a, Tensor) else None for a in args])
 
 
-def checkpoint(function, *args, use_reentrant=None, context_fn=noop_context_fn, determinism_check="default", debug=False,
-               early_stop=True, **kwargs):  # fmt: skip
+def checkpoint(
+    function,
+    *args,
+    use_reentrant=None,
+    context_fn=noop_context_fn,
+    determinism_check="default",
+    debug=False,
+    early_stop=True,
+    **kwargs,
+):
     """``function(*args)``, keeping nothing of its inside for backward.
 
-    ``use_reentrant=False`` (recommended): hooks on saved tensors. ``True``: one node, which needs a tracked input and
-    does not work with ``autograd.grad``. Raises CheckpointError when the second run differs from the first.
+    ``use_reentrant=False`` (recommended): hooks on saved tensors. ``True``: one node, which needs a
+    tracked input and
+    does not work with ``autograd.grad``. Raises CheckpointError when the second run differs from
+    the first.
     """
     if use_reentrant is None:
         warnings.warn(f"torch.utils.checkpoint: {_NOT_PASSED}", stacklevel=2)
@@ -234,16 +263,22 @@ def checkpoint(function, *args, use_reentrant=None, context_fn=noop_context_fn, 
     if kwargs and use_reentrant:
         raise ValueError("Unexpected keyword arguments: " + ",".join(kwargs))
     if not use_reentrant:
-        return _without_reentry(function, args, kwargs, preserve, context_fn, determinism_check, early_stop)
+        return _without_reentry(
+            function, args, kwargs, preserve, context_fn, determinism_check, early_stop
+        )
     if context_fn is not noop_context_fn or debug is not False:
-        raise ValueError("Passing `context_fn` or `debug` is only supported when use_reentrant=False.")
+        raise ValueError(
+            "Passing `context_fn` or `debug` is only supported when use_reentrant=False."
+        )
     return CheckpointFunction.apply(function, preserve, *args)
 
 
 def checkpoint_sequential(functions, segments, input, use_reentrant=None, **kwargs):
     """A chain of functions in ``segments`` pieces, all but the last of them checkpointed."""
     if use_reentrant is None:
-        warnings.warn(f"torch.utils.checkpoint.checkpoint_sequential: {_NOT_PASSED_SEQUENTIAL}", stacklevel=2)
+        warnings.warn(
+            f"torch.utils.checkpoint.checkpoint_sequential: {_NOT_PASSED_SEQUENTIAL}", stacklevel=2
+        )
         use_reentrant = True
     preserve = kwargs.pop("preserve_rng_state", True)
     if kwargs:
@@ -253,7 +288,9 @@ def checkpoint_sequential(functions, segments, input, use_reentrant=None, **kwar
     end = 0
     for k in range(segments - 1):
         part = functions[k * size : (k + 1) * size]
-        input = checkpoint(_chain(part), input, use_reentrant=use_reentrant, preserve_rng_state=preserve)
+        input = checkpoint(
+            _chain(part), input, use_reentrant=use_reentrant, preserve_rng_state=preserve
+        )
         end = (k + 1) * size
     return _chain(functions[end:])(input)
 

@@ -75,9 +75,14 @@ def prelu(input, weight):
     return table.prelu(input, weight)
 
 
-rrelu_op = declare("rrelu_with_noise", lambda x, noise: xp.where(x > 0, x, x * noise), "self", "noise",
-                   formula="g where self > 0, noise · g elsewhere",
-                   self=lambda F, g, self, noise: F.where(self > 0, g, g * F.constant(noise)))  # fmt: skip
+rrelu_op = declare(
+    "rrelu_with_noise",
+    lambda x, noise: xp.where(x > 0, x, x * noise),
+    "self",
+    "noise",
+    formula="g where self > 0, noise · g elsewhere",
+    self=lambda F, g, self, noise: F.where(self > 0, g, g * F.constant(noise)),
+)
 
 
 def rrelu(input, lower=1.0 / 8, upper=1.0 / 3, training=False, inplace=False):
@@ -134,8 +139,13 @@ def softshrink(input, lambd=0.5):
     return table.softshrink_op(input, lambd)
 
 
-log_sigmoid_op = declare("log_sigmoid", lambda x: xp.minimum(x, 0) - xp.log1p(xp.exp(-xp.abs(x))), "self",
-                         formula="g · σ(−self)", self=lambda F, g, self: g * F.sigmoid(-self))  # fmt: skip
+log_sigmoid_op = declare(
+    "log_sigmoid",
+    lambda x: xp.minimum(x, 0) - xp.log1p(xp.exp(-xp.abs(x))),
+    "self",
+    formula="g · σ(−self)",
+    self=lambda F, g, self: g * F.sigmoid(-self),
+)
 
 
 def logsigmoid(input):
@@ -169,7 +179,9 @@ def glu(input, dim=-1):
         raise RuntimeError("glu does not support scalars because halving size must be even")
     dim = wrap_dim(dim, input.dim())
     if input.shape[dim] % 2:
-        raise RuntimeError(f"Halving dimension must be even, but dimension {dim} is size {input.shape[dim]}")
+        raise RuntimeError(
+            f"Halving dimension must be even, but dimension {dim} is size {input.shape[dim]}"
+        )
     return table.glu_op(input, dim)
 
 
@@ -177,7 +189,8 @@ def _chosen_dim(name, dim, ndim, level):
     if dim is not None:
         return dim
     warnings.warn(
-        f"Implicit dimension choice for {name} has been deprecated. Change the call to include dim=X as an argument.",
+        f"Implicit dimension choice for {name} has been deprecated. Change the call to include "
+        "dim=X as an argument.",
         stacklevel=level,
     )
     return 0 if ndim in (0, 1, 3) else 1
@@ -199,7 +212,8 @@ def log_softmax(input, dim=None, _stacklevel=3, dtype=None):
 
 
 def gumbel_softmax(logits, tau=1, hard=False, eps=1e-10, dim=-1):
-    """A sample of a relaxed categorical distribution; ``hard``: one-hot, with the gradient of the soft one."""
+    """A sample of a relaxed categorical distribution; ``hard``: one-hot, with the gradient of the
+    soft one."""
     gumbels = -wrap(xp.empty_like(logits._a)).exponential_().log()
     soft = ((logits + gumbels) / tau).softmax(dim)
     if not hard:

@@ -16,8 +16,11 @@ from .basic import dropout, linear
 from .pad import pad
 
 
-def scaled_dot_product_attention(query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, scale=None, enable_gqa=False):
-    """``softmax(query · keyᵀ · scale + mask) · value``: (…, L, E), (…, S, E), (…, S, Ev) to (…, L, Ev)."""
+def scaled_dot_product_attention(
+    query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, scale=None, enable_gqa=False
+):
+    """``softmax(query · keyᵀ · scale + mask) · value``: (…, L, E), (…, S, E), (…, S, Ev) to (…, L,
+    Ev)."""
     if state.special and local.autocast is not None:
         query, key, value = lowered(query, key, value)
     _check_sdpa(query, key, value, attn_mask, is_causal)
@@ -26,7 +29,12 @@ def scaled_dot_product_attention(query, key, value, attn_mask=None, dropout_p=0.
         times = query.size(-3) // key.size(-3)
         key, value = key.repeat_interleave(times, -3), value.repeat_interleave(times, -3)
     bias = _bias(attn_mask, query, key, is_causal)
-    fused = query.dim() == 4 and dropout_p == 0.0 and query.size(-1) == value.size(-1) and (bias is None or bias._g is None)
+    fused = (
+        query.dim() == 4
+        and dropout_p == 0.0
+        and query.size(-1) == value.size(-1)
+        and (bias is None or bias._g is None)
+    )
     if fused:
         return table.attention(query, key, value, None if bias is None else bias._a, factor)
     root = math.sqrt(factor) if factor > 0 else factor
@@ -41,16 +49,21 @@ def _check_sdpa(query, key, value, attn_mask, is_causal):
     for name, x in (("query", query), ("key", key), ("value", value)):
         if x.dim() < 2:
             raise RuntimeError(
-                f"Expected query, key, and value to all be at least 2 dimensional, but got {name} with {x.dim()} dimensions"
+                f"Expected query, key, and value to all be at least 2 dimensional, but got {name} "
+                f"with {x.dim()} dimensions"
             )
     if len({x._a.dtype for x in (query, key, value)}) > 1:
         kinds = [scalar_name(x.dtype).lower() for x in (query, key, value)]
         raise RuntimeError(
-            "Expected query, key, and value to have the same dtype, but got query.dtype: {} key.dtype: {} and value.dtype: {} "
+            "Expected query, key, and value to have the same dtype, but got query.dtype: {} "
+            "key.dtype: {} and value.dtype: {} "
             "instead.".format(*kinds)
         )
     if attn_mask is not None and is_causal:
-        raise RuntimeError("_scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True")
+        raise RuntimeError(
+            "_scaled_dot_product_attention: Explicit attn_mask should not be set when "
+            "is_causal=True"
+        )
 
 
 def _bias(attn_mask, query, key, is_causal):
@@ -76,21 +89,27 @@ def _canonical(mask, name, other, dtype, check_other=True):
 
 def _check_shapes(query, key, value, key_padding_mask, attn_mask, num_heads):
     if query.dim() not in (2, 3):
-        raise AssertionError(f"query should be unbatched 2D or batched 3D tensor but received {query.dim()}-D query tensor")
+        raise AssertionError(
+            f"query should be unbatched 2D or batched 3D tensor but received {query.dim()}-D "
+            "query tensor"
+        )
     kind = "batched (3-D)" if query.dim() == 3 else "unbatched (2-D)"
     n = query.dim()
     if key.dim() != n or value.dim() != n:
         raise AssertionError(
-            f"For {kind} `query`, expected `key` and `value` to be {n}-D but found {key.dim()}-D and {value.dim()}-D tensors respectively"
+            f"For {kind} `query`, expected `key` and `value` to be {n}-D but found {key.dim()}-D "
+            f"and {value.dim()}-D tensors respectively"
         )
     if key_padding_mask is not None and key_padding_mask.dim() != n - 1:
         raise AssertionError(
-            f"For {kind} `query`, expected `key_padding_mask` to be `None` or {n - 1}-D but found {key_padding_mask.dim()}-D tensor "
+            f"For {kind} `query`, expected `key_padding_mask` to be `None` or {n - 1}-D but found "
+            f"{key_padding_mask.dim()}-D tensor "
             "instead"
         )
     if attn_mask is not None and attn_mask.dim() not in (2, 3):
         raise AssertionError(
-            f"For {kind} `query`, expected `attn_mask` to be `None`, 2-D or 3-D but found {attn_mask.dim()}-D tensor instead"
+            f"For {kind} `query`, expected `attn_mask` to be `None`, 2-D or 3-D but found "
+            f"{attn_mask.dim()}-D tensor instead"
         )
     return n == 3
 
@@ -108,12 +127,34 @@ def _project(query, key, value, weight, bias):
 
 
 def multi_head_attention_forward(
-    query, key, value, embed_dim_to_check, num_heads, in_proj_weight, in_proj_bias, bias_k, bias_v, add_zero_attn, dropout_p,
-    out_proj_weight, out_proj_bias, training=True, key_padding_mask=None, need_weights=True, attn_mask=None,
-    use_separate_proj_weight=False, q_proj_weight=None, k_proj_weight=None, v_proj_weight=None, static_k=None, static_v=None,
-    average_attn_weights=True, is_causal=False,
-):  # fmt: skip
-    """Attention of several heads: query (L, N, E), key and value (S, N, E); without N for a single sample."""
+    query,
+    key,
+    value,
+    embed_dim_to_check,
+    num_heads,
+    in_proj_weight,
+    in_proj_bias,
+    bias_k,
+    bias_v,
+    add_zero_attn,
+    dropout_p,
+    out_proj_weight,
+    out_proj_bias,
+    training=True,
+    key_padding_mask=None,
+    need_weights=True,
+    attn_mask=None,
+    use_separate_proj_weight=False,
+    q_proj_weight=None,
+    k_proj_weight=None,
+    v_proj_weight=None,
+    static_k=None,
+    static_v=None,
+    average_attn_weights=True,
+    is_causal=False,
+):
+    """Attention of several heads: query (L, N, E), key and value (S, N, E); without N for a single
+    sample."""
     batched = _check_shapes(query, key, value, key_padding_mask, attn_mask, num_heads)
     if not batched:
         same = key is query, value is key
@@ -125,19 +166,24 @@ def multi_head_attention_forward(
     key_padding_mask = _canonical(key_padding_mask, "key_padding_mask", attn_mask, query.dtype)
     if is_causal and attn_mask is None:
         raise RuntimeError(
-            "Need attn_mask if specifying the is_causal hint. You may use the Transformer module method "
+            "Need attn_mask if specifying the is_causal hint. You may use the Transformer module "
+            "method "
             "`generate_square_subsequent_mask` to create this mask."
         )
     attn_mask = _canonical(attn_mask, "attn_mask", None, query.dtype)
     if size != embed_dim_to_check:
-        raise AssertionError(f"was expecting embedding dimension of {embed_dim_to_check}, but got {size}")
+        raise AssertionError(
+            f"was expecting embedding dimension of {embed_dim_to_check}, but got {size}"
+        )
     head = size // num_heads
     if head * num_heads != size:
         raise AssertionError(f"embed_dim {size} not divisible by num_heads {num_heads}")
     if use_separate_proj_weight:
         b = (None,) * 3 if in_proj_bias is None else in_proj_bias.chunk(3)
         weights = (q_proj_weight, k_proj_weight, v_proj_weight)
-        q, k, v = (linear(x, w, bk) for x, w, bk in zip((query, key, value), weights, b, strict=True))
+        q, k, v = (
+            linear(x, w, bk) for x, w, bk in zip((query, key, value), weights, b, strict=True)
+        )
     else:
         if key.shape != value.shape:
             raise AssertionError(f"key shape {key.shape} does not match value shape {value.shape}")
@@ -149,8 +195,16 @@ def multi_head_attention_forward(
         attn_mask = None if attn_mask is None else pad(attn_mask, (0, 1))
         key_padding_mask = None if key_padding_mask is None else pad(key_padding_mask, (0, 1))
     q = q.view(length, batch * num_heads, head).transpose(0, 1)
-    k = k.view(k.shape[0], batch * num_heads, head).transpose(0, 1) if static_k is None else static_k
-    v = v.view(v.shape[0], batch * num_heads, head).transpose(0, 1) if static_v is None else static_v
+    k = (
+        k.view(k.shape[0], batch * num_heads, head).transpose(0, 1)
+        if static_k is None
+        else static_k
+    )
+    v = (
+        v.view(v.shape[0], batch * num_heads, head).transpose(0, 1)
+        if static_v is None
+        else static_v
+    )
     if add_zero_attn:
         zero = k.new_zeros(batch * num_heads, 1, head)
         k, v = FUNCTIONS["cat"]([k, zero], 1), FUNCTIONS["cat"]([v, zero], 1)
@@ -158,14 +212,20 @@ def multi_head_attention_forward(
         key_padding_mask = None if key_padding_mask is None else pad(key_padding_mask, (0, 1))
     source = k.size(1)
     if key_padding_mask is not None:
-        spread = key_padding_mask.view(batch, 1, 1, source).expand(-1, num_heads, -1, -1).reshape(batch * num_heads, 1, source)
+        spread = (
+            key_padding_mask.view(batch, 1, 1, source)
+            .expand(-1, num_heads, -1, -1)
+            .reshape(batch * num_heads, 1, source)
+        )
         attn_mask = spread if attn_mask is None else attn_mask + spread
     p = dropout_p if training else 0.0
     if need_weights:
         out, weights = _weighted(q, k, v, attn_mask, p)
     else:
         out, weights = _unweighted(q, k, v, attn_mask, p, batch, num_heads), None
-    out = linear(out.transpose(0, 1).contiguous().view(length * batch, size), out_proj_weight, out_proj_bias)
+    out = linear(
+        out.transpose(0, 1).contiguous().view(length * batch, size), out_proj_weight, out_proj_bias
+    )
     out = out.view(length, batch, out.size(1))
     if weights is not None:
         weights = weights.view(batch, num_heads, length, source)
@@ -179,10 +239,15 @@ def _shaped_mask(mask, length, source, batch, heads):
         return None
     if mask.dim() == 2:
         if tuple(mask.shape) != (length, source):
-            raise RuntimeError(f"The shape of the 2D attn_mask is {mask.shape}, but should be {(length, source)}.")
+            raise RuntimeError(
+                f"The shape of the 2D attn_mask is {mask.shape}, but should be {(length, source)}."
+            )
         return mask.unsqueeze(0)
     if tuple(mask.shape) != (batch * heads, length, source):
-        raise RuntimeError(f"The shape of the 3D attn_mask is {mask.shape}, but should be {(batch * heads, length, source)}.")
+        raise RuntimeError(
+            f"The shape of the 3D attn_mask is {mask.shape}, but should be "
+            f"{(batch * heads, length, source)}."
+        )
     return mask
 
 

@@ -6,8 +6,8 @@ from ...backend import xp
 from ...engine.dispatch import Tensor, not_a_tensor, wrap
 from ...engine.modes import no_grad
 from ...ops.declare import FUNCTIONS, public
-from ...ops.scatter import embedding_op
 from ...ops.matmul import linear as _linear
+from ...ops.scatter import embedding_op
 
 
 def linear(input, weight, bias=None):
@@ -19,7 +19,12 @@ def linear(input, weight, bias=None):
 
 def bilinear(input1, input2, weight, bias=None):
     """``input1 · weight · input2 + bias``: weight (out, in1, in2)."""
-    out = FUNCTIONS["einsum"]("bi,oij,bj->bo", input1.reshape(-1, input1.shape[-1]), weight, input2.reshape(-1, input2.shape[-1]))
+    out = FUNCTIONS["einsum"](
+        "bi,oij,bj->bo",
+        input1.reshape(-1, input1.shape[-1]),
+        weight,
+        input2.reshape(-1, input2.shape[-1]),
+    )
     out = out.reshape(*input1.shape[:-1], weight.shape[0])
     return out if bias is None else out + bias
 
@@ -77,7 +82,9 @@ def dropout3d(input, p=0.5, training=True, inplace=False):
 def _dropout_channels(input, p, training, inplace, name, ndim):
     _check_p(p)
     if input.dim() not in (ndim - 1, ndim):
-        raise RuntimeError(f"{name}: Expected {ndim - 1}D or {ndim}D input, but received a {input.dim()}D input. ")
+        raise RuntimeError(
+            f"{name}: Expected {ndim - 1}D or {ndim}D input, but received a {input.dim()}D input. "
+        )
     if input.dim() == ndim:
         return _drop(input, p, training, inplace, _channels(input))
     batched = input.unsqueeze_(0) if inplace else input.unsqueeze(0)
@@ -114,7 +121,15 @@ def feature_alpha_dropout(input, p=0.5, training=False, inplace=False):
 
 
 # ---------------------------------------------------------------- embedding
-def embedding(input, weight, padding_idx=None, max_norm=None, norm_type=2.0, scale_grad_by_freq=False, sparse=False):
+def embedding(
+    input,
+    weight,
+    padding_idx=None,
+    max_norm=None,
+    norm_type=2.0,
+    scale_grad_by_freq=False,
+    sparse=False,
+):
     """Rows of ``weight`` chosen by the integers of ``input``."""
     rows = weight.shape[0]
     if padding_idx is not None:
@@ -123,7 +138,8 @@ def embedding(input, weight, padding_idx=None, max_norm=None, norm_type=2.0, sca
         padding_idx %= rows
     if input._a.dtype.kind not in "iu":
         raise RuntimeError(
-            "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but got "
+            "Expected tensor for argument #1 'indices' to have one of the following scalar types: "
+            "Long, Int; but got "
             f"torch.{input.dtype.type_name} instead (while checking arguments for embedding)"
         )
     if input.numel() and (int(input._a.min()) < 0 or int(input._a.max()) >= rows):
@@ -174,8 +190,12 @@ def _by_position(function, inplace):
     return positional
 
 
-for _name, _f in (("dropout", dropout), ("alpha_dropout", alpha_dropout), ("feature_dropout", dropout2d),
-                  ("feature_alpha_dropout", feature_alpha_dropout)):  # fmt: skip
+for _name, _f in (
+    ("dropout", dropout),
+    ("alpha_dropout", alpha_dropout),
+    ("feature_dropout", dropout2d),
+    ("feature_alpha_dropout", feature_alpha_dropout),
+):
     public(_name, _by_position(_f, False))
     public(f"{_name}_", _by_position(_f, True))
 

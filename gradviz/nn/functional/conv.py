@@ -29,24 +29,29 @@ def _check(name, n, input, weight, bias, groups, transposed):
             raise not_a_tensor(name, what, position, x)
     if input.dim() not in (n + 1, n + 2):
         raise RuntimeError(
-            f"Expected {n + 1}D (unbatched) or {n + 2}D (batched) input to {name}, but got input of size: {_sizes(input.shape)}"
+            f"Expected {n + 1}D (unbatched) or {n + 2}D (batched) input to {name}, but got input "
+            f"of size: {_sizes(input.shape)}"
         )
     if input._a.dtype != weight._a.dtype:
         kinds = scalar_name(input.dtype), scalar_name(weight.dtype)
         raise RuntimeError(
             "expected scalar type {} but found {}".format(*kinds)
             if bias is None
-            else "Input type ({}) and bias type ({}) should be the same".format(*(k.lower() for k in kinds))
+            else "Input type ({}) and bias type ({}) should be the same".format(
+                *(k.lower() for k in kinds)
+            )
         )
     channels = input.shape[-n - 1]
     if not transposed and channels != weight.shape[1] * groups:
         raise RuntimeError(
-            f"Given groups={groups}, weight of size {_sizes(weight.shape)}, expected input{_sizes(_batched(input, n))} to have "
+            f"Given groups={groups}, weight of size {_sizes(weight.shape)}, expected "
+            f"input{_sizes(_batched(input, n))} to have "
             f"{weight.shape[1] * groups} channels, but got {channels} channels instead"
         )
     if transposed and channels != weight.shape[0]:
         raise RuntimeError(
-            f"Given transposed=1, weight of size {_sizes(weight.shape)}, expected input{_sizes(_batched(input, n))} to have "
+            f"Given transposed=1, weight of size {_sizes(weight.shape)}, expected "
+            f"input{_sizes(_batched(input, n))} to have "
             f"{weight.shape[0]} channels, but got {channels} channels instead"
         )
 
@@ -62,7 +67,8 @@ def _check_size(input, weight, stride, padding, dilation):
         per = " x ".join(map(str, padded))
         taps = " x ".join(map(str, kernel))
         raise RuntimeError(
-            f"Calculated padded input size per channel: ({per}). Kernel size: ({taps}). Kernel size can't be greater than actual "
+            f"Calculated padded input size per channel: ({per}). Kernel size: ({taps}). Kernel "
+            "size can't be greater than actual "
             "input size"
         )
     if any(s <= 0 for s in stride):
@@ -107,7 +113,10 @@ def _conv(n):
         return table.convolution(input, weight, bias, stride, padding, dilation, groups)
 
     conv.__name__ = conv.__qualname__ = name
-    conv.__doc__ = f"Convolution over {n} dimension{'s' * (n > 1)}: input (N, C, …), weight (O, C/groups, …), bias (O)."
+    conv.__doc__ = (
+        f"Convolution over {n} dimension{'s' * (n > 1)}: input (N, C, …), weight (O, C/groups, "
+        "…), bias (O)."
+    )
     return conv
 
 
@@ -118,25 +127,38 @@ def _conv_transpose(n):
         if state.special and local.autocast is not None:
             input, weight, bias = lowered(input, weight, bias)
         _check(name, n, input, weight, bias, groups, True)
-        stride, padding, extra, dilation = (spread(v, n) for v in (stride, padding, output_padding, dilation))
+        stride, padding, extra, dilation = (
+            spread(v, n) for v in (stride, padding, output_padding, dilation)
+        )
         if input.dim() == n + 1:
-            return conv(input.unsqueeze(0), weight, bias, stride, padding, extra, groups, dilation).squeeze(0)
+            return conv(
+                input.unsqueeze(0), weight, bias, stride, padding, extra, groups, dilation
+            ).squeeze(0)
         if any(e >= s and e >= d for e, s, d in zip(extra, stride, dilation, strict=True)):
             raise RuntimeError("output padding must be smaller than either stride or dilation")
         out = tuple(
             (i - 1) * s - 2 * p + d * (k - 1) + e + 1
-            for i, s, p, d, k, e in zip(input.shape[2:], stride, padding, dilation, weight.shape[2:], extra, strict=True)
+            for i, s, p, d, k, e in zip(
+                input.shape[2:], stride, padding, dilation, weight.shape[2:], extra, strict=True
+            )
         )
         shape = (input.shape[0], weight.shape[1] * groups, *out)
         return table.conv_transposed(input, weight, bias, shape, stride, padding, dilation, groups)
 
     conv.__name__ = conv.__qualname__ = name
-    conv.__doc__ = f"Transposed convolution over {n} dimension{'s' * (n > 1)}: input (N, C, …), weight (C, O/groups, …), bias (O)."
+    conv.__doc__ = (
+        f"Transposed convolution over {n} dimension{'s' * (n > 1)}: input (N, C, …), weight (C, "
+        "O/groups, …), bias (O)."
+    )
     return conv
 
 
 conv1d, conv2d, conv3d = _conv(1), _conv(2), _conv(3)
-conv_transpose1d, conv_transpose2d, conv_transpose3d = _conv_transpose(1), _conv_transpose(2), _conv_transpose(3)
+conv_transpose1d, conv_transpose2d, conv_transpose3d = (
+    _conv_transpose(1),
+    _conv_transpose(2),
+    _conv_transpose(3),
+)
 
 
 # ---------------------------------------------------------------- patches
@@ -155,13 +177,28 @@ def _fold_forward(x, shape, kernel, dilation, padding, stride):
     return at.uncolumns(columns, shape[0], shape[1]).copy()
 
 
-unfold_op = declare("im2col", _unfold_forward, "self", "kernel dilation padding stride", formula="every patch back to its place",
-                    node="Im2ColBackward0",
-                    self=lambda F, g, self_shape, kernel, dilation, padding, stride: F.col2im(
-                        g, self_shape, kernel, dilation, padding, stride))  # fmt: skip
-fold_op = declare("col2im", _fold_forward, "self", "shape kernel dilation padding stride", formula="the patches of g",
-                  node="Col2ImBackward0",
-                  self=lambda F, g, kernel, dilation, padding, stride: F.im2col(g, kernel, dilation, padding, stride))  # fmt: skip
+unfold_op = declare(
+    "im2col",
+    _unfold_forward,
+    "self",
+    "kernel dilation padding stride",
+    formula="every patch back to its place",
+    node="Im2ColBackward0",
+    self=lambda F, g, self_shape, kernel, dilation, padding, stride: F.col2im(
+        g, self_shape, kernel, dilation, padding, stride
+    ),
+)
+fold_op = declare(
+    "col2im",
+    _fold_forward,
+    "self",
+    "shape kernel dilation padding stride",
+    formula="the patches of g",
+    node="Col2ImBackward0",
+    self=lambda F, g, kernel, dilation, padding, stride: F.im2col(
+        g, kernel, dilation, padding, stride
+    ),
+)
 
 
 def unfold(input, kernel_size, dilation=1, padding=0, stride=1):
@@ -170,21 +207,27 @@ def unfold(input, kernel_size, dilation=1, padding=0, stride=1):
         return unfold(input.unsqueeze(0), kernel_size, dilation, padding, stride).squeeze(0)
     if input.dim() != 4:
         raise RuntimeError(
-            f"Expected 3D or 4D (batch mode) tensor for input with possibly 0 batch size and non-zero dimensions for input, but got: "
+            "Expected 3D or 4D (batch mode) tensor for input with possibly 0 batch size and "
+            "non-zero dimensions for input, but got: "
             f"{_sizes(input.shape)}"
         )
-    return unfold_op(input, spread(kernel_size, 2), spread(dilation, 2), spread(padding, 2), spread(stride, 2))
+    return unfold_op(
+        input, spread(kernel_size, 2), spread(dilation, 2), spread(padding, 2), spread(stride, 2)
+    )
 
 
 def fold(input, output_size, kernel_size, dilation=1, padding=0, stride=1):
     """Columns (N, C · taps, patches) summed back into images of ``output_size``."""
     if input.dim() == 2:
-        return fold(input.unsqueeze(0), output_size, kernel_size, dilation, padding, stride).squeeze(0)
+        return fold(
+            input.unsqueeze(0), output_size, kernel_size, dilation, padding, stride
+        ).squeeze(0)
     kernel, size = spread(kernel_size, 2), spread(output_size, 2)
     taps = kernel[0] * kernel[1]
     if input.shape[1] % taps:
         raise RuntimeError(
-            "Expected size of input's dimension 1 to be divisible by the product of kernel_size, but got "
+            "Expected size of input's dimension 1 to be divisible by the product of kernel_size, "
+            "but got "
             f"input.size(1)={input.shape[1]} and kernel_size=({kernel[0]}, {kernel[1]})."
         )
     shape = (input.shape[0], input.shape[1] // taps, *size)

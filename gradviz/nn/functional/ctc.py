@@ -1,4 +1,5 @@
-"""Connectionist temporal classification: the loss of a sequence of labels whose places in time are unknown."""
+"""Connectionist temporal classification: the loss of a sequence of labels whose places in time are
+unknown."""
 
 from __future__ import annotations
 
@@ -57,15 +58,33 @@ def _ctc_grad(F, g, grads):
     return F.constant(grads) * F.reshape(g, (1, -1, 1))
 
 
-ctc_op = declare("ctc_loss_op", lambda log_probs, box, grads: box.pop(), "log_probs", "box grads", node="CtcLossBackward0",
-                 formula="(softmax − posterior of the labels) · g", log_probs=_ctc_grad)  # fmt: skip
+ctc_op = declare(
+    "ctc_loss_op",
+    lambda log_probs, box, grads: box.pop(),
+    "log_probs",
+    "box grads",
+    node="CtcLossBackward0",
+    formula="(softmax − posterior of the labels) · g",
+    log_probs=_ctc_grad,
+)
 
 
-def ctc_loss(log_probs, targets, input_lengths, target_lengths, blank=0, reduction="mean", zero_infinity=False):
-    """log_probs (T, N, C), targets (N, S) or concatenated, lengths of both: −log of the probability of the labels."""
+def ctc_loss(
+    log_probs,
+    targets,
+    input_lengths,
+    target_lengths,
+    blank=0,
+    reduction="mean",
+    zero_infinity=False,
+):
+    """log_probs (T, N, C), targets (N, S) or concatenated, lengths of both: −log of the probability
+    of the labels."""
     sizes = [_numbers(x) for x in (input_lengths, target_lengths)]
     if log_probs.dim() == 2:
-        out = ctc_loss(log_probs.unsqueeze(1), targets.unsqueeze(0), *sizes, blank, reduction, zero_infinity)
+        out = ctc_loss(
+            log_probs.unsqueeze(1), targets.unsqueeze(0), *sizes, blank, reduction, zero_infinity
+        )
         return out if reduction != "none" else out.squeeze(0)
     steps, batch, classes = log_probs.shape
     _check(steps, batch, classes, sizes, blank)
@@ -102,7 +121,8 @@ def _check(steps, batch, classes, sizes, blank):
     for t in sizes[0]:
         if t > steps:
             raise RuntimeError(
-                f"Expected input_lengths to have value at most {steps}, but got value {t} (while checking arguments for ctc_loss_cpu)"
+                f"Expected input_lengths to have value at most {steps}, but got value {t} (while "
+                "checking arguments for ctc_loss_cpu)"
             )
 
 

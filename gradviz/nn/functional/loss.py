@@ -21,7 +21,9 @@ def legacy_reduction(size_average, reduce, reduction):
     average = True if size_average is None else size_average
     wanted = ("mean" if average else "sum") if reduce is None or reduce else "none"
     warnings.warn(
-        f"size_average and reduce args will be deprecated, please use reduction='{wanted}' instead.", stacklevel=3
+        f"size_average and reduce args will be deprecated, please use reduction='{wanted}' "
+        "instead.",
+        stacklevel=3,
     )
     return wanted
 
@@ -38,10 +40,12 @@ def reduced(loss, reduction):
 
 
 def _pair(input, target):
-    """Input and target, broadcast and in one dtype, with PyTorch's warning about sizes that differ."""
+    """Input and target, broadcast and in one dtype, with PyTorch's warning about sizes that
+    differ."""
     if target._a.shape != input._a.shape:
         warnings.warn(
-            f"Using a target size ({target.size()}) that is different to the input size ({input.size()}). This will likely lead to "
+            f"Using a target size ({target.size()}) that is different to the input size "
+            f"({input.size()}). This will likely lead to "
             "incorrect results due to broadcasting. Please ensure they have the same size.",
             stacklevel=3,
         )
@@ -50,7 +54,9 @@ def _pair(input, target):
         from ...engine.dispatch import common_dtype
 
         common = common_dtype(input, target)
-        input, target = (x if x.dtype is common else TENSOR.cast(x, common.np) for x in (input, target))
+        input, target = (
+            x if x.dtype is common else TENSOR.cast(x, common.np) for x in (input, target)
+        )
     return input, target
 
 
@@ -72,7 +78,13 @@ def l1_loss(input, target, size_average=None, reduce=None, reduction="mean", wei
     input, target = _pair(input, target)
     if weight is not None:
         weighted = weight * (input - target).abs()
-        return weighted if code == 0 else weighted.sum() if code == 2 else weighted.sum() / weight.sum()
+        return (
+            weighted
+            if code == 0
+            else weighted.sum()
+            if code == 2
+            else weighted.sum() / weight.sum()
+        )
     difference = (input - target).abs()
     return difference if code == 0 else difference.mean() if code == 1 else difference.sum()
 
@@ -108,14 +120,20 @@ def _check_targets(target, classes, ignore_index):
         raise IndexError(f"Target {wrong.flat[0]} is out of bounds.")
 
 
-def nll_loss(input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction="mean"):
-    """Minus the input at the target class: input (N, C, …) of log-probabilities, target (N, …) of class numbers."""
+def nll_loss(
+    input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction="mean"
+):
+    """Minus the input at the target class: input (N, C, …) of log-probabilities, target (N, …) of
+    class numbers."""
     code = reduction_code(legacy_reduction(size_average, reduce, reduction))
     n = input.dim()
     if n < 1:
         raise ValueError(f"Expected 1 or more dimensions (got {n})")
     if n != 1 and input.shape[0] != target.shape[0]:
-        raise ValueError(f"Expected input batch_size ({input.shape[0]}) to match target batch_size ({target.shape[0]}).")
+        raise ValueError(
+            f"Expected input batch_size ({input.shape[0]}) to match target batch_size "
+            f"({target.shape[0]})."
+        )
     _check_nll(input, target, weight, n)
     _check_targets(target, input.shape[0 if n == 1 else 1], ignore_index)
     array = None if weight is None else weight._a
@@ -136,17 +154,23 @@ def _check_nll(input, target, weight, n):
         if tuple(target.shape) != wanted:
             if n == 4 and target.dim() != 3:
                 raise RuntimeError(
-                    "only batches of spatial targets supported (3D tensors) but got targets of dimension: " + str(target.dim())
+                    "only batches of spatial targets supported (3D tensors) but got targets of "
+                    "dimension: " + str(target.dim())
                 )
             raise RuntimeError(
-                f"Expected target size [{', '.join(map(str, wanted))}], got [{', '.join(map(str, target.shape))}]"
+                f"Expected target size [{', '.join(map(str, wanted))}], got "
+                f"[{', '.join(map(str, target.shape))}]"
             )
     if target._a.dtype.str[1:] not in ("i8", "u1"):
-        raise RuntimeError(f"expected target dtype to be Long or Byte, but got {scalar_name(from_np(target._a.dtype))}")
+        raise RuntimeError(
+            "expected target dtype to be Long or Byte, but got "
+            f"{scalar_name(from_np(target._a.dtype))}"
+        )
     classes = input.shape[0 if n == 1 else 1]
     if weight is not None and (weight.dim() != 1 or weight.numel() != classes):
         raise RuntimeError(
-            f"weight tensor should be defined either for all {classes} classes or no classes but got weight tensor of shape: "
+            f"weight tensor should be defined either for all {classes} classes or no classes but "
+            "got weight tensor of shape: "
             f"[{', '.join(map(str, weight.shape))}]"
         )
 
@@ -154,29 +178,57 @@ def _check_nll(input, target, weight, n):
 def _nll_any(input, index, weight, code, ignore_index):
     batch, classes, *rest = input.shape
     if math.prod(input.shape):
-        out = table.nll2d_op(input.contiguous().view(batch, classes, 1, -1), index.reshape(batch, 1, -1), weight, code, ignore_index)
+        out = table.nll2d_op(
+            input.contiguous().view(batch, classes, 1, -1),
+            index.reshape(batch, 1, -1),
+            weight,
+            code,
+            ignore_index,
+        )
     else:
-        out = table.nll2d_op(input.reshape(batch, classes, 0, 0), index.reshape(batch, 0, 0), weight, code, ignore_index)
+        out = table.nll2d_op(
+            input.reshape(batch, classes, 0, 0),
+            index.reshape(batch, 0, 0),
+            weight,
+            code,
+            ignore_index,
+        )
     return out.view(batch, *rest) if code == 0 else out
 
 
-def cross_entropy(input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction="mean",
-                  label_smoothing=0.0):  # fmt: skip
-    """``nll_loss(log_softmax(input))``; targets are class numbers, or probabilities of the shape of the input."""
+def cross_entropy(
+    input,
+    target,
+    weight=None,
+    size_average=None,
+    ignore_index=-100,
+    reduce=None,
+    reduction="mean",
+    label_smoothing=0.0,
+):
+    """``nll_loss(log_softmax(input))``; targets are class numbers, or probabilities of the shape of
+    the input."""
     reduction = legacy_reduction(size_average, reduce, reduction)
     code = reduction_code(reduction)
     dim = 0 if input.dim() == 1 else 1
     if input._a.shape == target._a.shape and input.dim() > 0:
         if target._a.dtype.kind not in "fV":
             raise RuntimeError(
-                "Expected floating point type for target with class probabilities, got " + scalar_name(target.dtype)
+                "Expected floating point type for target with class probabilities, got "
+                + scalar_name(target.dtype)
             )
         if ignore_index >= 0:
             raise RuntimeError("ignore_index is not supported for floating point target")
         return _probabilities(input, target, weight, code, label_smoothing, dim)
     if label_smoothing:
         return _smoothed(input, target, weight, reduction, ignore_index, label_smoothing, dim)
-    return nll_loss(TENSOR.log_softmax(input, dim), target, weight, ignore_index=ignore_index, reduction=reduction)
+    return nll_loss(
+        TENSOR.log_softmax(input, dim),
+        target,
+        weight,
+        ignore_index=ignore_index,
+        reduction=reduction,
+    )
 
 
 def _check_smoothing(value):
@@ -193,7 +245,9 @@ def _probabilities(input, target, weight, code, smoothing, dim):
     log_p = TENSOR.log_softmax(input, dim)
     if smoothing > 0:
         target = target * (1 - smoothing) + smoothing / input.shape[dim]
-    weighted = log_p * target if weight is None else log_p * target * _by_class(weight, input.dim(), dim)
+    weighted = (
+        log_p * target if weight is None else log_p * target * _by_class(weight, input.dim(), dim)
+    )
     if code == 0:
         return -weighted.sum(dim)
     if code == 2:
@@ -222,27 +276,35 @@ def _smoothed(input, target, weight, reduction, ignore_index, smoothing, dim):
 
 
 # ---------------------------------------------------------------- yes or no
-def binary_cross_entropy(input, target, weight=None, size_average=None, reduce=None, reduction="mean"):
+def binary_cross_entropy(
+    input, target, weight=None, size_average=None, reduce=None, reduction="mean"
+):
     """Cross entropy of probabilities in [0, 1]."""
     code = reduction_code(legacy_reduction(size_average, reduce, reduction))
     if target.size() != input.size():
         raise ValueError(
-            f"Using a target size ({target.size()}) that is different to the input size ({input.size()}) is deprecated. Please "
+            f"Using a target size ({target.size()}) that is different to the input size "
+            f"({input.size()}) is deprecated. Please "
             "ensure they have the same size."
         )
     if input.numel() and not ((input._a >= 0) & (input._a <= 1)).all():
         raise RuntimeError("all elements of input should be between 0 and 1")
     if target._a.dtype != input._a.dtype:
-        raise RuntimeError(f"Found dtype {scalar_name(target.dtype)} but expected {scalar_name(input.dtype)}")
+        raise RuntimeError(
+            f"Found dtype {scalar_name(target.dtype)} but expected {scalar_name(input.dtype)}"
+        )
     return table.bce_op(input, target, None if weight is None else weight.expand(input.shape), code)
 
 
-def binary_cross_entropy_with_logits(input, target, weight=None, size_average=None, reduce=None, reduction="mean",
-                                     pos_weight=None):  # fmt: skip
+def binary_cross_entropy_with_logits(
+    input, target, weight=None, size_average=None, reduce=None, reduction="mean", pos_weight=None
+):
     """``binary_cross_entropy(sigmoid(input))``, computed without overflow."""
     code = reduction_code(legacy_reduction(size_average, reduce, reduction))
     if target.size() != input.size():
-        raise ValueError(f"Target size ({target.size()}) must be the same as input size ({input.size()})")
+        raise ValueError(
+            f"Target size ({target.size()}) must be the same as input size ({input.size()})"
+        )
     return table.bce_logits_op(input, target, weight, pos_weight, code)
 
 
@@ -252,8 +314,10 @@ def kl_div(input, target, size_average=None, reduce=None, reduction="mean", log_
     reduction = legacy_reduction(size_average, reduce, reduction)
     if reduction == "mean":
         warnings.warn(
-            "reduction: 'mean' divides the total loss by both the batch size and the support size.'batchmean' divides only by the "
-            "batch size, and aligns with the KL div math definition.'mean' will be changed to behave the same as 'batchmean' in the "
+            "reduction: 'mean' divides the total loss by both the batch size and the support "
+            "size.'batchmean' divides only by the "
+            "batch size, and aligns with the KL div math definition.'mean' will be changed to "
+            "behave the same as 'batchmean' in the "
             "next major release.",
             stacklevel=2,
         )
@@ -262,7 +326,11 @@ def kl_div(input, target, size_average=None, reduce=None, reduction="mean", log_
     if log_target:
         losses = target.exp() * (target - input)
     else:
-        losses = FUNCTIONS["xlogy"](target, target) - target * input if "xlogy" in FUNCTIONS else _kl(input, target)
+        losses = (
+            FUNCTIONS["xlogy"](target, target) - target * input
+            if "xlogy" in FUNCTIONS
+            else _kl(input, target)
+        )
     out = reduced(losses, ("none", "mean", "sum")[code])
     return out / input.shape[0] if batch and input.dim() else out
 
@@ -271,7 +339,16 @@ def _kl(input, target):
     return table.kl_op(input, target, 0, False)
 
 
-def poisson_nll_loss(input, target, log_input=True, full=False, size_average=None, eps=1e-8, reduce=None, reduction="mean"):
+def poisson_nll_loss(
+    input,
+    target,
+    log_input=True,
+    full=False,
+    size_average=None,
+    eps=1e-8,
+    reduce=None,
+    reduction="mean",
+):
     """Negative log likelihood of a Poisson distribution."""
     reduction = legacy_reduction(size_average, reduce, reduction)
     reduction_code(reduction)
@@ -313,13 +390,21 @@ def _soft_margin_grad(F, g, self, target, self_shape, reduction):
     return -target * z / (z + 1) * (g / math.prod(self_shape) if reduction == table.MEAN else g)
 
 
-soft_margin_op = declare("soft_margin_loss", lambda x, y, r: table._reduce(xp.log1p(xp.exp(-x * y)), r), "self target", "reduction",
-                         formula="−target · σ(−target · self) · g / n", self=_soft_margin_grad)  # fmt: skip
+soft_margin_op = declare(
+    "soft_margin_loss",
+    lambda x, y, r: table._reduce(xp.log1p(xp.exp(-x * y)), r),
+    "self target",
+    "reduction",
+    formula="−target · σ(−target · self) · g / n",
+    self=_soft_margin_grad,
+)
 
 
 def soft_margin_loss(input, target, size_average=None, reduce=None, reduction="mean"):
     """``log(1 + exp(−target · input))``."""
-    return soft_margin_op(input, target, reduction_code(legacy_reduction(size_average, reduce, reduction)))
+    return soft_margin_op(
+        input, target, reduction_code(legacy_reduction(size_average, reduce, reduction))
+    )
 
 
 def _from(value, x):
@@ -327,36 +412,52 @@ def _from(value, x):
     return FUNCTIONS["sub"](wrap(xp.asarray(value, x._a.dtype)), x)
 
 
-def hinge_embedding_loss(input, target, margin=1.0, size_average=None, reduce=None, reduction="mean"):
+def hinge_embedding_loss(
+    input, target, margin=1.0, size_average=None, reduce=None, reduction="mean"
+):
     """``input`` where the target is 1, ``max(0, margin − input)`` where it is −1."""
     zero = FUNCTIONS["zeros_like"](input)
     where = FUNCTIONS["where"]
-    loss = where(target != 1, _from(margin, input).clamp_min(0), zero) + where(target != -1, input, zero)
+    loss = where(target != 1, _from(margin, input).clamp_min(0), zero) + where(
+        target != -1, input, zero
+    )
     return reduced(loss, legacy_reduction(size_average, reduce, reduction))
 
 
-def margin_ranking_loss(input1, input2, target, margin=0, size_average=None, reduce=None, reduction="mean"):
+def margin_ranking_loss(
+    input1, input2, target, margin=0, size_average=None, reduce=None, reduction="mean"
+):
     """``max(0, −target · (input1 − input2) + margin)``."""
     if input1.dim() != input2.dim() or input1.dim() != target.dim():
         raise RuntimeError(
-            f"margin_ranking_loss : All input tensors should have same dimension but got sizes: input1: {input1.size()}, input2: "
+            "margin_ranking_loss : All input tensors should have same dimension but got sizes: "
+            f"input1: {input1.size()}, input2: "
             f"{input2.size()}, target: {target.size()} "
         )
-    return reduced((-target * (input1 - input2) + margin).clamp_min(0), legacy_reduction(size_average, reduce, reduction))
+    return reduced(
+        (-target * (input1 - input2) + margin).clamp_min(0),
+        legacy_reduction(size_average, reduce, reduction),
+    )
 
 
-def cosine_embedding_loss(input1, input2, target, margin=0, size_average=None, reduce=None, reduction="mean"):
+def cosine_embedding_loss(
+    input1, input2, target, margin=0, size_average=None, reduce=None, reduction="mean"
+):
     """``1 − cos`` where the target is 1, ``max(0, cos − margin)`` where it is −1."""
     eps = 1e-12
     product = (input1 * input2).sum(-1)
     cos = product / (((input1 * input1).sum(-1) + eps) * ((input2 * input2).sum(-1) + eps)).sqrt()
     zeros = FUNCTIONS["zeros_like"](cos)
     where = FUNCTIONS["where"]
-    loss = where(target == 1, _from(1, cos), zeros) + where(target == -1, (cos - margin).clamp_min(0), zeros)
+    loss = where(target == 1, _from(1, cos), zeros) + where(
+        target == -1, (cos - margin).clamp_min(0), zeros
+    )
     return reduced(loss, legacy_reduction(size_average, reduce, reduction))
 
 
-def multilabel_soft_margin_loss(input, target, weight=None, size_average=None, reduce=None, reduction="mean"):
+def multilabel_soft_margin_loss(
+    input, target, weight=None, size_average=None, reduce=None, reduction="mean"
+):
     """The mean over classes of the cross entropy of each label."""
     from .activation import logsigmoid
 
@@ -367,7 +468,9 @@ def multilabel_soft_margin_loss(input, target, weight=None, size_average=None, r
     return reduced(loss, legacy_reduction(size_average, reduce, reduction))
 
 
-def multi_margin_loss(input, target, p=1, margin=1.0, weight=None, size_average=None, reduce=None, reduction="mean"):
+def multi_margin_loss(
+    input, target, p=1, margin=1.0, weight=None, size_average=None, reduce=None, reduction="mean"
+):
     """How far other classes come within ``margin`` of the target class."""
     if p not in (1, 2):
         raise ValueError("only p == 1 and p == 2 supported")
@@ -385,7 +488,9 @@ def multi_margin_loss(input, target, p=1, margin=1.0, weight=None, size_average=
 
 def multilabel_margin_loss(input, target, size_average=None, reduce=None, reduction="mean"):
     """Margins between every target class (up to the first −1) and every other class."""
-    rows, labels = (input, target) if input.dim() == 2 else (input.unsqueeze(0), target.unsqueeze(0))
+    rows, labels = (
+        (input, target) if input.dim() == 2 else (input.unsqueeze(0), target.unsqueeze(0))
+    )
     losses = []
     for x, y in zip(rows, labels, strict=True):
         chosen = []
@@ -395,28 +500,50 @@ def multilabel_margin_loss(input, target, size_average=None, reduce=None, reduct
             chosen.append(k)
         others = [k for k in range(x.shape[0]) if k not in chosen]
         if chosen and others:
-            losses.append((1 - (x[chosen].unsqueeze(1) - x[others].unsqueeze(0))).clamp_min(0).sum() / x.shape[0])
+            losses.append(
+                (1 - (x[chosen].unsqueeze(1) - x[others].unsqueeze(0))).clamp_min(0).sum()
+                / x.shape[0]
+            )
         else:
             losses.append(x.sum() * 0)
     loss = FUNCTIONS["stack"](losses)
-    return reduced(loss if input.dim() == 2 else loss.squeeze(0), legacy_reduction(size_average, reduce, reduction))
+    return reduced(
+        loss if input.dim() == 2 else loss.squeeze(0),
+        legacy_reduction(size_average, reduce, reduction),
+    )
 
 
-def triplet_margin_loss(anchor, positive, negative, margin=1.0, p=2, eps=1e-6, swap=False, size_average=None, reduce=None,
-                        reduction="mean"):  # fmt: skip
+def triplet_margin_loss(
+    anchor,
+    positive,
+    negative,
+    margin=1.0,
+    p=2,
+    eps=1e-6,
+    swap=False,
+    size_average=None,
+    reduce=None,
+    reduction="mean",
+):
     """``max(0, d(anchor, positive) − d(anchor, negative) + margin)``."""
     from .distance import pairwise_distance
 
     if margin <= 0:
         raise ValueError(f"margin must be greater than 0, got {margin}")
-    near, far = pairwise_distance(anchor, positive, p, eps), pairwise_distance(anchor, negative, p, eps)
+    near, far = (
+        pairwise_distance(anchor, positive, p, eps),
+        pairwise_distance(anchor, negative, p, eps),
+    )
     if swap:
         far = FUNCTIONS["minimum"](far, pairwise_distance(positive, negative, p, eps))
-    return reduced((margin + near - far).clamp_min(0), legacy_reduction(size_average, reduce, reduction))
+    return reduced(
+        (margin + near - far).clamp_min(0), legacy_reduction(size_average, reduce, reduction)
+    )
 
 
-def triplet_margin_with_distance_loss(anchor, positive, negative, *, distance_function=None, margin=1.0, swap=False,
-                                      reduction="mean"):  # fmt: skip
+def triplet_margin_with_distance_loss(
+    anchor, positive, negative, *, distance_function=None, margin=1.0, swap=False, reduction="mean"
+):
     """``triplet_margin_loss`` with a distance of your own."""
     from .distance import pairwise_distance
 
@@ -429,6 +556,13 @@ def triplet_margin_with_distance_loss(anchor, positive, negative, *, distance_fu
     return reduced((margin + near - far).clamp_min(0), reduction)
 
 
-for _f in (kl_div, poisson_nll_loss, hinge_embedding_loss, margin_ranking_loss, cosine_embedding_loss,
-           binary_cross_entropy_with_logits, triplet_margin_loss):  # fmt: skip
+for _f in (
+    kl_div,
+    poisson_nll_loss,
+    hinge_embedding_loss,
+    margin_ranking_loss,
+    cosine_embedding_loss,
+    binary_cross_entropy_with_logits,
+    triplet_margin_loss,
+):
     public(_f.__name__, _f)

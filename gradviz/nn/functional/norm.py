@@ -22,25 +22,46 @@ def _check_kinds(input, *others):
 def _check_spread(size):
     count = size[0] * math.prod(size[2:])
     if count == 1:
-        raise ValueError(f"Expected more than 1 value per channel when training, got input size {size}")
+        raise ValueError(
+            f"Expected more than 1 value per channel when training, got input size {size}"
+        )
 
 
-def batch_norm(input, running_mean, running_var, weight=None, bias=None, training=False, momentum=0.1, eps=1e-05):
-    """Normalise every channel of (N, C, …) over the batch in training, by the running statistics otherwise.
+def batch_norm(
+    input,
+    running_mean,
+    running_var,
+    weight=None,
+    bias=None,
+    training=False,
+    momentum=0.1,
+    eps=1e-05,
+):
+    """Normalise every channel of (N, C, …) over the batch in training, by the running statistics
+    otherwise.
 
     In training the running statistics move towards those of the batch, by ``momentum``.
     """
     if training:
         _check_spread(input.size())
     channels = input.shape[1] if input.dim() > 1 else 0
-    for name, x in (("running_mean", running_mean), ("running_var", running_var), ("weight", weight), ("bias", bias)):
+    for name, x in (
+        ("running_mean", running_mean),
+        ("running_var", running_var),
+        ("weight", weight),
+        ("bias", bias),
+    ):
         if x is not None and x.numel() != channels:
             raise RuntimeError(f"{name} should contain {channels} elements not {x.numel()}")
     if not training and (running_mean is None or running_var is None):
-        raise RuntimeError("Expected running_mean and running_var to be defined when training=False")
+        raise RuntimeError(
+            "Expected running_mean and running_var to be defined when training=False"
+        )
     _check_kinds(input, weight, bias)
     if not training:
-        return table.batch_norm(input, weight, bias, running_mean._a.copy(), running_var._a.copy(), eps, False)
+        return table.batch_norm(
+            input, weight, bias, running_mean._a.copy(), running_var._a.copy(), eps, False
+        )
     mean, variance = table.batch_statistics(input._a)
     if running_mean is not None:
         _move(running_mean, mean, momentum)
@@ -55,11 +76,22 @@ def _move(running, now, momentum):
     array += (now * momentum).astype(array.dtype)
 
 
-def instance_norm(input, running_mean=None, running_var=None, weight=None, bias=None, use_input_stats=True, momentum=0.1, eps=1e-05):
+def instance_norm(
+    input,
+    running_mean=None,
+    running_var=None,
+    weight=None,
+    bias=None,
+    use_input_stats=True,
+    momentum=0.1,
+    eps=1e-05,
+):
     """Normalise every channel of every sample of (N, C, …)."""
     if use_input_stats:
         if math.prod(input.shape[2:]) == 1:
-            raise ValueError(f"Expected more than 1 spatial element when training, got input size {input.size()}")
+            raise ValueError(
+                f"Expected more than 1 spatial element when training, got input size {input.size()}"
+            )
     n, c = input.shape[:2]
     if weight is not None:
         weight = weight.repeat(n)
@@ -79,19 +111,22 @@ def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-05):
     shape = tuple(normalized_shape)
     if not shape:
         raise RuntimeError(
-            "Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one element, but got "
+            "Expected normalized_shape to be at least 1-dimensional, i.e., containing at least "
+            "one element, but got "
             "normalized_shape = []"
         )
     for name, x in (("weight", weight), ("bias", bias)):
         if x is not None and tuple(x.shape) != shape:
             raise RuntimeError(
-                f"Expected {name} to be of same shape as normalized_shape, but got {name} of shape {_sizes(x.shape)} and "
+                f"Expected {name} to be of same shape as normalized_shape, but got {name} of "
+                f"shape {_sizes(x.shape)} and "
                 f"normalized_shape = {_sizes(shape)}"
             )
     if tuple(input.shape[input.dim() - len(shape) :]) != shape or input.dim() < len(shape):
         wanted = ", ".join(map(str, ("*", *shape)))
         raise RuntimeError(
-            f"Given normalized_shape={_sizes(shape)}, expected input with shape [{wanted}], but got input of "
+            f"Given normalized_shape={_sizes(shape)}, expected input with shape [{wanted}], but "
+            "got input of "
             f"size{_sizes(input.shape)}"
         )
     _check_kinds(input, weight, bias)
@@ -101,11 +136,14 @@ def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-05):
 def group_norm(input, num_groups, weight=None, bias=None, eps=1e-05):
     """Normalise groups of channels of (N, C, …), sample by sample."""
     if input.dim() < 2:
-        raise RuntimeError(f"Expected at least 2 dimensions for input tensor but received {input.dim()}")
+        raise RuntimeError(
+            f"Expected at least 2 dimensions for input tensor but received {input.dim()}"
+        )
     channels = input.shape[1]
     if channels % num_groups:
         raise RuntimeError(
-            f"Expected number of channels in input to be divisible by num_groups, but got input of shape {_sizes(input.shape)} and "
+            "Expected number of channels in input to be divisible by num_groups, but got input "
+            f"of shape {_sizes(input.shape)} and "
             f"num_groups={num_groups}"
         )
     _check_spread((input.shape[0] * channels // num_groups, num_groups, *input.shape[2:]))
@@ -119,7 +157,8 @@ def rms_norm(input, normalized_shape, weight=None, eps=None):
     if tuple(input.shape[input.dim() - len(shape) :]) != shape:
         wanted = ", ".join(map(str, ("*", *shape)))
         raise RuntimeError(
-            f"Given normalized_shape={_sizes(shape)}, expected input with shape [{wanted}], but got input of "
+            f"Given normalized_shape={_sizes(shape)}, expected input with shape [{wanted}], but "
+            "got input of "
             f"size{_sizes(input.shape)}"
         )
     dims = list(range(input.dim() - len(shape), input.dim()))
@@ -134,12 +173,16 @@ def local_response_norm(input, size, alpha=1e-4, beta=0.75, k=1.0):
     from .pooling import avg_pool2d, avg_pool3d
 
     if input.dim() < 3:
-        raise ValueError(f"Expected 3D or higher dimensionality input (got {input.dim()} dimensions)")
+        raise ValueError(
+            f"Expected 3D or higher dimensionality input (got {input.dim()} dimensions)"
+        )
     if input.numel() == 0:
         return input
     square = input.mul(input)
     if input.dim() == 3:
-        mean = avg_pool2d(pad(square.unsqueeze(1), (0, 0, size // 2, (size - 1) // 2)), (size, 1), stride=1).squeeze(1)
+        mean = avg_pool2d(
+            pad(square.unsqueeze(1), (0, 0, size // 2, (size - 1) // 2)), (size, 1), stride=1
+        ).squeeze(1)
     else:
         shape = input.size()
         square = square.view(shape[0], 1, shape[1], shape[2], -1)
@@ -148,16 +191,24 @@ def local_response_norm(input, size, alpha=1e-4, beta=0.75, k=1.0):
     return input / mean.mul(alpha).add(k).pow(beta)
 
 
-def _public_layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-05, cudnn_enable=True):
+def _public_layer_norm(
+    input, normalized_shape, weight=None, bias=None, eps=1e-05, cudnn_enable=True
+):
     return layer_norm(input, normalized_shape, weight, bias, eps)
 
 
-def _public_batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps, cudnn_enabled):
+def _public_batch_norm(
+    input, weight, bias, running_mean, running_var, training, momentum, eps, cudnn_enabled
+):
     return batch_norm(input, running_mean, running_var, weight, bias, training, momentum, eps)
 
 
-def _public_instance_norm(input, weight, bias, running_mean, running_var, use_input_stats, momentum, eps, cudnn_enabled):
-    return instance_norm(input, running_mean, running_var, weight, bias, use_input_stats, momentum, eps)
+def _public_instance_norm(
+    input, weight, bias, running_mean, running_var, use_input_stats, momentum, eps, cudnn_enabled
+):
+    return instance_norm(
+        input, running_mean, running_var, weight, bias, use_input_stats, momentum, eps
+    )
 
 
 public("layer_norm", _public_layer_norm)

@@ -7,16 +7,19 @@ from ...ops.declare import public
 
 
 def pad(input, pad, mode="constant", value=None):
-    """Add elements at the sides of the last dimensions: ``pad`` lists (before, after), last dimension first.
+    """Add elements at the sides of the last dimensions: ``pad`` lists (before, after), last
+    dimension first.
 
-    ``mode``: constant (with ``value``), reflect, replicate or circular; negative numbers cut (constant mode).
+    ``mode``: constant (with ``value``), reflect, replicate or circular; negative numbers cut
+    (constant mode).
     """
     pad = tuple(pad)
     if len(pad) % 2:
         raise RuntimeError("Padding length must be divisible by 2")
     if len(pad) > 2 * input.dim():
         raise RuntimeError(
-            f"Padding length should be less than or equal to two times the input dimension but got padding length {len(pad)} and "
+            "Padding length should be less than or equal to two times the input dimension but "
+            f"got padding length {len(pad)} and "
             f"input of dimension {input.dim()}"
         )
     if mode == "constant":
@@ -30,11 +33,14 @@ def pad(input, pad, mode="constant", value=None):
 
 def constant_pad_nd(input, pad, value=0):
     """``pad`` with a constant."""
-    sides = [(0, 0)] * (input.dim() - len(pad) // 2) + list(zip(pad[-2::-2], pad[-1::-2], strict=True))
+    sides = [(0, 0)] * (input.dim() - len(pad) // 2) + list(
+        zip(pad[-2::-2], pad[-1::-2], strict=True)
+    )
     for n, (a, b) in zip(input.shape, sides, strict=True):
         if n + a + b < 0:
             raise RuntimeError(
-                f"The input size {n}, plus negative padding {a} and {b} resulted in a negative output size, which is invalid. "
+                f"The input size {n}, plus negative padding {a} and {b} resulted in a negative "
+                "output size, which is invalid. "
                 "Check dimension of your input."
             )
     return table.constant_pad(input, tuple(sides), value)
@@ -43,15 +49,19 @@ def constant_pad_nd(input, pad, value=0):
 def _copied(input, pad, mode):
     n = len(pad) // 2
     if n not in (1, 2, 3) or input.dim() not in (n + 1, n + 2):
-        raise NotImplementedError("Only 2D, 3D, 4D, 5D padding with non-constant padding are supported for now")
+        raise NotImplementedError(
+            "Only 2D, 3D, 4D, 5D padding with non-constant padding are supported for now"
+        )
     places = []
     for k in range(n):
         dim, before, after = input.dim() - 1 - k, pad[2 * k], pad[2 * k + 1]
         size = input.shape[dim]
         if mode == "reflect" and (before >= size or after >= size):
             raise RuntimeError(
-                "Argument #4: Padding size should be less than the corresponding input dimension, but got: padding "
-                f"({before}, {after}) at dimension {dim} of input [{', '.join(map(str, input.shape))}]"
+                "Argument #4: Padding size should be less than the corresponding input dimension, "
+                "but got: padding "
+                f"({before}, {after}) at dimension {dim} of input "
+                f"[{', '.join(map(str, input.shape))}]"
             )
         if mode == "circular" and (before > size or after > size):
             raise RuntimeError("Padding value causes wrapping around more than once.")

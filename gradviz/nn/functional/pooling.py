@@ -31,15 +31,22 @@ def _windows(name, n, input, kernel_size, stride, padding, dilation, ceil_mode):
         raise RuntimeError("stride should not be zero")
     if any(2 * p > k for p, k in zip(padding, kernel, strict=True)):
         p, k = next((p, k) for p, k in zip(padding, kernel, strict=True) if 2 * p > k)
-        raise RuntimeError(f"pad should be at most half of effective kernel size, but got pad={p}, kernel_size={k} and dilation=1")
+        raise RuntimeError(
+            f"pad should be at most half of effective kernel size, but got pad={p}, "
+            f"kernel_size={k} and dilation=1"
+        )
     image = tuple(input.shape[-n:])
     out = tuple(
-        out_size(i, k, s, p, d, ceil_mode) for i, k, s, p, d in zip(image, kernel, stride, padding, dilation, strict=True)
+        out_size(i, k, s, p, d, ceil_mode)
+        for i, k, s, p, d in zip(image, kernel, stride, padding, dilation, strict=True)
     )
     if any(o < 1 for o in out):
         lead = (input.shape[-n - 1],)
         sizes = ["x".join(map(str, (*lead, *part))) for part in (image, out)]
-        raise RuntimeError(f"Given input size: ({sizes[0]}). Calculated output size: ({sizes[1]}). Output size is too small")
+        raise RuntimeError(
+            f"Given input size: ({sizes[0]}). Calculated output size: ({sizes[1]}). Output size "
+            "is too small"
+        )
     return table.Windows(image, kernel, stride, padding, dilation, out)
 
 
@@ -55,9 +62,19 @@ def _largest(n, input, at, return_indices):
 def _max_pool(n):
     name = f"max_pool{n}d"
 
-    def pool(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False):
+    def pool(
+        input,
+        kernel_size,
+        stride=None,
+        padding=0,
+        dilation=1,
+        ceil_mode=False,
+        return_indices=False,
+    ):
         if n == 1:
-            return _max_pool1d(input, kernel_size, stride, padding, dilation, ceil_mode, return_indices)
+            return _max_pool1d(
+                input, kernel_size, stride, padding, dilation, ceil_mode, return_indices
+            )
         at = _windows(name, n, input, kernel_size, stride, padding, dilation, ceil_mode)
         return _largest(n, input, at, return_indices)
 
@@ -68,7 +85,14 @@ def _max_pool(n):
 
 def _max_pool1d(input, kernel_size, stride, padding, dilation, ceil_mode, return_indices):
     at = _windows("max_pool1d", 1, input, kernel_size, stride, padding, dilation, ceil_mode)
-    at = table.Windows((1, *at.image), (1, *at.kernel), (1, *at.stride), (0, *at.padding), (1, *spread(dilation, 1)), (1, *at.out))
+    at = table.Windows(
+        (1, *at.image),
+        (1, *at.kernel),
+        (1, *at.stride),
+        (0, *at.padding),
+        (1, *spread(dilation, 1)),
+        (1, *at.out),
+    )
     found = _largest(2, input.unsqueeze(-2), at, return_indices)
     return tuple(x.squeeze(-2) for x in found) if return_indices else found.squeeze(-2)
 
@@ -79,7 +103,15 @@ max_pool1d, max_pool2d, max_pool3d = _max_pool(1), _max_pool(2), _max_pool(3)
 def _with_indices(n):
     pool = (max_pool1d, max_pool2d, max_pool3d)[n - 1]
 
-    def with_indices(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False):
+    def with_indices(
+        input,
+        kernel_size,
+        stride=None,
+        padding=0,
+        dilation=1,
+        ceil_mode=False,
+        return_indices=False,
+    ):
         return pool(input, kernel_size, stride, padding, dilation, ceil_mode, True)
 
     with_indices.__name__ = f"max_pool{n}d_with_indices"
@@ -87,7 +119,9 @@ def _with_indices(n):
     return with_indices
 
 
-max_pool1d_with_indices, max_pool2d_with_indices, max_pool3d_with_indices = map(_with_indices, (1, 2, 3))
+max_pool1d_with_indices, max_pool2d_with_indices, max_pool3d_with_indices = map(
+    _with_indices, (1, 2, 3)
+)
 
 
 # ---------------------------------------------------------------- means
@@ -98,19 +132,35 @@ def _avg_pool(n):
         at = _windows(name, n, input, kernel_size, stride, padding, 1, ceil_mode)
         if divisor_override == 0:
             raise RuntimeError("divisor must be not zero")
-        return table.avg_pool[n](input, at, table.divisor(at, count_include_pad, divisor_override, input._a.dtype))
+        return table.avg_pool[n](
+            input, at, table.divisor(at, count_include_pad, divisor_override, input._a.dtype)
+        )
 
     if n == 1:
 
-        def pool(input, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True):
+        def pool(
+            input, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True
+        ):
             at = _windows(name, 1, input, kernel_size, stride, padding, 1, ceil_mode)
             kernel, step, side = (1, *at.kernel), (1, *at.stride), (0, *at.padding)
-            return avg_pool2d(input.unsqueeze(-2), kernel, step, side, ceil_mode, count_include_pad).squeeze(-2)
+            return avg_pool2d(
+                input.unsqueeze(-2), kernel, step, side, ceil_mode, count_include_pad
+            ).squeeze(-2)
 
     else:
 
-        def pool(input, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True, divisor_override=None):
-            return mean(input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
+        def pool(
+            input,
+            kernel_size,
+            stride=None,
+            padding=0,
+            ceil_mode=False,
+            count_include_pad=True,
+            divisor_override=None,
+        ):
+            return mean(
+                input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
+            )
 
     pool.__name__ = pool.__qualname__ = name
     pool.__doc__ = f"The mean of each window over {n} dimension{'s' * (n > 1)}."
@@ -124,10 +174,14 @@ def _lp_pool(n):
     def pool(input, norm_type, kernel_size, stride=None, ceil_mode=False):
         if math.isinf(norm_type):
             largest = (max_pool1d, max_pool2d, max_pool3d)[n - 1]
-            found = largest(input.abs() if norm_type > 0 else -input.abs(), kernel_size, stride, 0, 1, ceil_mode)
+            found = largest(
+                input.abs() if norm_type > 0 else -input.abs(), kernel_size, stride, 0, 1, ceil_mode
+            )
             return found if norm_type > 0 else -found
         powered = input.pow(norm_type)
-        mean = (avg_pool1d, avg_pool2d, avg_pool3d)[n - 1](powered, kernel_size, stride, 0, ceil_mode)
+        mean = (avg_pool1d, avg_pool2d, avg_pool3d)[n - 1](
+            powered, kernel_size, stride, 0, ceil_mode
+        )
         count = math.prod(spread(kernel_size, n))
         return (mean.sign() * mean.abs().relu() * count).pow(1.0 / norm_type)
 
@@ -147,7 +201,9 @@ def _targets(input, output_size, n):
 
 def _check_adaptive(name, input, n):
     if input.dim() not in (n + 1, n + 2):
-        raise RuntimeError(f"{name}(): Expected {n + 1}D or {n + 2}D tensor, but got {list(input.shape)}")
+        raise RuntimeError(
+            f"{name}(): Expected {n + 1}D or {n + 2}D tensor, but got {list(input.shape)}"
+        )
 
 
 def _adaptive_avg(n):
@@ -184,10 +240,18 @@ def _adaptive_max(n):
     def pool(input, output_size, return_indices=False):
         _check_adaptive(name, input, n)
         if n == 1:
-            found = adaptive_max_pool2d(input.unsqueeze(-2), (1, *spread(output_size, 1)), return_indices)
+            found = adaptive_max_pool2d(
+                input.unsqueeze(-2), (1, *spread(output_size, 1)), return_indices
+            )
             return tuple(x.squeeze(-2) for x in found) if return_indices else found.squeeze(-2)
         out = _targets(input, output_size, n)
-        return _binned("adaptive", n, input, [table.bins(s, o) for s, o in zip(input.shape[-n:], out, strict=True)], return_indices)
+        return _binned(
+            "adaptive",
+            n,
+            input,
+            [table.bins(s, o) for s, o in zip(input.shape[-n:], out, strict=True)],
+            return_indices,
+        )
 
     pool.__name__ = pool.__qualname__ = name
     pool.__doc__ = f"The largest elements of bins that cover {n} dimension{'s' * (n > 1)} evenly."
@@ -201,7 +265,14 @@ adaptive_max_pool1d = _adaptive_max(1)
 def _fractional(n):
     name = f"fractional_max_pool{n}d"
 
-    def pool(input, kernel_size, output_size=None, output_ratio=None, return_indices=False, _random_samples=None):
+    def pool(
+        input,
+        kernel_size,
+        output_size=None,
+        output_ratio=None,
+        return_indices=False,
+        _random_samples=None,
+    ):
         if output_size is None and output_ratio is None:
             raise ValueError(f"{name} requires specifying either an output_size or an output_ratio")
         image, kernel = input.shape[-n:], spread(kernel_size, n)
@@ -210,7 +281,9 @@ def _fractional(n):
         sizes = spread(output_size, n)
         if _random_samples is None:
             lead = (1 if input.dim() == n + 1 else input.shape[0], input.shape[-n - 1])
-            _random_samples = wrap(uniform_array(math.prod(lead) * n, input._a.dtype).reshape(*lead, n))
+            _random_samples = wrap(
+                uniform_array(math.prod(lead) * n, input._a.dtype).reshape(*lead, n)
+            )
         return _fractional_planes(n, input, kernel, sizes, _random_samples._a, return_indices)
 
     pool.__name__ = pool.__qualname__ = name
@@ -224,7 +297,8 @@ def _fractional_planes(n, input, kernel, sizes, samples, return_indices):
     for b in range(batched.shape[0]):
         for c in range(batched.shape[1]):
             spans = [
-                _starts(samples[b, c, n - 1 - d], batched.shape[2 + d], sizes[d], kernel[d]) for d in range(n)
+                _starts(samples[b, c, n - 1 - d], batched.shape[2 + d], sizes[d], kernel[d])
+                for d in range(n)
             ]
             value, index = table.largest_in_bins(batched._a[b : b + 1, c : c + 1], spans)
             rows.append(value)
@@ -254,7 +328,10 @@ def _unpool(n):
         kernel = spread(kernel_size, n)
         stride = kernel if stride is None else spread(stride, n)
         padding = spread(padding, n)
-        sizes = [(i - 1) * s + k - 2 * p for i, s, k, p in zip(input.shape[-n:], stride, kernel, padding, strict=True)]
+        sizes = [
+            (i - 1) * s + k - 2 * p
+            for i, s, k, p in zip(input.shape[-n:], stride, kernel, padding, strict=True)
+        ]
         if output_size is not None:
             sizes = _checked_size(list(output_size)[-n:], sizes, stride)
         if n == 1:
@@ -262,14 +339,19 @@ def _unpool(n):
         return _unpooled(n, input, indices, tuple(sizes))
 
     unpool.__name__ = f"max_unpool{n}d"
-    unpool.__doc__ = f"The pooled elements back at their places over {n} dimension{'s' * (n > 1)}, zeros elsewhere."
+    unpool.__doc__ = (
+        f"The pooled elements back at their places over {n} dimension{'s' * (n > 1)}, zeros "
+        "elsewhere."
+    )
     return unpool
 
 
 def _checked_size(wanted, natural, stride):
     for d, (w, m, s) in enumerate(zip(wanted, natural, stride, strict=True)):
         if not m - s < w < m + s:
-            raise ValueError(f"invalid output_size {wanted!r} (dim {d} must be between {m - s} and {m + s})")
+            raise ValueError(
+                f"invalid output_size {wanted!r} (dim {d} must be between {m - s} and {m + s})"
+            )
     return wanted
 
 
@@ -280,13 +362,21 @@ def _unpooled(n, input, indices, sizes):
     bad = indices._a[(indices._a < 0) | (indices._a >= total)]
     if bad.size:
         raise RuntimeError(
-            f"Found an invalid max index: {bad.flat[0]} (output volumes are of size {'x'.join(map(str, sizes))}"
-            + (")" if n == 2 else "")
+            f"Found an invalid max index: {bad.flat[0]} (output volumes are of size "
+            f"{'x'.join(map(str, sizes))}" + (")" if n == 2 else "")
         )
     return table.max_unpool[n](input, indices._a, (*input.shape[:2], *sizes), n)
 
 
 max_unpool1d, max_unpool2d, max_unpool3d = _unpool(1), _unpool(2), _unpool(3)
 
-for _f in (max_pool1d, max_pool2d, max_pool3d, avg_pool1d, adaptive_avg_pool1d, adaptive_max_pool1d, max_pool1d_with_indices):
+for _f in (
+    max_pool1d,
+    max_pool2d,
+    max_pool3d,
+    avg_pool1d,
+    adaptive_avg_pool1d,
+    adaptive_max_pool1d,
+    max_pool1d_with_indices,
+):
     public(_f.__name__, _f)

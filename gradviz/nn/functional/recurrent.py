@@ -11,7 +11,8 @@ def _parts(gates, n):
     return gates.unsafe_chunk(n, 1) if hasattr(Tensor, "unsafe_chunk") else gates.chunk(n, 1)
 
 
-# ---------------------------------------------------------------- one step, from what the input and the hidden state give
+# ---------------------------------------------------------------- one step, from what the input
+# and the hidden state give
 def _tanh_step(given, hidden, w_hh, b_hh):
     return (linear(hidden[0], w_hh, b_hh) + given).tanh(), None
 
@@ -49,7 +50,9 @@ def _cell(mode):
     return cell
 
 
-rnn_tanh_cell, rnn_relu_cell, lstm_cell, gru_cell = (_cell(m) for m in ("RNN_TANH", "RNN_RELU", "LSTM", "GRU"))
+rnn_tanh_cell, rnn_relu_cell, lstm_cell, gru_cell = (
+    _cell(m) for m in ("RNN_TANH", "RNN_RELU", "LSTM", "GRU")
+)
 
 
 # ---------------------------------------------------------------- layers
@@ -58,10 +61,18 @@ def _project(h, w_hr):
 
 
 def _run(step, given, hidden, weights, reverse):
-    """Steps (one tensor each) through one layer in one direction: (outputs, hidden). Batches may shrink, longest first."""
+    """Steps (one tensor each) through one layer in one direction: (outputs, hidden). Batches may
+    shrink, longest first."""
     w_hh, b_hh, w_hr = weights
     start, done, out = hidden, [], [None] * len(given)
-    now = tuple(None if s is None else s[: given[-1].shape[0]] if reverse and s.shape[0] != given[-1].shape[0] else s for s in start)
+    now = tuple(
+        None
+        if s is None
+        else s[: given[-1].shape[0]]
+        if reverse and s.shape[0] != given[-1].shape[0]
+        else s
+        for s in start
+    )
     for t in reversed(range(len(given))) if reverse else range(len(given)):
         count = given[t].shape[0]
         had = now[0].shape[0]
@@ -69,21 +80,27 @@ def _run(step, given, hidden, weights, reverse):
             done.append(tuple(None if s is None else s[count:] for s in now))
             now = tuple(None if s is None else s[:count] for s in now)
         elif count > had:
-            now = tuple(None if s is None else FUNCTIONS["cat"]([s, first[had:count]]) for s, first in zip(now, start, strict=True))
+            now = tuple(
+                None if s is None else FUNCTIONS["cat"]([s, first[had:count]])
+                for s, first in zip(now, start, strict=True)
+            )
         h, c = step(given[t], now, w_hh, b_hh)
         h = _project(h, w_hr)
         now = (h, c)
         out[t] = h
     if done:
         pieces = [now, *reversed(done)]
-        now = tuple(None if now[k] is None else FUNCTIONS["cat"]([p[k] for p in pieces]) for k in range(2))
+        now = tuple(
+            None if now[k] is None else FUNCTIONS["cat"]([p[k] for p in pieces]) for k in range(2)
+        )
     return out, now
 
 
 def layers(mode, input, hidden, weights, num_layers, p, training, bidirectional, batch_sizes=None):
     """Layers over a sequence (T, B, …) or a packed one (``batch_sizes``): (output, h, c).
 
-    ``hidden``: (h,) or (h, c), each (layers · directions, B, …). ``weights``: for every layer and direction
+    ``hidden``: (h,) or (h, c), each (layers · directions, B, …). ``weights``: for every layer and
+    direction
     (w_ih, w_hh, b_ih, b_hh, w_hr), None where absent.
     """
     step, directions = STEPS[mode], 2 if bidirectional else 1
@@ -119,7 +136,8 @@ def _grouped(flat, has_biases, count, projected):
 
 
 def _public(mode):
-    """``gradviz.lstm(input, hx, params, …)`` and its packed form ``(data, batch_sizes, hx, params, …)``."""
+    """``gradviz.lstm(input, hx, params, …)`` and its packed form ``(data, batch_sizes, hx, params,
+    …)``."""
 
     def function(*args):
         packed = isinstance(args[1], Tensor) and args[1]._a.dtype.kind == "i"
@@ -134,7 +152,9 @@ def _public(mode):
         projected = mode == "LSTM" and len(params) == count * (3 + 2 * has_biases)
         weights = _grouped(params, has_biases, count, projected)
         data = data.transpose(0, 1) if batch_first else data
-        out, h, c = layers(mode, data, hidden, weights, num_layers, p, training, bidirectional, sizes)
+        out, h, c = layers(
+            mode, data, hidden, weights, num_layers, p, training, bidirectional, sizes
+        )
         out = out.transpose(0, 1) if batch_first else out
         return (out, h, c) if mode == "LSTM" else (out, h)
 
@@ -142,7 +162,17 @@ def _public(mode):
     return function
 
 
-for _name, _mode in (("lstm", "LSTM"), ("gru", "GRU"), ("rnn_tanh", "RNN_TANH"), ("rnn_relu", "RNN_RELU")):
+for _name, _mode in (
+    ("lstm", "LSTM"),
+    ("gru", "GRU"),
+    ("rnn_tanh", "RNN_TANH"),
+    ("rnn_relu", "RNN_RELU"),
+):
     public(_name, _public(_mode))
-for _name, _f in (("lstm_cell", lstm_cell), ("gru_cell", gru_cell), ("rnn_tanh_cell", rnn_tanh_cell), ("rnn_relu_cell", rnn_relu_cell)):
+for _name, _f in (
+    ("lstm_cell", lstm_cell),
+    ("gru_cell", gru_cell),
+    ("rnn_tanh_cell", rnn_tanh_cell),
+    ("rnn_relu_cell", rnn_relu_cell),
+):
     public(_name, _f)

@@ -51,14 +51,27 @@ def _bag_scale(F, g, weight, indices, bags):
 
 _ATTRS = "indices bags count mode picked"
 declare(
-    "embedding_bag_op", _bag_forward, "weight scale", _ATTRS, node="EmbeddingBagBackward0", formula="g to the rows of each bag",
-    weight=lambda F, g, weight_shape, scale, indices, bags, count, mode, picked: F.embedding_bag_back(
-        g, scale, indices, bags, count, mode, picked, weight_shape),
+    "embedding_bag_op",
+    _bag_forward,
+    "weight scale",
+    _ATTRS,
+    node="EmbeddingBagBackward0",
+    formula="g to the rows of each bag",
+    weight=lambda F, g, weight_shape, scale, indices, bags, count, mode, picked: (
+        F.embedding_bag_back(g, scale, indices, bags, count, mode, picked, weight_shape)
+    ),
     scale=lambda F, g, weight, indices, bags: _bag_scale(F, g, weight, indices, bags),
-)  # fmt: skip
-declare("embedding_bag_back", _bag_back, "self scale", f"{_ATTRS} shape", node="EmbeddingBagBackwardBackward0",
-        self=lambda F, g, scale, indices, bags, count, mode, picked: F.embedding_bag_op(
-            g, scale, indices, bags, count, mode, picked))  # fmt: skip
+)
+declare(
+    "embedding_bag_back",
+    _bag_back,
+    "self scale",
+    f"{_ATTRS} shape",
+    node="EmbeddingBagBackwardBackward0",
+    self=lambda F, g, scale, indices, bags, count, mode, picked: F.embedding_bag_op(
+        g, scale, indices, bags, count, mode, picked
+    ),
+)
 
 
 def _with_optional(name):
@@ -71,28 +84,46 @@ _with_optional("embedding_bag_op")
 _with_optional("embedding_bag_back")
 
 
-def embedding_bag(input, weight, offsets=None, max_norm=None, norm_type=2, scale_grad_by_freq=False, mode="mean", sparse=False,
-                  per_sample_weights=None, include_last_offset=False, padding_idx=None):  # fmt: skip
+def embedding_bag(
+    input,
+    weight,
+    offsets=None,
+    max_norm=None,
+    norm_type=2,
+    scale_grad_by_freq=False,
+    mode="mean",
+    sparse=False,
+    per_sample_weights=None,
+    include_last_offset=False,
+    padding_idx=None,
+):
     """Rows of ``weight`` combined bag by bag: input (B, N), or (N) with ``offsets`` (B)."""
     if mode not in _MODES:
         raise ValueError("mode has to be one of sum, mean or max")
     if per_sample_weights is not None and mode != "sum":
         raise NotImplementedError(
-            "embedding_bag: per_sample_weights was not None. per_sample_weights is only supported for mode='sum' (got mode="
+            "embedding_bag: per_sample_weights was not None. per_sample_weights is only supported "
+            "for mode='sum' (got mode="
             f"'{mode}'). Please open a feature request on GitHub."
         )
     if per_sample_weights is not None and input.size() != per_sample_weights.size():
         raise ValueError(
-            f"embedding_bag: If per_sample_weights ({per_sample_weights.shape}) is not None, then it must have the same shape as the "
+            f"embedding_bag: If per_sample_weights ({per_sample_weights.shape}) is not None, then "
+            "it must have the same shape as the "
             f"input ({input.shape})"
         )
     if input.dim() == 2:
         if offsets is not None:
             raise ValueError(
-                "if input is 2D, then offsets has to be None, as input is treated is a mini-batch of fixed length sequences. "
+                "if input is 2D, then offsets has to be None, as input is treated is a mini-batch "
+                "of fixed length sequences. "
                 f"However, found offsets of type {type(offsets)}"
             )
-        starts = xp.arange(0, input.numel(), input.shape[1]) if input.shape[1] else xp.zeros(input.shape[0], int)
+        starts = (
+            xp.arange(0, input.numel(), input.shape[1])
+            if input.shape[1]
+            else xp.zeros(input.shape[0], int)
+        )
         include_last_offset = False
         per_sample_weights = None if per_sample_weights is None else per_sample_weights.reshape(-1)
     elif input.dim() == 1:
@@ -100,7 +131,9 @@ def embedding_bag(input, weight, offsets=None, max_norm=None, norm_type=2, scale
             raise ValueError("offsets has to be a 1D Tensor but got None")
         starts = offsets._a
     else:
-        raise ValueError(f"input has to be 1D or 2D Tensor, but got Tensor of dimension {input.dim()}")
+        raise ValueError(
+            f"input has to be 1D or 2D Tensor, but got Tensor of dimension {input.dim()}"
+        )
     if max_norm is not None:
         _renorm_rows(weight, input, max_norm, norm_type)
     indices = input._a.reshape(-1)
@@ -118,11 +151,31 @@ def _bags(weight, scale, indices, bags, count, mode, padding_idx):
     return TENSOR.embedding_bag_op(weight, scale, indices, bags, count, _MODES[mode], picked)
 
 
-def _by_position(weight, indices, offsets, scale_grad_by_freq=False, mode=0, sparse=False, per_sample_weights=None,
-                 include_last_offset=False, padding_idx=None):  # fmt: skip
+def _by_position(
+    weight,
+    indices,
+    offsets,
+    scale_grad_by_freq=False,
+    mode=0,
+    sparse=False,
+    per_sample_weights=None,
+    include_last_offset=False,
+    padding_idx=None,
+):
     word = ("sum", "mean", "max")[mode]
-    out = embedding_bag(indices, weight, offsets, None, 2, scale_grad_by_freq, word, sparse, per_sample_weights, include_last_offset,
-                        padding_idx)  # fmt: skip
+    out = embedding_bag(
+        indices,
+        weight,
+        offsets,
+        None,
+        2,
+        scale_grad_by_freq,
+        word,
+        sparse,
+        per_sample_weights,
+        include_last_offset,
+        padding_idx,
+    )
     count = len(offsets) - include_last_offset
     bags = _bag_of(offsets._a, indices.numel(), include_last_offset)
     sizes = xp.bincount(bags, minlength=count)

@@ -14,12 +14,18 @@ from .pooling import adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool
 def pixel_shuffle(input, upscale_factor):
     """(…, C·r², H, W) to (…, C, H·r, W·r)."""
     if input.dim() < 3:
-        raise RuntimeError(f"pixel_shuffle expects input to have at least 3 dimensions, but got input with {input.dim()} dimension(s)")
+        raise RuntimeError(
+            "pixel_shuffle expects input to have at least 3 dimensions, but got input with "
+            f"{input.dim()} dimension(s)"
+        )
     if upscale_factor <= 0:
-        raise RuntimeError(f"pixel_shuffle expects a positive upscale_factor, but got {upscale_factor}")
+        raise RuntimeError(
+            f"pixel_shuffle expects a positive upscale_factor, but got {upscale_factor}"
+        )
     if input.shape[-3] % upscale_factor**2:
         raise RuntimeError(
-            "pixel_shuffle expects its input's 'channel' dimension to be divisible by the square of upscale_factor, but "
+            "pixel_shuffle expects its input's 'channel' dimension to be divisible by the square "
+            "of upscale_factor, but "
             f"input.size(-3)={input.shape[-3]} is not divisible by {upscale_factor**2}"
         )
     return table.pixel_shuffle(input, upscale_factor)
@@ -29,12 +35,14 @@ def pixel_unshuffle(input, downscale_factor):
     """(…, C, H·r, W·r) to (…, C·r², H, W)."""
     if input.dim() < 3:
         raise RuntimeError(
-            f"pixel_unshuffle expects input to have at least 3 dimensions, but got input with {input.dim()} dimension(s)"
+            "pixel_unshuffle expects input to have at least 3 dimensions, but got input with "
+            f"{input.dim()} dimension(s)"
         )
     for name, n in (("height", input.shape[-2]), ("width", input.shape[-1])):
         if n % downscale_factor:
             raise RuntimeError(
-                f"pixel_unshuffle expects {name} to be divisible by downscale_factor, but input.size({-2 if name == 'height' else -1})="
+                f"pixel_unshuffle expects {name} to be divisible by downscale_factor, but "
+                f"input.size({-2 if name == 'height' else -1})="
                 f"{n} is not divisible by {downscale_factor}"
             )
     return table.pixel_unshuffle(input, downscale_factor)
@@ -43,7 +51,10 @@ def pixel_unshuffle(input, downscale_factor):
 def channel_shuffle(input, groups):
     """Channels of different groups next to each other."""
     if input.shape[1] % groups:
-        raise RuntimeError(f"Number of channels must be divisible by groups. Got {input.shape[1]} channels and {groups} groups.")
+        raise RuntimeError(
+            f"Number of channels must be divisible by groups. Got {input.shape[1]} channels and "
+            f"{groups} groups."
+        )
     return table.channel_shuffle(input, groups)
 
 
@@ -59,8 +70,10 @@ def _sizes(input, size, scale_factor, n, recompute):
         if isinstance(size, (list, tuple)):
             if len(size) != n:
                 raise ValueError(
-                    "Input and output must have the same number of spatial dimensions, but got input with spatial dimensions of "
-                    f"{list(image)} and output size of {size}. Please provide input tensor in (N, C, d1, d2, ...,dK) format and output "
+                    "Input and output must have the same number of spatial dimensions, but got "
+                    "input with spatial dimensions of "
+                    f"{list(image)} and output size of {size}. Please provide input tensor in (N, "
+                    "C, d1, d2, ...,dK) format and output "
                     "size in (o1, o2, ...,oK) format."
                 )
             return tuple(int(s) for s in size), (None,) * n
@@ -70,37 +83,58 @@ def _sizes(input, size, scale_factor, n, recompute):
     scales = tuple(scale_factor) if isinstance(scale_factor, (list, tuple)) else (scale_factor,) * n
     if len(scales) != n:
         raise ValueError(
-            "Input and scale_factor must have the same number of spatial dimensions, but got input with spatial dimensions of "
-            f"{list(image)} and scale_factor of shape {scale_factor}. Please provide input tensor in (N, C, d1, d2, ...,dK) format and "
+            "Input and scale_factor must have the same number of spatial dimensions, but got "
+            "input with spatial dimensions of "
+            f"{list(image)} and scale_factor of shape {scale_factor}. Please provide input tensor "
+            "in (N, C, d1, d2, ...,dK) format and "
             "scale_factor in (s1, s2, ...,sK) format."
         )
     out = tuple(math.floor(float(i) * s) for i, s in zip(image, scales, strict=True))
     return out, (None,) * n if recompute else scales
 
 
-def interpolate(input, size=None, scale_factor=None, mode="nearest", align_corners=None, recompute_scale_factor=None,
-                antialias=False):  # fmt: skip
+def interpolate(
+    input,
+    size=None,
+    scale_factor=None,
+    mode="nearest",
+    align_corners=None,
+    recompute_scale_factor=None,
+    antialias=False,
+):
     """Images (N, C, …) with another number of pixels."""
     n = input.dim() - 2
     if mode in ("nearest", "area", "nearest-exact"):
         if align_corners is not None:
             raise ValueError(
-                "align_corners option can only be set with the interpolating modes: linear | bilinear | bicubic | trilinear"
+                "align_corners option can only be set with the interpolating modes: linear | "
+                "bilinear | bicubic | trilinear"
             )
     else:
         align_corners = bool(align_corners)
     out, scales = _sizes(input, size, scale_factor, n, recompute_scale_factor)
     if antialias and not (mode in ("bilinear", "bicubic") and n == 2):
-        raise ValueError("Anti-alias option is restricted to bilinear, bicubic, and lanczos modes and requires a 4-D tensor as input")
+        raise ValueError(
+            "Anti-alias option is restricted to bilinear, bicubic, and lanczos modes and requires "
+            "a 4-D tensor as input"
+        )
     if mode == "area":
         return (adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d)[n - 1](input, out)
-    known = mode in ("nearest", "nearest-exact") or _LINEAR.get(n) == mode or (mode == "bicubic" and n == 2)
+    known = (
+        mode in ("nearest", "nearest-exact")
+        or _LINEAR.get(n) == mode
+        or (mode == "bicubic" and n == 2)
+    )
     if not known:
         raise NotImplementedError(
-            "Input Error: Only 3D, 4D and 5D input Tensors supported (got {}D) for the modes: nearest | linear | bilinear | bicubic | "
-            "trilinear | area | nearest-exact (got {})".format(input.dim(), mode)
+            f"Input Error: Only 3D, 4D and 5D input Tensors supported (got {input.dim()}D) for the modes: "
+            "nearest | linear | bilinear | bicubic | "
+            f"trilinear | area | nearest-exact (got {mode})"
         )
-    matrices = [_matrix(mode, o, i, align_corners, s, antialias) for o, i, s in zip(out, input.shape[2:], scales, strict=True)]
+    matrices = [
+        _matrix(mode, o, i, align_corners, s, antialias)
+        for o, i, s in zip(out, input.shape[2:], scales, strict=True)
+    ]
     return table.RESIZE[mode + ("-aa" if antialias else ""), n](input, matrices)
 
 
@@ -131,7 +165,8 @@ def upsample_bilinear(input, size=None, scale_factor=None):
 
 # ---------------------------------------------------------------- grids
 def affine_grid(theta, size, align_corners=None):
-    """Places (N, H, W, 2) or (N, D, H, W, 3) that the matrices ``theta`` give to the pixels of an image of ``size``."""
+    """Places (N, H, W, 2) or (N, D, H, W, 3) that the matrices ``theta`` give to the pixels of an
+    image of ``size``."""
     align_corners = bool(align_corners)
     n = len(size) - 2
     axes = []
@@ -139,12 +174,24 @@ def affine_grid(theta, size, align_corners=None):
         at = xp.linspace(-1, 1, count) if count > 1 else xp.zeros(1)
         axes.append(at if align_corners else at * (count - 1) / count)
     meshes = xp.meshgrid(*reversed(axes), indexing="ij")
-    base = xp.stack([*reversed(meshes), xp.ones(size[2:])], -1).reshape(-1, n + 1).astype(theta._a.dtype)
+    base = (
+        xp.stack([*reversed(meshes), xp.ones(size[2:])], -1)
+        .reshape(-1, n + 1)
+        .astype(theta._a.dtype)
+    )
     return affine_op(theta, base, tuple(size[2:]))
 
 
-affine_op = declare("affine_grid_generator", lambda theta, base, image: xp.matmul(base, theta.swapaxes(1, 2)).reshape(len(theta), *image, -1),
-                    "theta", "base image", formula="gᵀ · base", theta=lambda F, g, base, image: _affine_back(F, g, base))  # fmt: skip
+affine_op = declare(
+    "affine_grid_generator",
+    lambda theta, base, image: xp.matmul(base, theta.swapaxes(1, 2)).reshape(
+        len(theta), *image, -1
+    ),
+    "theta",
+    "base image",
+    formula="gᵀ · base",
+    theta=lambda F, g, base, image: _affine_back(F, g, base),
+)
 
 
 def _affine_back(F, g, base):
@@ -157,7 +204,13 @@ def _sample(F, x, grid, mode, padding, align_corners):
     """The same formula on arrays and tensors: images (N, C, …) at places (N, …, dims)."""
     image, dims = tuple(x.shape[2:]), grid.shape[-1]
     at = [
-        table.place(F, F.select(grid, dims + 1, dims - 1 - d) if F is TENSOR else grid[..., dims - 1 - d], image[d], align_corners, padding)
+        table.place(
+            F,
+            F.select(grid, dims + 1, dims - 1 - d) if F is TENSOR else grid[..., dims - 1 - d],
+            image[d],
+            align_corners,
+            padding,
+        )
         for d in range(dims)
     ]
     raw = [a if isinstance(a, xp.ndarray) else a._a for a in at]
@@ -206,22 +259,30 @@ def _sample_joint(F, g, self, grid, needs, mode, padding, align_corners):
 
 
 _sampler = {
-    n: declare(f"grid_sampler_{n}d_op", lambda x, grid, mode, padding, align: _sample(RAW, x, grid, mode, padding, align), "self grid",
-               "mode padding align_corners", node=f"GridSampler{n}DBackward0", formula="g to the pixels around each place",
-               joint=_sample_joint)
+    n: declare(
+        f"grid_sampler_{n}d_op",
+        lambda x, grid, mode, padding, align: _sample(RAW, x, grid, mode, padding, align),
+        "self grid",
+        "mode padding align_corners",
+        node=f"GridSampler{n}DBackward0",
+        formula="g to the pixels around each place",
+        joint=_sample_joint,
+    )
     for n in (2, 3)
-}  # fmt: skip
+}
 
 
 def grid_sample(input, grid, mode="bilinear", padding_mode="zeros", align_corners=None):
     """Images (N, C, H, W) read at the places (N, H', W', 2) of ``grid``, in [−1, 1]."""
     if mode not in ("bilinear", "nearest", "bicubic"):
         raise ValueError(
-            f"nn.functional.grid_sample(): expected mode to be 'bilinear', 'nearest' or 'bicubic', but got: '{mode}'"
+            "nn.functional.grid_sample(): expected mode to be 'bilinear', 'nearest' or "
+            f"'bicubic', but got: '{mode}'"
         )
     if padding_mode not in ("zeros", "border", "reflection"):
         raise ValueError(
-            "nn.functional.grid_sample(): expected padding_mode to be 'zeros', 'border', or 'reflection', but got: "
+            "nn.functional.grid_sample(): expected padding_mode to be 'zeros', 'border', or "
+            "'reflection', but got: "
             f"'{padding_mode}'"
         )
     return _sampler[input.dim() - 2](input, grid, mode, padding_mode, bool(align_corners))
@@ -234,7 +295,10 @@ public("affine_grid_generator", affine_grid)
 
 
 def _by_number(input, grid, interpolation_mode, padding_mode, align_corners):
-    mode, padding = ("bilinear", "nearest", "bicubic")[interpolation_mode], ("zeros", "border", "reflection")[padding_mode]
+    mode, padding = (
+        ("bilinear", "nearest", "bicubic")[interpolation_mode],
+        ("zeros", "border", "reflection")[padding_mode],
+    )
     return grid_sample(input, grid, mode, padding, align_corners)
 
 

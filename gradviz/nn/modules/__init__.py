@@ -1,13 +1,13 @@
 """The modules of ``gradviz.nn``, one file a family."""
 
 from .activation import *  # noqa: F403
-from .conv import *  # noqa: F403
 from .adaptive import AdaptiveLogSoftmaxWithLoss  # noqa: F401
 from .container import *  # noqa: F403
+from .conv import *  # noqa: F403
 from .dropout import *  # noqa: F403
 from .linear import *  # noqa: F403
 from .loss import *  # noqa: F403
-from .module import Module
+from .module import Module  # noqa: F401
 from .normalization import *  # noqa: F403
 from .padding import *  # noqa: F403
 from .pooling import *  # noqa: F403

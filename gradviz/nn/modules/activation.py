@@ -109,7 +109,10 @@ class Threshold(Module):
         return F.threshold(input, self.threshold, self.value, self.inplace)
 
     def extra_repr(self):
-        return f"threshold={self.threshold}, value={self.value}{', inplace=True' if self.inplace else ''}"
+        return (
+            f"threshold={self.threshold}, "
+            f"value={self.value}{', inplace=True' if self.inplace else ''}"
+        )
 
 
 class RReLU(Module):
@@ -135,13 +138,18 @@ class Hardtanh(Module):
         self.max_val = max_val if max_value is None else max_value
         self.inplace = inplace
         if self.max_val <= self.min_val:
-            raise AssertionError(f"max_val must be larger than min_val, got {self.min_val} and {self.max_val}")
+            raise AssertionError(
+                f"max_val must be larger than min_val, got {self.min_val} and {self.max_val}"
+            )
 
     def forward(self, input):
         return F.hardtanh(input, self.min_val, self.max_val, self.inplace)
 
     def extra_repr(self):
-        return f"min_val={self.min_val}, max_val={self.max_val}{', inplace=True' if self.inplace else ''}"
+        return (
+            f"min_val={self.min_val}, "
+            f"max_val={self.max_val}{', inplace=True' if self.inplace else ''}"
+        )
 
 
 class ReLU6(Hardtanh):
@@ -260,7 +268,9 @@ class PReLU(Module):
         from ...ops.declare import FUNCTIONS
 
         self.num_parameters, self.init = num_parameters, init
-        self.weight = Parameter(FUNCTIONS["full"]((num_parameters,), init, dtype=dtype or FUNCTIONS["empty"](0).dtype))
+        self.weight = Parameter(
+            FUNCTIONS["full"]((num_parameters,), init, dtype=dtype or FUNCTIONS["empty"](0).dtype)
+        )
 
     def reset_parameters(self):
         """Start again from ``init``."""
@@ -314,5 +324,7 @@ class Softmax2d(Module):
 
     def forward(self, input):
         if input.dim() not in (3, 4):
-            raise ValueError(f"Softmax2d: expected input to be 3D or 4D, got {input.dim()}D instead")
+            raise ValueError(
+                f"Softmax2d: expected input to be 3D or 4D, got {input.dim()}D instead"
+            )
         return F.softmax(input, -3, _stacklevel=5)

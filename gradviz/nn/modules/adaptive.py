@@ -16,18 +16,37 @@ _ASMoutput = namedtuple("_ASMoutput", ["output", "loss"])
 class AdaptiveLogSoftmaxWithLoss(Module):
     """``cutoffs``: where clusters of classes end; classes are numbered by falling frequency."""
 
-    def __init__(self, in_features, n_classes, cutoffs, div_value=4.0, head_bias=False, device=None, dtype=None):
+    def __init__(
+        self,
+        in_features,
+        n_classes,
+        cutoffs,
+        div_value=4.0,
+        head_bias=False,
+        device=None,
+        dtype=None,
+    ):
         super().__init__()
         cutoffs = list(cutoffs)
         if not cutoffs:
             raise ValueError("cutoffs should be a sequence of length larger than 0")
-        if (cutoffs != sorted(cutoffs) or min(cutoffs) <= 0 or max(cutoffs) > n_classes - 1 or len(set(cutoffs)) != len(cutoffs)
-                or any(int(c) != c for c in cutoffs)):  # fmt: skip
+        if (
+            cutoffs != sorted(cutoffs)
+            or min(cutoffs) <= 0
+            or max(cutoffs) > n_classes - 1
+            or len(set(cutoffs)) != len(cutoffs)
+            or any(int(c) != c for c in cutoffs)
+        ):
             raise ValueError(
-                "cutoffs should be a sequence of unique, positive integers sorted in an increasing order, where each value is between "
+                "cutoffs should be a sequence of unique, positive integers sorted in an "
+                "increasing order, where each value is between "
                 "1 and n_classes-1"
             )
-        self.in_features, self.n_classes, self.cutoffs = in_features, n_classes, [*cutoffs, n_classes]
+        self.in_features, self.n_classes, self.cutoffs = (
+            in_features,
+            n_classes,
+            [*cutoffs, n_classes],
+        )
         self.div_value, self.head_bias = div_value, head_bias
         self.shortlist_size, self.n_clusters = self.cutoffs[0], len(self.cutoffs) - 1
         self.head_size = self.shortlist_size + self.n_clusters
@@ -36,7 +55,12 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         for k in range(self.n_clusters):
             inner = int(in_features // (div_value ** (k + 1)))
             size = self.cutoffs[k + 1] - self.cutoffs[k]
-            self.tail.append(Sequential(Linear(in_features, inner, bias=False, dtype=dtype), Linear(inner, size, bias=False, dtype=dtype)))
+            self.tail.append(
+                Sequential(
+                    Linear(in_features, inner, bias=False, dtype=dtype),
+                    Linear(inner, size, bias=False, dtype=dtype),
+                )
+            )
 
     def reset_parameters(self):
         """Draw new values."""
@@ -72,18 +96,27 @@ class AdaptiveLogSoftmaxWithLoss(Module):
     def _check(self, input_, target_):
         if target_.dim() == 1:
             if input_.size(0) != target_.size(0):
-                raise RuntimeError("Input and target should have the same size in the batch dimension.")
+                raise RuntimeError(
+                    "Input and target should have the same size in the batch dimension."
+                )
             if input_.dim() != 2:
-                raise RuntimeError(f"1D target tensor expects 2D input tensors, but found inputs with size {input_.size()}")
+                raise RuntimeError(
+                    "1D target tensor expects 2D input tensors, but found inputs with size "
+                    f"{input_.size()}"
+                )
         elif target_.dim() == 0:
             if input_.dim() != 1:
-                raise RuntimeError(f"0D target tensor expects 1D input tensors, but found inputs with size {input_.size()}")
+                raise RuntimeError(
+                    "0D target tensor expects 1D input tensors, but found inputs with size "
+                    f"{input_.size()}"
+                )
         else:
             raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
         low, high = int(target_.min()), int(target_.max())
         if low < 0 or high >= self.n_classes:
             raise RuntimeError(
-                f"Target values should be in [0, {self.n_classes - 1}], but values in range [{low}, {high}] were found. "
+                f"Target values should be in [0, {self.n_classes - 1}], but values in range "
+                f"[{low}, {high}] were found. "
             )
 
     def log_prob(self, input):

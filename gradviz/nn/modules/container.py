@@ -61,12 +61,18 @@ class Sequential(Module):
 
     def __add__(self, other):
         if not isinstance(other, Sequential):
-            raise ValueError(f"add operator supports only objects of Sequential class, but {type(other)} is given.")
+            raise ValueError(
+                f"add operator supports only objects of Sequential class, but {type(other)} is "
+                "given."
+            )
         return Sequential(*self, *other)
 
     def __iadd__(self, other):
         if not isinstance(other, Sequential):
-            raise ValueError(f"add operator supports only objects of Sequential class, but {type(other)} is given.")
+            raise ValueError(
+                f"add operator supports only objects of Sequential class, but {type(other)} is "
+                "given."
+            )
         return self.extend(other)
 
     def __mul__(self, other):
@@ -183,7 +189,10 @@ class ModuleList(Module):
     def extend(self, modules):
         """Add modules at the end; returns self."""
         if not isinstance(modules, Iterable):
-            raise TypeError(f"ModuleList.extend should be called with an iterable, but got {type(modules).__name__}")
+            raise TypeError(
+                "ModuleList.extend should be called with an iterable, but got "
+                f"{type(modules).__name__}"
+            )
         start = len(self)
         for k, module in enumerate(modules):
             self.add_module(str(start + k), module)
@@ -258,15 +267,22 @@ class ModuleDict(Module):
 
 def _entries(owner, given):
     if not isinstance(given, Iterable):
-        raise TypeError(f"{owner}.update should be called with an iterable of key/value pairs, but got {type(given).__name__}")
+        raise TypeError(
+            f"{owner}.update should be called with an iterable of key/value pairs, but got "
+            f"{type(given).__name__}"
+        )
     if isinstance(given, (Mapping, ModuleDict, ParameterDict)):
         return list(given.items())
     pairs = list(given)
     for k, pair in enumerate(pairs):
         if not isinstance(pair, Iterable):
-            raise TypeError(f"{owner} update sequence element #{k} should be Iterable; is{type(pair).__name__}")
+            raise TypeError(
+                f"{owner} update sequence element #{k} should be Iterable; is{type(pair).__name__}"
+            )
         if len(pair) != 2:
-            raise ValueError(f"{owner} update sequence element #{k} has length {len(pair)}; 2 is required")
+            raise ValueError(
+                f"{owner} update sequence element #{k} has length {len(pair)}; 2 is required"
+            )
     return pairs
 
 
@@ -321,7 +337,10 @@ class ParameterList(Module):
     def extend(self, values):
         """Add values at the end; returns self."""
         if not isinstance(values, Iterable) or isinstance(values, Tensor):
-            raise TypeError(f"ParameterList.extend should be called with an iterable, but got {type(values).__name__}")
+            raise TypeError(
+                "ParameterList.extend should be called with an iterable, but got "
+                f"{type(values).__name__}"
+            )
         for value in values:
             self.append(value)
         return self
@@ -334,7 +353,8 @@ class ParameterList(Module):
 
 
 class ParameterDict(Module):
-    """A dictionary whose tensors become registered parameters; other values are kept as they are."""
+    """A dictionary whose tensors become registered parameters; other values are kept as they
+    are."""
 
     def __init__(self, parameters=None):
         super().__init__()
@@ -344,8 +364,11 @@ class ParameterDict(Module):
 
     def _attribute(self, key):
         if not isinstance(key, str):
-            raise TypeError(f"Index given to ParameterDict cannot be used as a key as it is not a string (type is "
-                            f"'{type(key).__name__}'). Open an issue on github if you need non-string keys.")  # fmt: skip
+            raise TypeError(
+                "Index given to ParameterDict cannot be used as a key as it is not a string "
+                "(type is "
+                f"'{type(key).__name__}'). Open an issue on github if you need non-string keys."
+            )
         return key
 
     def __getitem__(self, key):
@@ -443,4 +466,8 @@ class ParameterDict(Module):
 
 def _parameters_repr(module, entries, kind):
     lines = [f"    ({k}): {_shown(v, kind)}" for k, v in entries]
-    return f"{module._get_name()}(\n" + "\n".join(lines) + "\n)" if lines else f"{module._get_name()}()"
+    return (
+        f"{module._get_name()}(\n" + "\n".join(lines) + "\n)"
+        if lines
+        else f"{module._get_name()}()"
+    )

@@ -20,17 +20,39 @@ class _ConvNd(Module):
     transposed = False
     function = None
 
-    def __init__(self, in_channels, out_channels, kernel_size, stride, padding, output_padding, groups, bias, dilation, padding_mode,
-                 dtype):  # fmt: skip
+    def __init__(
+        self,
+        in_channels,
+        out_channels,
+        kernel_size,
+        stride,
+        padding,
+        output_padding,
+        groups,
+        bias,
+        dilation,
+        padding_mode,
+        dtype,
+    ):
         super().__init__()
         _check(in_channels, out_channels, groups, padding, stride, padding_mode, self.dims)
         n = self.dims
         self.in_channels, self.out_channels = in_channels, out_channels
-        self.kernel_size, self.stride, self.dilation = spread(kernel_size, n), spread(stride, n), spread(dilation, n)
+        self.kernel_size, self.stride, self.dilation = (
+            spread(kernel_size, n),
+            spread(stride, n),
+            spread(dilation, n),
+        )
         self.padding = padding if isinstance(padding, str) else spread(padding, n)
-        self.output_padding, self.groups, self.padding_mode = spread(output_padding, n), groups, padding_mode
+        self.output_padding, self.groups, self.padding_mode = (
+            spread(output_padding, n),
+            groups,
+            padding_mode,
+        )
         self._reversed_padding_repeated_twice = self._both_sides()
-        first, second = (in_channels, out_channels) if self.transposed else (out_channels, in_channels)
+        first, second = (
+            (in_channels, out_channels) if self.transposed else (out_channels, in_channels)
+        )
         self.weight = Parameter(empty(first, second // groups, *self.kernel_size, dtype=dtype))
         if bias:
             self.bias = Parameter(empty(out_channels, dtype=dtype))
@@ -43,7 +65,9 @@ class _ConvNd(Module):
             return [side for p in reversed(self.padding) for side in (p, p)]
         out = [0, 0] * self.dims
         if self.padding == "same":
-            for k, (d, size) in enumerate(zip(reversed(self.dilation), reversed(self.kernel_size), strict=True)):
+            for k, (d, size) in enumerate(
+                zip(reversed(self.dilation), reversed(self.kernel_size), strict=True)
+            ):
                 total = d * (size - 1)
                 out[2 * k], out[2 * k + 1] = total // 2, total - total // 2
         return out
@@ -62,18 +86,25 @@ class _ConvNd(Module):
         if self.padding_mode != "zeros":
             input = F.pad(input, self._reversed_padding_repeated_twice, mode=self.padding_mode)
             padding = 0
-        return type(self).function(input, weight, bias, self.stride, padding, self.dilation, self.groups)
+        return type(self).function(
+            input, weight, bias, self.stride, padding, self.dilation, self.groups
+        )
 
     def forward(self, input):
         return self._conv_forward(input, self.weight, self.bias)
 
     def extra_repr(self):
-        out = f"{self.in_channels}, {self.out_channels}, kernel_size={self.kernel_size}, stride={self.stride}"
+        out = (
+            f"{self.in_channels}, {self.out_channels}, kernel_size={self.kernel_size}, "
+            f"stride={self.stride}"
+        )
         zero, one = (0,) * self.dims, (1,) * self.dims
         for name, value, plain in (
-            ("padding", self.padding, zero), ("dilation", self.dilation, one), ("output_padding", self.output_padding, zero),
+            ("padding", self.padding, zero),
+            ("dilation", self.dilation, one),
+            ("output_padding", self.output_padding, zero),
             ("groups", self.groups, 1),
-        ):  # fmt: skip
+        ):
             if value != plain:
                 out += f", {name}={value}"
         if self.bias is None:
@@ -90,18 +121,46 @@ def _check(in_channels, out_channels, groups, padding, stride, padding_mode, n):
         raise ValueError("out_channels must be divisible by groups")
     if isinstance(padding, str):
         if padding not in ("same", "valid"):
-            raise ValueError(f"Invalid padding string {padding!r}, should be one of {{'same', 'valid'}}")
+            raise ValueError(
+                f"Invalid padding string {padding!r}, should be one of {{'same', 'valid'}}"
+            )
         if padding == "same" and any(s != 1 for s in spread(stride, n)):
             raise ValueError("padding='same' is not supported for strided convolutions")
     modes = ("zeros", "reflect", "replicate", "circular")
     if padding_mode not in modes:
-        raise ValueError(f"padding_mode must be one of {set(modes)}, but got padding_mode='{padding_mode}'")
+        raise ValueError(
+            f"padding_mode must be one of {set(modes)}, but got padding_mode='{padding_mode}'"
+        )
 
 
 class _Conv(_ConvNd):
-    def __init__(self, in_channels, out_channels, kernel_size, stride=1, padding=0, dilation=1, groups=1, bias=True,
-                 padding_mode="zeros", device=None, dtype=None):  # fmt: skip
-        super().__init__(in_channels, out_channels, kernel_size, stride, padding, 0, groups, bias, dilation, padding_mode, dtype)
+    def __init__(
+        self,
+        in_channels,
+        out_channels,
+        kernel_size,
+        stride=1,
+        padding=0,
+        dilation=1,
+        groups=1,
+        bias=True,
+        padding_mode="zeros",
+        device=None,
+        dtype=None,
+    ):
+        super().__init__(
+            in_channels,
+            out_channels,
+            kernel_size,
+            stride,
+            padding,
+            0,
+            groups,
+            bias,
+            dilation,
+            padding_mode,
+            dtype,
+        )
 
 
 class Conv1d(_Conv):
@@ -125,17 +184,50 @@ class Conv3d(_Conv):
 class _ConvTransposeNd(_ConvNd):
     transposed = True
 
-    def __init__(self, in_channels, out_channels, kernel_size, stride=1, padding=0, output_padding=0, groups=1, bias=True,
-                 dilation=1, padding_mode="zeros", device=None, dtype=None):  # fmt: skip
+    def __init__(
+        self,
+        in_channels,
+        out_channels,
+        kernel_size,
+        stride=1,
+        padding=0,
+        output_padding=0,
+        groups=1,
+        bias=True,
+        dilation=1,
+        padding_mode="zeros",
+        device=None,
+        dtype=None,
+    ):
         if padding_mode != "zeros":
             raise ValueError(f'Only "zeros" padding mode is supported for {type(self).__name__}')
-        super().__init__(in_channels, out_channels, kernel_size, stride, padding, output_padding, groups, bias, dilation, padding_mode,
-                         dtype)  # fmt: skip
+        super().__init__(
+            in_channels,
+            out_channels,
+            kernel_size,
+            stride,
+            padding,
+            output_padding,
+            groups,
+            bias,
+            dilation,
+            padding_mode,
+            dtype,
+        )
 
     def forward(self, input, output_size=None):
-        extra = self.output_padding if output_size is None else self._output_padding(input, output_size)
+        extra = (
+            self.output_padding if output_size is None else self._output_padding(input, output_size)
+        )
         return type(self).function(
-            input, self.weight, self.bias, self.stride, self.padding, extra, self.groups, self.dilation
+            input,
+            self.weight,
+            self.bias,
+            self.stride,
+            self.padding,
+            extra,
+            self.groups,
+            self.dilation,
         )
 
     def _output_padding(self, input, output_size):
@@ -144,10 +236,16 @@ class _ConvTransposeNd(_ConvNd):
         out = []
         for k in range(n):
             size = input.size(k + input.dim() - n)
-            least = (size - 1) * self.stride[k] - 2 * self.padding[k] + self.dilation[k] * (self.kernel_size[k] - 1) + 1
+            least = (
+                (size - 1) * self.stride[k]
+                - 2 * self.padding[k]
+                + self.dilation[k] * (self.kernel_size[k] - 1)
+                + 1
+            )
             if not least <= output_size[k] <= least + self.stride[k] - 1:
                 raise ValueError(
-                    f"requested an output size of {output_size}, but valid sizes range from {least} to "
+                    f"requested an output size of {output_size}, but valid sizes range from "
+                    f"{least} to "
                     f"{least + self.stride[k] - 1} (for an input of {input.size()[2:]})"
                 )
             out.append(output_size[k] - least)
@@ -175,7 +273,9 @@ class ConvTranspose3d(_ConvTransposeNd):
 class _LazyConv(LazyMixin):
     """Learns ``in_channels`` from its first input."""
 
-    def __init__(self, out_channels, kernel_size, *args, bias=True, device=None, dtype=None, **kwargs):
+    def __init__(
+        self, out_channels, kernel_size, *args, bias=True, device=None, dtype=None, **kwargs
+    ):
         super().__init__(0, 0, kernel_size, *args, bias=False, dtype=dtype, **kwargs)
         self.weight = UninitializedParameter(dtype=dtype)
         self.out_channels = out_channels
@@ -192,11 +292,16 @@ class _LazyConv(LazyMixin):
             return
         if input.dim() not in (self.dims + 1, self.dims + 2):
             raise RuntimeError(
-                f"Expected {self.dims + 1}D (unbatched) or {self.dims + 2}D (batched) input to {type(self).__name__}, but got input "
+                f"Expected {self.dims + 1}D (unbatched) or {self.dims + 2}D (batched) input to "
+                f"{type(self).__name__}, but got input "
                 f"of size: {input.shape}"
             )
         self.in_channels = input.shape[-self.dims - 1]
-        first, second = (self.in_channels, self.out_channels) if self.transposed else (self.out_channels, self.in_channels)
+        first, second = (
+            (self.in_channels, self.out_channels)
+            if self.transposed
+            else (self.out_channels, self.in_channels)
+        )
         self.weight.materialize((first, second // self.groups, *self.kernel_size))
         if self.bias is not None:
             self.bias.materialize((self.out_channels,))
@@ -204,13 +309,21 @@ class _LazyConv(LazyMixin):
 
 
 def _lazy(cls):
-    return type(f"Lazy{cls.__name__}", (_LazyConv, cls), {
-        "cls_to_become": cls, "__module__": __name__, "__doc__": f"``{cls.__name__}`` that learns its input channels from its first input.",
-    })  # fmt: skip
+    return type(
+        f"Lazy{cls.__name__}",
+        (_LazyConv, cls),
+        {
+            "cls_to_become": cls,
+            "__module__": __name__,
+            "__doc__": f"``{cls.__name__}`` that learns its input channels from its first input.",
+        },
+    )
 
 
 LazyConv1d, LazyConv2d, LazyConv3d = _lazy(Conv1d), _lazy(Conv2d), _lazy(Conv3d)
-LazyConvTranspose1d, LazyConvTranspose2d, LazyConvTranspose3d = map(_lazy, (ConvTranspose1d, ConvTranspose2d, ConvTranspose3d))
+LazyConvTranspose1d, LazyConvTranspose2d, LazyConvTranspose3d = map(
+    _lazy, (ConvTranspose1d, ConvTranspose2d, ConvTranspose3d)
+)
 
 
 class Unfold(Module):
@@ -218,13 +331,21 @@ class Unfold(Module):
 
     def __init__(self, kernel_size, dilation=1, padding=0, stride=1):
         super().__init__()
-        self.kernel_size, self.dilation, self.padding, self.stride = kernel_size, dilation, padding, stride
+        self.kernel_size, self.dilation, self.padding, self.stride = (
+            kernel_size,
+            dilation,
+            padding,
+            stride,
+        )
 
     def forward(self, input):
         return F.unfold(input, self.kernel_size, self.dilation, self.padding, self.stride)
 
     def extra_repr(self):
-        return f"kernel_size={self.kernel_size}, dilation={self.dilation}, padding={self.padding}, stride={self.stride}"
+        return (
+            f"kernel_size={self.kernel_size}, dilation={self.dilation}, padding={self.padding}, "
+            f"stride={self.stride}"
+        )
 
 
 class Fold(Module):
@@ -236,10 +357,13 @@ class Fold(Module):
         self.dilation, self.padding, self.stride = dilation, padding, stride
 
     def forward(self, input):
-        return F.fold(input, self.output_size, self.kernel_size, self.dilation, self.padding, self.stride)
+        return F.fold(
+            input, self.output_size, self.kernel_size, self.dilation, self.padding, self.stride
+        )
 
     def extra_repr(self):
         return (
-            f"output_size={self.output_size}, kernel_size={self.kernel_size}, dilation={self.dilation}, padding={self.padding}, "
+            f"output_size={self.output_size}, kernel_size={self.kernel_size}, "
+            f"dilation={self.dilation}, padding={self.padding}, "
             f"stride={self.stride}"
         )

@@ -79,13 +79,22 @@ class HookMethods:
     def _only_one_kind(self, other):
         if self._is_full_backward_hook is other:
             raise RuntimeError(
-                "Cannot use both regular backward hooks and full backward hooks on a single Module. Please use only one of them."
+                "Cannot use both regular backward hooks and full backward hooks on a single "
+                "Module. Please use only one of them."
             )
 
     def __call__(self, *args, **kwargs):
         own = self.__dict__
-        if (own["_forward_hooks"] or own["_forward_pre_hooks"] or own["_backward_hooks"] or own["_backward_pre_hooks"]
-                or _global_forward_hooks or _global_forward_pre_hooks or _global_backward_hooks or _global_backward_pre_hooks):  # fmt: skip
+        if (
+            own["_forward_hooks"]
+            or own["_forward_pre_hooks"]
+            or own["_backward_hooks"]
+            or own["_backward_pre_hooks"]
+            or _global_forward_hooks
+            or _global_forward_pre_hooks
+            or _global_backward_hooks
+            or _global_backward_pre_hooks
+        ):
             return _call_guarded(self, args, kwargs)
         return self.forward(*args, **kwargs)
 
@@ -101,7 +110,8 @@ def _call_guarded(module, args, kwargs):
                     _forward_hook(module, hook, key, args, kwargs, None)
                 except Exception as error:
                     warnings.warn(
-                        "module forward hook with ``always_call=True`` raised an exception that was silenced as another error was "
+                        "module forward hook with ``always_call=True`` raised an exception that "
+                        "was silenced as another error was "
                         f"raised in forward: {error}",
                         stacklevel=2,
                     )
@@ -141,7 +151,10 @@ def _forward_pre_hooks(module, args, kwargs):
             if told is None:
                 continue
             if not isinstance(told, tuple) or len(told) != 2:
-                raise RuntimeError(f"forward pre-hook must return None or a tuple of (new_args, new_kwargs), but got {told}.")
+                raise RuntimeError(
+                    "forward pre-hook must return None or a tuple of (new_args, new_kwargs), but "
+                    f"got {told}."
+                )
             args, kwargs = told
         else:
             told = hook(module, args)
@@ -165,8 +178,10 @@ class BackwardHookFunction(Function):
 
 
 _NO_INPUTS = (
-    "Full backward hook is firing when gradients are computed with respect to module outputs since no inputs require gradients. See "
-    "https://docs.pytorch.org/docs/main/generated/torch.nn.Module.html#torch.nn.Module.register_full_backward_hook for more details."
+    "Full backward hook is firing when gradients are computed with respect to module outputs "
+    "since no inputs require gradients. See "
+    "https://docs.pytorch.org/docs/main/generated/torch.nn.Module.html"
+    "#torch.nn.Module.register_full_backward_hook for more details."
 )
 
 
@@ -216,7 +231,8 @@ class _BackwardHook:
             told = told if isinstance(told, tuple) else (told,)
             if len(told) != len(outs):
                 raise RuntimeError(
-                    f"Backward pre hook returned an invalid number of grad_output, got {len(told)}, but expected {len(outs)}"
+                    "Backward pre hook returned an invalid number of grad_output, got "
+                    f"{len(told)}, but expected {len(outs)}"
                 )
             outs = told
         self.grad_outputs = outs
@@ -235,19 +251,23 @@ class _BackwardHook:
 
     def _call(self, grads):
         for hook in self.hooks:
-            told = hook(self.module, grads if grads else (None,) * max(self.count_in, 1), self.grad_outputs)
+            told = hook(
+                self.module, grads if grads else (None,) * max(self.count_in, 1), self.grad_outputs
+            )
             if told is None:
                 continue
             told = told if isinstance(told, tuple) else (told,)
             if not grads and any(x is not None for x in told):
                 raise RuntimeError(
-                    "Backward hook for Modules where no input requires gradient should always return None or None for all gradients."
+                    "Backward hook for Modules where no input requires gradient should always "
+                    "return None or None for all gradients."
                 )
             if not grads:
                 continue
             if len(told) != len(grads):
                 raise RuntimeError(
-                    f"Backward hook returned an invalid number of grad_input, got {len(told)}, but expected {len(grads)}"
+                    f"Backward hook returned an invalid number of grad_input, got {len(told)}, "
+                    f"but expected {len(grads)}"
                 )
             grads = told
         return grads
@@ -282,7 +302,11 @@ def _plain_backward_hooks(module, hooks, result):
         return
     var = result
     while not isinstance(var, Tensor):
-        var = next(v for v in var.values() if isinstance(v, Tensor)) if isinstance(var, dict) else var[0]
+        var = (
+            next(v for v in var.values() if isinstance(v, Tensor))
+            if isinstance(var, dict)
+            else var[0]
+        )
     node = var.grad_fn
     if node is not None:
         for hook in hooks:
@@ -291,7 +315,12 @@ def _plain_backward_hooks(module, hooks, result):
 
 def register_module_forward_hook(hook, *, with_kwargs=False, always_call=False):
     """A forward hook for every module."""
-    return ModuleHandle(_global_forward_hooks, hook, None, (_global_forward_hooks_with_kwargs,) if with_kwargs else ())
+    return ModuleHandle(
+        _global_forward_hooks,
+        hook,
+        None,
+        (_global_forward_hooks_with_kwargs,) if with_kwargs else (),
+    )
 
 
 def register_module_forward_pre_hook(hook):

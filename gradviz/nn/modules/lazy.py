@@ -6,7 +6,8 @@ from ..parameter import is_lazy
 
 
 class LazyMixin:
-    """Before the first ``forward``: ``initialize_parameters(*args)``, then the class becomes ``cls_to_become``."""
+    """Before the first ``forward``: ``initialize_parameters(*args)``, then the class becomes
+    ``cls_to_become``."""
 
     cls_to_become = None
 

@@ -15,28 +15,42 @@ from .hooks import HookMethods
 from .state import StateMethods
 
 _TABLES = (
-    "_backward_pre_hooks", "_backward_hooks", "_forward_hooks", "_forward_hooks_with_kwargs", "_forward_hooks_always_called",
-    "_forward_pre_hooks", "_forward_pre_hooks_with_kwargs", "_state_dict_hooks", "_state_dict_pre_hooks",
-    "_load_state_dict_pre_hooks", "_load_state_dict_post_hooks",
-)  # fmt: skip
+    "_backward_pre_hooks",
+    "_backward_hooks",
+    "_forward_hooks",
+    "_forward_hooks_with_kwargs",
+    "_forward_hooks_always_called",
+    "_forward_pre_hooks",
+    "_forward_pre_hooks_with_kwargs",
+    "_state_dict_hooks",
+    "_state_dict_pre_hooks",
+    "_load_state_dict_pre_hooks",
+    "_load_state_dict_post_hooks",
+)
 
 
 def typename(obj):
-    """PyTorch's name of an object's type: ``torch.FloatTensor`` for a tensor, otherwise module and class."""
+    """PyTorch's name of an object's type: ``torch.FloatTensor`` for a tensor, otherwise module and
+    class."""
     if isinstance(obj, Tensor):
         return f"torch.{obj.dtype.type_name}"
     cls = type(obj)
-    module = "" if cls.__module__ == "builtins" else cls.__module__.replace("gradviz", "torch", 1) + "."
+    module = (
+        "" if cls.__module__ == "builtins" else cls.__module__.replace("gradviz", "torch", 1) + "."
+    )
     return module + cls.__qualname__
 
 
 def _unimplemented(self, *input):
     """Overridden by every subclass that is called."""
-    raise NotImplementedError(f'Module [{type(self).__name__}] is missing the required "forward" function')
+    raise NotImplementedError(
+        f'Module [{type(self).__name__}] is missing the required "forward" function'
+    )
 
 
 class Module(HookMethods, StateMethods):
-    """Base class of everything with parameters. Subclasses call ``super().__init__()`` first and define ``forward``."""
+    """Base class of everything with parameters. Subclasses call ``super().__init__()`` first and
+    define ``forward``."""
 
     dump_patches = False
     call_super_init = False
@@ -45,8 +59,11 @@ class Module(HookMethods, StateMethods):
 
     def __init__(self, *args, **kwargs):
         if not self.call_super_init and (args or kwargs):
-            what = f"got an unexpected keyword argument '{next(iter(kwargs))}'" if kwargs else (
-                f"takes 1 positional argument but {len(args) + 1} were given")  # fmt: skip
+            what = (
+                f"got an unexpected keyword argument '{next(iter(kwargs))}'"
+                if kwargs
+                else (f"takes 1 positional argument but {len(args) + 1} were given")
+            )
             raise TypeError(f"{type(self).__name__}.__init__() {what}")
         own = self.__dict__
         own["training"] = True
@@ -76,7 +93,10 @@ class Module(HookMethods, StateMethods):
             self.register_parameter(name, value)
         elif own.get("_parameters") is not None and name in own["_parameters"]:
             if value is not None:
-                raise TypeError(f"cannot assign '{typename(value)}' as parameter '{name}' (torch.nn.Parameter or None expected)")
+                raise TypeError(
+                    f"cannot assign '{typename(value)}' as parameter '{name}' (torch.nn.Parameter "
+                    "or None expected)"
+                )
             self.register_parameter(name, value)
         elif isinstance(value, Module):
             if "_modules" not in own:
@@ -90,7 +110,10 @@ class Module(HookMethods, StateMethods):
         modules, buffers = own.get("_modules"), own.get("_buffers")
         if modules is not None and name in modules:
             if value is not None:
-                raise TypeError(f"cannot assign '{typename(value)}' as child module '{name}' (torch.nn.Module or None expected)")
+                raise TypeError(
+                    f"cannot assign '{typename(value)}' as child module '{name}' (torch.nn.Module "
+                    "or None expected)"
+                )
             modules[name] = None
         elif isinstance(value, Buffer) and buffers is not None and name not in buffers:
             self._forget(name, "_parameters", "_modules")
@@ -98,7 +121,8 @@ class Module(HookMethods, StateMethods):
         elif buffers is not None and name in buffers:
             if value is not None and not isinstance(value, Tensor):
                 raise TypeError(
-                    f"cannot assign '{typename(value)}' as buffer '{name}' (torch.nn.Buffer, torch.Tensor or None expected)"
+                    f"cannot assign '{typename(value)}' as buffer '{name}' (torch.nn.Buffer, "
+                    "torch.Tensor or None expected)"
                 )
             buffers[name] = value
         else:
@@ -158,12 +182,15 @@ class Module(HookMethods, StateMethods):
         self._check_name("parameter", name, table)
         if param is not None and not isinstance(param, Parameter):
             raise TypeError(
-                f"cannot assign '{typename(param)}' object to parameter '{name}' (torch.nn.Parameter or None required)"
+                f"cannot assign '{typename(param)}' object to parameter '{name}' "
+                "(torch.nn.Parameter or None required)"
             )
         if param is not None and param.grad_fn is not None:
             raise ValueError(
-                f"Cannot assign non-leaf Tensor to parameter '{name}'. Model parameters must be created explicitly. To express "
-                f"'{name}' as a function of another Tensor, compute the value in the forward() method."
+                f"Cannot assign non-leaf Tensor to parameter '{name}'. Model parameters must be "
+                "created explicitly. To express "
+                f"'{name}' as a function of another Tensor, compute the value in the forward() "
+                "method."
             )
         table[name] = param
 
@@ -174,7 +201,10 @@ class Module(HookMethods, StateMethods):
         table = self.__dict__["_buffers"]
         self._check_name("buffer", name, table)
         if tensor is not None and not isinstance(tensor, Tensor):
-            raise TypeError(f"cannot assign '{typename(tensor)}' object to buffer '{name}' (torch Tensor or None required)")
+            raise TypeError(
+                f"cannot assign '{typename(tensor)}' object to buffer '{name}' (torch Tensor or "
+                "None required)"
+            )
         table[name] = tensor
         if persistent:
             self._non_persistent_buffers_set.discard(name)
@@ -239,7 +269,11 @@ class Module(HookMethods, StateMethods):
     # ------------------------------------------------------------ walking
     def _named_members(self, get_members, prefix="", recurse=True, remove_duplicate=True):
         seen = set()
-        modules = self.named_modules(prefix=prefix, remove_duplicate=remove_duplicate) if recurse else [(prefix, self)]
+        modules = (
+            self.named_modules(prefix=prefix, remove_duplicate=remove_duplicate)
+            if recurse
+            else [(prefix, self)]
+        )
         for path, module in modules:
             for name, member in get_members(module):
                 if member is None or id(member) in seen:
@@ -255,7 +289,9 @@ class Module(HookMethods, StateMethods):
 
     def named_parameters(self, prefix="", recurse=True, remove_duplicate=True):
         """(dotted name, parameter), each once."""
-        yield from self._named_members(lambda m: m._parameters.items(), prefix, recurse, remove_duplicate)
+        yield from self._named_members(
+            lambda m: m._parameters.items(), prefix, recurse, remove_duplicate
+        )
 
     def buffers(self, recurse=True):
         """The buffers, each once."""
@@ -264,7 +300,9 @@ class Module(HookMethods, StateMethods):
 
     def named_buffers(self, prefix="", recurse=True, remove_duplicate=True):
         """(dotted name, buffer), each once."""
-        yield from self._named_members(lambda m: m._buffers.items(), prefix, recurse, remove_duplicate)
+        yield from self._named_members(
+            lambda m: m._buffers.items(), prefix, recurse, remove_duplicate
+        )
 
     def children(self):
         """The direct submodules, each once."""
@@ -295,7 +333,11 @@ class Module(HookMethods, StateMethods):
             if remove_duplicate:
                 memo.add(module)
             yield path, module
-            below = [(f"{path}.{n}" if path else n, m) for n, m in module._modules.items() if m is not None]
+            below = [
+                (f"{path}.{n}" if path else n, m)
+                for n, m in module._modules.items()
+                if m is not None
+            ]
             stack.extend(reversed(below))
 
     def apply(self, fn):
@@ -331,9 +373,12 @@ class Module(HookMethods, StateMethods):
 
         if getattr(self, "_is_replica", False):
             warnings.warn(
-                "Calling .zero_grad() from a module created with nn.DataParallel() has no effect. The parameters are copied (in a "
-                "differentiable manner) from the original module. This means they are not leaf nodes in autograd and so don't "
-                "accumulate gradients. If you need gradients in your forward method, consider using autograd.grad instead.",
+                "Calling .zero_grad() from a module created with nn.DataParallel() has no effect. "
+                "The parameters are copied (in a "
+                "differentiable manner) from the original module. This means they are not leaf "
+                "nodes in autograd and so don't "
+                "accumulate gradients. If you need gradients in your forward method, consider "
+                "using autograd.grad instead.",
                 stacklevel=2,
             )
         for p in self.parameters():
@@ -356,19 +401,29 @@ class Module(HookMethods, StateMethods):
         return self
 
     def to(self, *args, **kwargs):
-        """Move or cast parameters and buffers in place: ``to(device)``, ``to(dtype)``, ``to(tensor)``; returns self."""
+        """Move or cast parameters and buffers in place: ``to(device)``, ``to(dtype)``,
+        ``to(tensor)``; returns self."""
         dtype = kwargs.get("dtype") or next((a for a in args if isinstance(a, Dtype)), None)
         like = kwargs.get("tensor") or next((a for a in args if isinstance(a, Tensor)), None)
-        device = kwargs.get("device") or next((a for a in args if not isinstance(a, (Dtype, Tensor, bool)) and a is not None), None)
+        device = kwargs.get("device") or next(
+            (a for a in args if not isinstance(a, (Dtype, Tensor, bool)) and a is not None), None
+        )
         if like is not None:
             dtype = like.dtype
         if dtype is not None and dtype.category < 2:
-            raise TypeError(f"nn.Module.to only accepts floating point or complex dtypes, but got desired dtype={dtype}")
+            raise TypeError(
+                "nn.Module.to only accepts floating point or complex dtypes, but got desired "
+                f"dtype={dtype}"
+            )
         keyword = {} if device is None else {"device": device}
 
         def convert(t):
             floating = t.is_floating_point() or t.is_complex()
-            return t.to(**keyword, **({"dtype": dtype} if dtype is not None and floating else {})) if keyword or dtype else t
+            return (
+                t.to(**keyword, **({"dtype": dtype} if dtype is not None and floating else {}))
+                if keyword or dtype
+                else t
+            )
 
         return self._apply(convert)
 
@@ -432,7 +487,11 @@ class Module(HookMethods, StateMethods):
         if len(lines) == 1 and not below:
             return f"{self._get_name()}({lines[0]})"
         body = lines + below
-        return f"{self._get_name()}(\n  " + "\n  ".join(body) + "\n)" if body else f"{self._get_name()}()"
+        return (
+            f"{self._get_name()}(\n  " + "\n  ".join(body) + "\n)"
+            if body
+            else f"{self._get_name()}()"
+        )
 
     def _replicate_for_data_parallel(self):
         replica = copy.copy(self)

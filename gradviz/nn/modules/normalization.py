@@ -19,16 +19,34 @@ class _NormBase(Module):
 
     _version = 2
 
-    def __init__(self, num_features, eps=1e-5, momentum=0.1, affine=True, track_running_stats=True, device=None, dtype=None, *,
-                 bias=True):  # fmt: skip
+    def __init__(
+        self,
+        num_features,
+        eps=1e-5,
+        momentum=0.1,
+        affine=True,
+        track_running_stats=True,
+        device=None,
+        dtype=None,
+        *,
+        bias=True,
+    ):
         super().__init__()
         self.num_features, self.eps, self.momentum = num_features, eps, momentum
         self.affine, self.track_running_stats = affine, track_running_stats
-        self.register_parameter("weight", Parameter(empty(num_features, dtype=dtype)) if affine else None)
-        self.register_parameter("bias", Parameter(empty(num_features, dtype=dtype)) if affine and bias else None)
+        self.register_parameter(
+            "weight", Parameter(empty(num_features, dtype=dtype)) if affine else None
+        )
+        self.register_parameter(
+            "bias", Parameter(empty(num_features, dtype=dtype)) if affine and bias else None
+        )
         tracked = track_running_stats
-        self.register_buffer("running_mean", FUNCTIONS["zeros"](num_features, dtype=dtype) if tracked else None)
-        self.register_buffer("running_var", FUNCTIONS["ones"](num_features, dtype=dtype) if tracked else None)
+        self.register_buffer(
+            "running_mean", FUNCTIONS["zeros"](num_features, dtype=dtype) if tracked else None
+        )
+        self.register_buffer(
+            "running_var", FUNCTIONS["ones"](num_features, dtype=dtype) if tracked else None
+        )
         self.register_buffer("num_batches_tracked", FUNCTIONS["tensor"](0) if tracked else None)
         self.reset_parameters()
 
@@ -51,7 +69,11 @@ class _NormBase(Module):
         version = local_metadata.get("version", None)
         key = prefix + "num_batches_tracked"
         if (version is None or version < 2) and self.track_running_stats and key not in state_dict:
-            state_dict[key] = self.num_batches_tracked if self.num_batches_tracked is not None else FUNCTIONS["tensor"](0)
+            state_dict[key] = (
+                self.num_batches_tracked
+                if self.num_batches_tracked is not None
+                else FUNCTIONS["tensor"](0)
+            )
         super()._load_from_state_dict(state_dict, prefix, local_metadata, *rest)
 
     def _check_input_dim(self, input):
@@ -64,7 +86,8 @@ class _NormBase(Module):
 
     def extra_repr(self):
         return (
-            f"{self.num_features}, eps={self.eps}, momentum={self.momentum}, affine={self.affine}, bias={self.bias is not None}, "
+            f"{self.num_features}, eps={self.eps}, momentum={self.momentum}, "
+            f"affine={self.affine}, bias={self.bias is not None}, "
             f"track_running_stats={self.track_running_stats}"
         )
 
@@ -80,9 +103,15 @@ class _BatchNorm(_NormBase):
         from_batch = self.training or (self.running_mean is None and self.running_var is None)
         kept = not self.training or self.track_running_stats
         return F.batch_norm(
-            input, self.running_mean if kept else None, self.running_var if kept else None, self.weight, self.bias, from_batch,
-            momentum, self.eps,
-        )  # fmt: skip
+            input,
+            self.running_mean if kept else None,
+            self.running_var if kept else None,
+            self.weight,
+            self.bias,
+            from_batch,
+            momentum,
+            self.eps,
+        )
 
 
 class BatchNorm1d(_BatchNorm):
@@ -106,9 +135,22 @@ class BatchNorm3d(_BatchNorm):
 class SyncBatchNorm(_BatchNorm):
     """Batch norm; with one process it is the ordinary one."""
 
-    def __init__(self, num_features, eps=1e-5, momentum=0.1, affine=True, track_running_stats=True, process_group=None, device=None,
-                 dtype=None, *, bias=True):  # fmt: skip
-        super().__init__(num_features, eps, momentum, affine, track_running_stats, device, dtype, bias=bias)
+    def __init__(
+        self,
+        num_features,
+        eps=1e-5,
+        momentum=0.1,
+        affine=True,
+        track_running_stats=True,
+        process_group=None,
+        device=None,
+        dtype=None,
+        *,
+        bias=True,
+    ):
+        super().__init__(
+            num_features, eps, momentum, affine, track_running_stats, device, dtype, bias=bias
+        )
         self.process_group = process_group
 
     def _check_input_dim(self, input):
@@ -120,7 +162,14 @@ class SyncBatchNorm(_BatchNorm):
         """Every batch norm below ``module`` as a ``SyncBatchNorm`` with the same parameters."""
         out = module
         if isinstance(module, _BatchNorm) and not isinstance(module, cls):
-            out = cls(module.num_features, module.eps, module.momentum, module.affine, module.track_running_stats, process_group)
+            out = cls(
+                module.num_features,
+                module.eps,
+                module.momentum,
+                module.affine,
+                module.track_running_stats,
+                process_group,
+            )
             for table in ("_parameters", "_buffers"):
                 getattr(out, table).update(getattr(module, table))
             out.training = module.training
@@ -130,21 +179,42 @@ class SyncBatchNorm(_BatchNorm):
 
 
 class _InstanceNorm(_NormBase):
-    def __init__(self, num_features, eps=1e-5, momentum=0.1, affine=False, track_running_stats=False, device=None, dtype=None, *,
-                 bias=True):  # fmt: skip
-        super().__init__(num_features, eps, momentum, affine, track_running_stats, device, dtype, bias=bias)
+    def __init__(
+        self,
+        num_features,
+        eps=1e-5,
+        momentum=0.1,
+        affine=False,
+        track_running_stats=False,
+        device=None,
+        dtype=None,
+        *,
+        bias=True,
+    ):
+        super().__init__(
+            num_features, eps, momentum, affine, track_running_stats, device, dtype, bias=bias
+        )
 
     def forward(self, input):
         self._check_input_dim(input)
         alone = input.dim() == self.allowed_dims[0]
         channels = input.shape[0 if alone else 1]
         if channels != self.num_features and self.affine:
-            raise ValueError(f"expected input's size at dim={0 if alone else 1} to match num_features ({self.num_features}), but got: "
-                             f"{channels}.")  # fmt: skip
+            raise ValueError(
+                f"expected input's size at dim={0 if alone else 1} to match num_features "
+                f"({self.num_features}), but got: "
+                f"{channels}."
+            )
         out = F.instance_norm(
-            input.unsqueeze(0) if alone else input, self.running_mean, self.running_var, self.weight, self.bias,
-            self.training or not self.track_running_stats, 0.0 if self.momentum is None else self.momentum, self.eps,
-        )  # fmt: skip
+            input.unsqueeze(0) if alone else input,
+            self.running_mean,
+            self.running_var,
+            self.weight,
+            self.bias,
+            self.training or not self.track_running_stats,
+            0.0 if self.momentum is None else self.momentum,
+            self.eps,
+        )
         return out.squeeze(0) if alone else out
 
 
@@ -167,7 +237,17 @@ class InstanceNorm3d(_InstanceNorm):
 
 
 class _LazyNorm(LazyMixin):
-    def __init__(self, eps=1e-5, momentum=0.1, affine=None, track_running_stats=None, device=None, dtype=None, *, bias=True):
+    def __init__(
+        self,
+        eps=1e-5,
+        momentum=0.1,
+        affine=None,
+        track_running_stats=None,
+        device=None,
+        dtype=None,
+        *,
+        bias=True,
+    ):
         batch = issubclass(self.cls_to_become, _BatchNorm)
         affine = batch if affine is None else affine
         track_running_stats = batch if track_running_stats is None else track_running_stats
@@ -178,7 +258,10 @@ class _LazyNorm(LazyMixin):
             if bias:
                 self.bias = UninitializedParameter(dtype=dtype)
         if track_running_stats:
-            self.running_mean, self.running_var = UninitializedBuffer(dtype=dtype), UninitializedBuffer(dtype=dtype)
+            self.running_mean, self.running_var = (
+                UninitializedBuffer(dtype=dtype),
+                UninitializedBuffer(dtype=dtype),
+            )
             self.num_batches_tracked = FUNCTIONS["tensor"](0)
 
     def reset_parameters(self):
@@ -197,24 +280,50 @@ class _LazyNorm(LazyMixin):
 
 
 def _lazy(cls):
-    return type(f"Lazy{cls.__name__}", (_LazyNorm, cls), {
-        "cls_to_become": cls, "__module__": __name__, "__doc__": f"``{cls.__name__}`` that learns its channels from its first input.",
-    })  # fmt: skip
+    return type(
+        f"Lazy{cls.__name__}",
+        (_LazyNorm, cls),
+        {
+            "cls_to_become": cls,
+            "__module__": __name__,
+            "__doc__": f"``{cls.__name__}`` that learns its channels from its first input.",
+        },
+    )
 
 
-LazyBatchNorm1d, LazyBatchNorm2d, LazyBatchNorm3d = map(_lazy, (BatchNorm1d, BatchNorm2d, BatchNorm3d))
-LazyInstanceNorm1d, LazyInstanceNorm2d, LazyInstanceNorm3d = map(_lazy, (InstanceNorm1d, InstanceNorm2d, InstanceNorm3d))
+LazyBatchNorm1d, LazyBatchNorm2d, LazyBatchNorm3d = map(
+    _lazy, (BatchNorm1d, BatchNorm2d, BatchNorm3d)
+)
+LazyInstanceNorm1d, LazyInstanceNorm2d, LazyInstanceNorm3d = map(
+    _lazy, (InstanceNorm1d, InstanceNorm2d, InstanceNorm3d)
+)
 
 
 class LayerNorm(Module):
     """Normalises over the last dimensions."""
 
-    def __init__(self, normalized_shape, eps=1e-5, elementwise_affine=True, bias=True, device=None, dtype=None):
+    def __init__(
+        self,
+        normalized_shape,
+        eps=1e-5,
+        elementwise_affine=True,
+        bias=True,
+        device=None,
+        dtype=None,
+    ):
         super().__init__()
-        shape = (normalized_shape,) if isinstance(normalized_shape, numbers.Integral) else tuple(normalized_shape)
+        shape = (
+            (normalized_shape,)
+            if isinstance(normalized_shape, numbers.Integral)
+            else tuple(normalized_shape)
+        )
         self.normalized_shape, self.eps, self.elementwise_affine = shape, eps, elementwise_affine
-        self.register_parameter("weight", Parameter(empty(*shape, dtype=dtype)) if elementwise_affine else None)
-        self.register_parameter("bias", Parameter(empty(*shape, dtype=dtype)) if elementwise_affine and bias else None)
+        self.register_parameter(
+            "weight", Parameter(empty(*shape, dtype=dtype)) if elementwise_affine else None
+        )
+        self.register_parameter(
+            "bias", Parameter(empty(*shape, dtype=dtype)) if elementwise_affine and bias else None
+        )
         self.reset_parameters()
 
     def reset_parameters(self):
@@ -229,18 +338,27 @@ class LayerNorm(Module):
 
     def extra_repr(self):
         return (
-            f"{self.normalized_shape}, eps={self.eps}, elementwise_affine={self.elementwise_affine}, bias={self.bias is not None}"
+            f"{self.normalized_shape}, eps={self.eps}, "
+            f"elementwise_affine={self.elementwise_affine}, bias={self.bias is not None}"
         )
 
 
 class RMSNorm(Module):
     """Divides by the root of the mean square over the last dimensions."""
 
-    def __init__(self, normalized_shape, eps=None, elementwise_affine=True, device=None, dtype=None):
+    def __init__(
+        self, normalized_shape, eps=None, elementwise_affine=True, device=None, dtype=None
+    ):
         super().__init__()
-        shape = (normalized_shape,) if isinstance(normalized_shape, numbers.Integral) else tuple(normalized_shape)
+        shape = (
+            (normalized_shape,)
+            if isinstance(normalized_shape, numbers.Integral)
+            else tuple(normalized_shape)
+        )
         self.normalized_shape, self.eps, self.elementwise_affine = shape, eps, elementwise_affine
-        self.register_parameter("weight", Parameter(empty(*shape, dtype=dtype)) if elementwise_affine else None)
+        self.register_parameter(
+            "weight", Parameter(empty(*shape, dtype=dtype)) if elementwise_affine else None
+        )
         self.reset_parameters()
 
     def reset_parameters(self):
@@ -252,19 +370,34 @@ class RMSNorm(Module):
         return F.rms_norm(x, self.normalized_shape, self.weight, self.eps)
 
     def extra_repr(self):
-        return f"{self.normalized_shape}, eps={self.eps}, elementwise_affine={self.elementwise_affine}"
+        return (
+            f"{self.normalized_shape}, eps={self.eps}, elementwise_affine={self.elementwise_affine}"
+        )
 
 
 class GroupNorm(Module):
     """Normalises groups of channels."""
 
-    def __init__(self, num_groups, num_channels, eps=1e-5, affine=True, device=None, dtype=None, *, bias=True):
+    def __init__(
+        self, num_groups, num_channels, eps=1e-5, affine=True, device=None, dtype=None, *, bias=True
+    ):
         super().__init__()
         if num_channels % num_groups != 0:
-            raise ValueError(f"num_channels ({num_channels}) must be divisible by num_groups ({num_groups})")
-        self.num_groups, self.num_channels, self.eps, self.affine = num_groups, num_channels, eps, affine
-        self.register_parameter("weight", Parameter(empty(num_channels, dtype=dtype)) if affine else None)
-        self.register_parameter("bias", Parameter(empty(num_channels, dtype=dtype)) if affine and bias else None)
+            raise ValueError(
+                f"num_channels ({num_channels}) must be divisible by num_groups ({num_groups})"
+            )
+        self.num_groups, self.num_channels, self.eps, self.affine = (
+            num_groups,
+            num_channels,
+            eps,
+            affine,
+        )
+        self.register_parameter(
+            "weight", Parameter(empty(num_channels, dtype=dtype)) if affine else None
+        )
+        self.register_parameter(
+            "bias", Parameter(empty(num_channels, dtype=dtype)) if affine and bias else None
+        )
         self.reset_parameters()
 
     def reset_parameters(self):
@@ -278,7 +411,10 @@ class GroupNorm(Module):
         return F.group_norm(input, self.num_groups, self.weight, self.bias, self.eps)
 
     def extra_repr(self):
-        return f"{self.num_groups}, {self.num_channels}, eps={self.eps}, affine={self.affine}, bias={self.bias is not None}"
+        return (
+            f"{self.num_groups}, {self.num_channels}, eps={self.eps}, affine={self.affine}, "
+            f"bias={self.bias is not None}"
+        )
 
 
 class LocalResponseNorm(Module):

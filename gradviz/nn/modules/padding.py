@@ -41,7 +41,11 @@ class _ZeroPad(_ConstantPad):
 
 def _family(name, base, mode, text):
     for n in (1, 2, 3):
-        cls = type(f"{name}{n}d", (base,), {"dims": n, "mode": mode, "__module__": __name__, "__doc__": text.format(n)})
+        cls = type(
+            f"{name}{n}d",
+            (base,),
+            {"dims": n, "mode": mode, "__module__": __name__, "__doc__": text.format(n)},
+        )
         globals()[cls.__name__] = cls
 
 

@@ -8,7 +8,9 @@ from .module import Module
 
 
 class _MaxPool(Module):
-    def __init__(self, kernel_size, stride=None, padding=0, dilation=1, return_indices=False, ceil_mode=False):
+    def __init__(
+        self, kernel_size, stride=None, padding=0, dilation=1, return_indices=False, ceil_mode=False
+    ):
         super().__init__()
         self.kernel_size = kernel_size
         self.stride = stride if stride is not None else kernel_size
@@ -17,19 +19,27 @@ class _MaxPool(Module):
 
     def forward(self, input):
         return type(self).function(
-            input, self.kernel_size, self.stride, self.padding, self.dilation, ceil_mode=self.ceil_mode,
+            input,
+            self.kernel_size,
+            self.stride,
+            self.padding,
+            self.dilation,
+            ceil_mode=self.ceil_mode,
             return_indices=self.return_indices,
-        )  # fmt: skip
+        )
 
     def extra_repr(self):
         return (
-            f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}, dilation={self.dilation}, "
+            f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}, "
+            f"dilation={self.dilation}, "
             f"ceil_mode={self.ceil_mode}"
         )
 
 
 class _AvgPool1d(Module):
-    def __init__(self, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True):
+    def __init__(
+        self, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True
+    ):
         super().__init__()
         self.kernel_size = (kernel_size,) if isinstance(kernel_size, int) else tuple(kernel_size)
         stride = stride if stride is not None else kernel_size
@@ -38,7 +48,14 @@ class _AvgPool1d(Module):
         self.ceil_mode, self.count_include_pad = ceil_mode, count_include_pad
 
     def forward(self, input):
-        return F.avg_pool1d(input, self.kernel_size, self.stride, self.padding, self.ceil_mode, self.count_include_pad)
+        return F.avg_pool1d(
+            input,
+            self.kernel_size,
+            self.stride,
+            self.padding,
+            self.ceil_mode,
+            self.count_include_pad,
+        )
 
     def extra_repr(self):
         return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
@@ -49,7 +66,15 @@ class AvgPool1d(_AvgPool1d):
 
 
 class _AvgPool(Module):
-    def __init__(self, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True, divisor_override=None):
+    def __init__(
+        self,
+        kernel_size,
+        stride=None,
+        padding=0,
+        ceil_mode=False,
+        count_include_pad=True,
+        divisor_override=None,
+    ):
         super().__init__()
         self.kernel_size = kernel_size
         self.stride = stride if stride is not None else kernel_size
@@ -58,7 +83,13 @@ class _AvgPool(Module):
 
     def forward(self, input):
         return type(self).function(
-            input, self.kernel_size, self.stride, self.padding, self.ceil_mode, self.count_include_pad, self.divisor_override
+            input,
+            self.kernel_size,
+            self.stride,
+            self.padding,
+            self.ceil_mode,
+            self.count_include_pad,
+            self.divisor_override,
         )
 
     def extra_repr(self):
@@ -68,13 +99,23 @@ class _AvgPool(Module):
 class _LPPool(Module):
     def __init__(self, norm_type, kernel_size, stride=None, ceil_mode=False):
         super().__init__()
-        self.norm_type, self.kernel_size, self.stride, self.ceil_mode = norm_type, kernel_size, stride, ceil_mode
+        self.norm_type, self.kernel_size, self.stride, self.ceil_mode = (
+            norm_type,
+            kernel_size,
+            stride,
+            ceil_mode,
+        )
 
     def forward(self, input):
-        return type(self).function(input, float(self.norm_type), self.kernel_size, self.stride, self.ceil_mode)
+        return type(self).function(
+            input, float(self.norm_type), self.kernel_size, self.stride, self.ceil_mode
+        )
 
     def extra_repr(self):
-        return f"norm_type={self.norm_type}, kernel_size={self.kernel_size}, stride={self.stride}, ceil_mode={self.ceil_mode}"
+        return (
+            f"norm_type={self.norm_type}, kernel_size={self.kernel_size}, stride={self.stride}, "
+            f"ceil_mode={self.ceil_mode}"
+        )
 
 
 class _AdaptiveAvgPool(Module):
@@ -107,14 +148,23 @@ class _MaxUnpool(Module):
         self.padding = spread(padding, dims)
 
     def forward(self, input, indices, output_size=None):
-        return type(self).function(input, indices, self.kernel_size, self.stride, self.padding, output_size)
+        return type(self).function(
+            input, indices, self.kernel_size, self.stride, self.padding, output_size
+        )
 
     def extra_repr(self):
         return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
 
 
 class _FractionalMaxPool(Module):
-    def __init__(self, kernel_size, output_size=None, output_ratio=None, return_indices=False, _random_samples=None):
+    def __init__(
+        self,
+        kernel_size,
+        output_size=None,
+        output_ratio=None,
+        return_indices=False,
+        _random_samples=None,
+    ):
         super().__init__()
         name = type(self).__name__
         dims = int(name[-2])
@@ -124,7 +174,9 @@ class _FractionalMaxPool(Module):
         self.output_size = None if output_size is None else spread(output_size, dims)
         self.output_ratio = None if output_ratio is None else spread(output_ratio, dims)
         if output_size is None and output_ratio is None:
-            raise ValueError(f"{name} requires specifying either an output size, or a pooling ratio")
+            raise ValueError(
+                f"{name} requires specifying either an output size, or a pooling ratio"
+            )
         if output_size is not None and output_ratio is not None:
             raise ValueError("only one of output_size and output_ratio may be specified")
         if self.output_ratio is not None and not all(0 < r < 1 for r in self.output_ratio):
@@ -132,21 +184,50 @@ class _FractionalMaxPool(Module):
 
     def forward(self, input):
         return type(self).function(
-            input, self.kernel_size, self.output_size, self.output_ratio, self.return_indices, self._random_samples
+            input,
+            self.kernel_size,
+            self.output_size,
+            self.output_ratio,
+            self.return_indices,
+            self._random_samples,
         )
 
 
 def _family(name, base, function, text, dims=(1, 2, 3)):
     for n in dims:
-        body = {"function": staticmethod(getattr(F, f"{function}{n}d")), "__module__": __name__, "__doc__": text.format(n)}
+        body = {
+            "function": staticmethod(getattr(F, f"{function}{n}d")),
+            "__module__": __name__,
+            "__doc__": text.format(n),
+        }
         globals()[f"{name}{n}d"] = type(f"{name}{n}d", (base,), body)
 
 
 _family("MaxPool", _MaxPool, "max_pool", "The largest element of each window over {} dimension(s).")
 _family("AvgPool", _AvgPool, "avg_pool", "The mean of each window over {} dimensions.", (2, 3))
 _family("LPPool", _LPPool, "lp_pool", "The p-norm of each window over {} dimension(s).")
-_family("AdaptiveAvgPool", _AdaptiveAvgPool, "adaptive_avg_pool", "The means of bins that cover {} dimension(s) evenly.")
-_family("AdaptiveMaxPool", _AdaptiveMaxPool, "adaptive_max_pool", "The largest elements of bins over {} dimension(s).")
-_family("MaxUnpool", _MaxUnpool, "max_unpool", "Pooled elements back at their places over {} dimension(s).")
-_family("FractionalMaxPool", _FractionalMaxPool, "fractional_max_pool", "The largest of windows at random places, {} dimensions.",
-        (2, 3))  # fmt: skip
+_family(
+    "AdaptiveAvgPool",
+    _AdaptiveAvgPool,
+    "adaptive_avg_pool",
+    "The means of bins that cover {} dimension(s) evenly.",
+)
+_family(
+    "AdaptiveMaxPool",
+    _AdaptiveMaxPool,
+    "adaptive_max_pool",
+    "The largest elements of bins over {} dimension(s).",
+)
+_family(
+    "MaxUnpool",
+    _MaxUnpool,
+    "max_unpool",
+    "Pooled elements back at their places over {} dimension(s).",
+)
+_family(
+    "FractionalMaxPool",
+    _FractionalMaxPool,
+    "fractional_max_pool",
+    "The largest of windows at random places, {} dimensions.",
+    (2, 3),
+)

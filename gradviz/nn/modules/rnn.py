@@ -24,11 +24,28 @@ def apply_permutation(tensor, permutation, dim=1):
 class RNNBase(Module):
     """What RNN, LSTM and GRU share: weights by layer and direction, checks, packed sequences."""
 
-    def __init__(self, mode, input_size, hidden_size, num_layers=1, bias=True, batch_first=False, dropout=0.0, bidirectional=False,
-                 proj_size=0, device=None, dtype=None):  # fmt: skip
+    def __init__(
+        self,
+        mode,
+        input_size,
+        hidden_size,
+        num_layers=1,
+        bias=True,
+        batch_first=False,
+        dropout=0.0,
+        bidirectional=False,
+        proj_size=0,
+        device=None,
+        dtype=None,
+    ):
         super().__init__()
         _check_sizes(input_size, hidden_size, num_layers, bias, batch_first, dropout, proj_size)
-        self.mode, self.input_size, self.hidden_size, self.num_layers = mode, input_size, hidden_size, num_layers
+        self.mode, self.input_size, self.hidden_size, self.num_layers = (
+            mode,
+            input_size,
+            hidden_size,
+            num_layers,
+        )
         self.bias, self.batch_first, self.dropout = bias, batch_first, float(dropout)
         self.bidirectional, self.proj_size = bidirectional, proj_size
         self._all_weights = []
@@ -68,8 +85,14 @@ class RNNBase(Module):
 
     def extra_repr(self):
         out = f"{self.input_size}, {self.hidden_size}"
-        for name, plain in (("proj_size", 0), ("num_layers", 1), ("bias", True), ("batch_first", False), ("dropout", 0.0),
-                            ("bidirectional", False)):  # fmt: skip
+        for name, plain in (
+            ("proj_size", 0),
+            ("num_layers", 1),
+            ("bias", True),
+            ("batch_first", False),
+            ("dropout", 0.0),
+            ("bidirectional", False),
+        ):
             value = getattr(self, name)
             if value != plain:
                 out += f", {name}={value}"
@@ -83,11 +106,16 @@ class RNNBase(Module):
             raise RuntimeError(f"input must have {wanted} dimensions, got {input.dim()}")
         if self.input_size != input.size(-1):
             raise RuntimeError(
-                f"input.size(-1) must be equal to input_size. Expected {self.input_size}, got {input.size(-1)}"
+                f"input.size(-1) must be equal to input_size. Expected {self.input_size}, got "
+                f"{input.size(-1)}"
             )
 
     def _hidden_shape(self, input, batch_sizes, size):
-        batch = int(batch_sizes[0]) if batch_sizes is not None else input.size(0 if self.batch_first else 1)
+        batch = (
+            int(batch_sizes[0])
+            if batch_sizes is not None
+            else input.size(0 if self.batch_first else 1)
+        )
         return (self.num_layers * (2 if self.bidirectional else 1), batch, size)
 
     def check_hidden_size(self, hx, expected, msg="Expected hidden size {}, got {}"):
@@ -99,7 +127,10 @@ class RNNBase(Module):
     def _start(self, input, batch_sizes, names):
         """Zeros of the right sizes."""
         sizes = {"h": self.proj_size or self.hidden_size, "c": self.hidden_size}
-        return tuple(zeros(*self._hidden_shape(input, batch_sizes, sizes[n]), dtype=input.dtype) for n in names)
+        return tuple(
+            zeros(*self._hidden_shape(input, batch_sizes, sizes[n]), dtype=input.dtype)
+            for n in names
+        )
 
     def _weights(self):
         rows = []
@@ -113,7 +144,15 @@ class RNNBase(Module):
         sizes = None if batch_sizes is None else batch_sizes.tolist()
         data = input.transpose(0, 1) if self.batch_first and sizes is None else input
         out, h, c = recurrent.layers(
-            self.mode, data, hidden, self._weights(), self.num_layers, self.dropout, self.training, self.bidirectional, sizes
+            self.mode,
+            data,
+            hidden,
+            self._weights(),
+            self.num_layers,
+            self.dropout,
+            self.training,
+            self.bidirectional,
+            sizes,
         )
         return out.transpose(0, 1) if self.batch_first and sizes is None else out, h, c
 
@@ -124,7 +163,9 @@ class RNNBase(Module):
         """Input and hidden state with a batch dimension, and whether they had one."""
         if input.dim() not in (2, 3):
             end = "tensor instead" if self._shown() == "RNN" else "instead"
-            raise ValueError(f"{self._shown()}: Expected input to be 2D or 3D, got {input.dim()}D {end}")
+            raise ValueError(
+                f"{self._shown()}: Expected input to be 2D or 3D, got {input.dim()}D {end}"
+            )
         batched = input.dim() == 3
         self._check_hidden_dims(hx, batched)
         if batched:
@@ -140,9 +181,12 @@ class RNNBase(Module):
         if any(d != wanted for d in dims):
             if len(dims) == 2:
                 raise RuntimeError(
-                    f"For {kind} input, hx and cx should also be {wanted}-D but got ({dims[0]}-D, {dims[1]}-D) tensors"
+                    f"For {kind} input, hx and cx should also be {wanted}-D but got ({dims[0]}-D, "
+                    f"{dims[1]}-D) tensors"
                 )
-            raise RuntimeError(f"For {kind} input, hx should also be {wanted}-D but got {dims[0]}-D tensor")
+            raise RuntimeError(
+                f"For {kind} input, hx should also be {wanted}-D but got {dims[0]}-D tensor"
+            )
 
     def _forward(self, input, hx, names):
         if isinstance(input, PackedSequence):
@@ -154,7 +198,11 @@ class RNNBase(Module):
         out, h, c = self._run(input, hidden, None)
         if batched:
             return out, h, c
-        return out.squeeze(0 if self.batch_first else 1), h.squeeze(1), None if c is None else c.squeeze(1)
+        return (
+            out.squeeze(0 if self.batch_first else 1),
+            h.squeeze(1),
+            None if c is None else c.squeeze(1),
+        )
 
     def _forward_packed(self, packed, hx, names):
         data, sizes, order, back = packed
@@ -173,11 +221,19 @@ class RNNBase(Module):
 
 
 def _check_sizes(input_size, hidden_size, num_layers, bias, batch_first, dropout, proj_size):
-    if not isinstance(dropout, numbers.Number) or not 0 <= dropout <= 1 or isinstance(dropout, bool):
-        raise ValueError("dropout should be a number in range [0, 1] representing the probability of an element being zeroed")
+    if (
+        not isinstance(dropout, numbers.Number)
+        or not 0 <= dropout <= 1
+        or isinstance(dropout, bool)
+    ):
+        raise ValueError(
+            "dropout should be a number in range [0, 1] representing the probability of an "
+            "element being zeroed"
+        )
     if dropout > 0 and num_layers == 1:
         warnings.warn(
-            "dropout option adds dropout after all but last recurrent layer, so non-zero dropout expects num_layers greater than 1, "
+            "dropout option adds dropout after all but last recurrent layer, so non-zero dropout "
+            "expects num_layers greater than 1, "
             f"but got dropout={dropout} and num_layers={num_layers}",
             stacklevel=4,
         )
@@ -200,15 +256,38 @@ def _check_sizes(input_size, hidden_size, num_layers, bias, batch_first, dropout
 class RNN(RNNBase):
     """``h ← tanh(W·x + U·h + b)``, or with ReLU."""
 
-    def __init__(self, input_size, hidden_size, num_layers=1, nonlinearity="tanh", bias=True, batch_first=False, dropout=0.0,
-                 bidirectional=False, device=None, dtype=None, **kwargs):  # fmt: skip
+    def __init__(
+        self,
+        input_size,
+        hidden_size,
+        num_layers=1,
+        nonlinearity="tanh",
+        bias=True,
+        batch_first=False,
+        dropout=0.0,
+        bidirectional=False,
+        device=None,
+        dtype=None,
+        **kwargs,
+    ):
         if "proj_size" in kwargs:
             raise ValueError("proj_size argument is only supported for LSTM, not RNN or GRU")
         if nonlinearity not in ("tanh", "relu"):
-            raise ValueError(f"Unknown nonlinearity '{nonlinearity}'. Select from 'tanh' or 'relu'.")
+            raise ValueError(
+                f"Unknown nonlinearity '{nonlinearity}'. Select from 'tanh' or 'relu'."
+            )
         self.__dict__["nonlinearity"] = nonlinearity
-        super().__init__(f"RNN_{nonlinearity.upper()}", input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional,
-                         dtype=dtype)  # fmt: skip
+        super().__init__(
+            f"RNN_{nonlinearity.upper()}",
+            input_size,
+            hidden_size,
+            num_layers,
+            bias,
+            batch_first,
+            dropout,
+            bidirectional,
+            dtype=dtype,
+        )
 
     def forward(self, input, hx=None):
         out, h, _ = self._forward(input, None if hx is None else (hx,), "h")
@@ -237,7 +316,11 @@ class LSTM(RNNBase):
     def _check_hidden(self, hidden, input, batch_sizes):
         sizes = (self.proj_size or self.hidden_size, self.hidden_size)
         for k, (h, size) in enumerate(zip(hidden, sizes, strict=True)):
-            self.check_hidden_size(h, self._hidden_shape(input, batch_sizes, size), f"Expected hidden[{k}] size {{}}, got {{}}")
+            self.check_hidden_size(
+                h,
+                self._hidden_shape(input, batch_sizes, size),
+                f"Expected hidden[{k}] size {{}}, got {{}}",
+            )
 
     def forward(self, input, hx=None):
         out, h, c = self._forward(input, hx, "hc")
@@ -291,12 +374,19 @@ class RNNCellBase(Module):
 
     def _check(self, input, hx):
         if input.size(1) != self.input_size:
-            raise RuntimeError(f"input has inconsistent input_size: got {input.size(1)} expected {self.input_size}")
+            raise RuntimeError(
+                f"input has inconsistent input_size: got {input.size(1)} expected {self.input_size}"
+            )
         for h in hx:
             if h.size(0) != input.size(0):
-                raise RuntimeError(f"Input batch size {input.size(0)} doesn't match hidden0 batch size {h.size(0)}")
+                raise RuntimeError(
+                    f"Input batch size {input.size(0)} doesn't match hidden0 batch size {h.size(0)}"
+                )
             if h.size(1) != self.hidden_size:
-                raise RuntimeError(f"hidden0 has inconsistent hidden_size: got {h.size(1)}, expected {self.hidden_size}")
+                raise RuntimeError(
+                    f"hidden0 has inconsistent hidden_size: got {h.size(1)}, expected "
+                    f"{self.hidden_size}"
+                )
 
     def _step(self, cell, input, hx):
         return cell(input, hx, self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh)
@@ -305,7 +395,9 @@ class RNNCellBase(Module):
 class RNNCell(RNNCellBase):
     """One step of an RNN."""
 
-    def __init__(self, input_size, hidden_size, bias=True, nonlinearity="tanh", device=None, dtype=None):
+    def __init__(
+        self, input_size, hidden_size, bias=True, nonlinearity="tanh", device=None, dtype=None
+    ):
         super().__init__(input_size, hidden_size, bias, 1, dtype=dtype)
         self.nonlinearity = nonlinearity
 

@@ -46,7 +46,8 @@ class StateMethods:
             destination[prefix + EXTRA] = self.get_extra_state()
 
     def state_dict(self, *args, destination=None, prefix="", keep_vars=False):
-        """Parameters and persistent buffers by dotted name, sharing their storage; ``keep_vars``: not detached."""
+        """Parameters and persistent buffers by dotted name, sharing their storage; ``keep_vars``:
+        not detached."""
         if args:
             warnings.warn(_POSITIONAL, FutureWarning, stacklevel=2)
             destination = args[0] if destination is None else destination
@@ -63,7 +64,9 @@ class StateMethods:
         self._save_to_state_dict(destination, prefix, keep_vars)
         for name, module in self._modules.items():
             if module is not None:
-                module.state_dict(destination=destination, prefix=f"{prefix}{name}.", keep_vars=keep_vars)
+                module.state_dict(
+                    destination=destination, prefix=f"{prefix}{name}.", keep_vars=keep_vars
+                )
         for hook in self._state_dict_hooks.values():
             told = hook(self, destination, prefix, metadata)
             if told is not None:
@@ -73,10 +76,22 @@ class StateMethods:
         return destination
 
     # ------------------------------------------------------------ loading
-    def _load_from_state_dict(self, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs):
+    def _load_from_state_dict(
+        self, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs
+    ):
         for hook in self._load_state_dict_pre_hooks.values():
-            hook(state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs)
-        buffers = {k: b for k, b in self._buffers.items() if k not in self._non_persistent_buffers_set}
+            hook(
+                state_dict,
+                prefix,
+                local_metadata,
+                strict,
+                missing_keys,
+                unexpected_keys,
+                error_msgs,
+            )
+        buffers = {
+            k: b for k, b in self._buffers.items() if k not in self._non_persistent_buffers_set
+        }
         own = {k: t for k, t in {**self._parameters, **buffers}.items() if t is not None}
         assign = local_metadata.get("assign_to_params_buffers", False)
         for name, target in own.items():
@@ -108,7 +123,8 @@ class StateMethods:
     def _load_one(self, name, key, target, source, assign, error_msgs):
         if not isinstance(source, Tensor):
             error_msgs.append(
-                f'While copying the parameter named "{key}", expected torch.Tensor or Tensor-like object from checkpoint but '
+                f'While copying the parameter named "{key}", expected torch.Tensor or Tensor-like '
+                "object from checkpoint but "
                 f"received {type(source)}"
             )
             return
@@ -117,7 +133,8 @@ class StateMethods:
             source = source[0]
         if not lazy and source.shape != target.shape:
             error_msgs.append(
-                f"size mismatch for {key}: copying a param with shape {source.shape} from checkpoint, the shape in current model "
+                f"size mismatch for {key}: copying a param with shape {source.shape} from "
+                "checkpoint, the shape in current model "
                 f"is {target.shape}."
             )
             return
@@ -126,8 +143,10 @@ class StateMethods:
                 self._put(name, target, source, assign)
         except Exception as error:
             error_msgs.append(
-                f'While copying the parameter named "{key}", whose dimensions in the model are {target.size()} and whose '
-                f"dimensions in the checkpoint are {source.size()}, an exception occurred : {error.args}."
+                f'While copying the parameter named "{key}", whose dimensions in the model are '
+                f"{target.size()} and whose "
+                f"dimensions in the checkpoint are {source.size()}, an exception occurred : "
+                f"{error.args}."
             )
 
     def _put(self, name, target, source, assign):
@@ -144,7 +163,8 @@ class StateMethods:
     def load_state_dict(self, state_dict, strict=True, assign=False):
         """Copy values by name, here and below. ``assign``: take the given tensors themselves.
 
-        Raises RuntimeError that lists missing and unexpected keys (``strict``) and sizes that differ.
+        Raises RuntimeError that lists missing and unexpected keys (``strict``) and sizes that
+        differ.
         """
         if not isinstance(state_dict, Mapping):
             raise TypeError(f"Expected state_dict to be dict-like, got {type(state_dict)}.")
@@ -158,24 +178,33 @@ class StateMethods:
         if strict:
             errors = [
                 f"{what} key(s) in state_dict: {', '.join(map(_quoted, found))}. "
-                for what, found in (("Missing", keys.missing_keys), ("Unexpected", keys.unexpected_keys))
+                for what, found in (
+                    ("Missing", keys.missing_keys),
+                    ("Unexpected", keys.unexpected_keys),
+                )
                 if found
             ] + errors
         if errors:
-            raise RuntimeError("Error(s) in loading state_dict for {}:\n\t{}".format(type(self).__name__, "\n\t".join(errors)))
+            raise RuntimeError(
+                "Error(s) in loading state_dict for {}:\n\t{}".format(
+                    type(self).__name__, "\n\t".join(errors)
+                )
+            )
         return keys
 
     # ------------------------------------------------------------ hooks
     def _register_state_dict_hook(self, hook):
         if getattr(hook, "_from_public_api", False):
             raise RuntimeError(
-                "Cannot register the same function as the state dict post hook that was previously registered via "
+                "Cannot register the same function as the state dict post hook that was "
+                "previously registered via "
                 "register_state_dict_post_hook"
             )
         return _handle(self._state_dict_hooks, hook)
 
     def register_state_dict_post_hook(self, hook):
-        """``hook(module, state_dict, prefix, local_metadata)`` after ``state_dict`` filled its part."""
+        """``hook(module, state_dict, prefix, local_metadata)`` after ``state_dict`` filled its
+        part."""
         hook._from_public_api = True
         return _handle(self._state_dict_hooks, hook)
 
@@ -184,14 +213,17 @@ class StateMethods:
         return _handle(self._state_dict_pre_hooks, hook)
 
     def _register_load_state_dict_pre_hook(self, hook, with_module=False):
-        return _handle(self._load_state_dict_pre_hooks, (lambda *a: hook(self, *a)) if with_module else hook)
+        return _handle(
+            self._load_state_dict_pre_hooks, (lambda *a: hook(self, *a)) if with_module else hook
+        )
 
     def register_load_state_dict_pre_hook(self, hook):
         """``hook(module, state_dict, prefix, …)`` before values are loaded."""
         return self._register_load_state_dict_pre_hook(hook, with_module=True)
 
     def register_load_state_dict_post_hook(self, hook):
-        """``hook(module, incompatible_keys)`` after values were loaded; it may edit the keys in place."""
+        """``hook(module, incompatible_keys)`` after values were loaded; it may edit the keys in
+        place."""
         return _handle(self._load_state_dict_post_hooks, hook)
 
 
@@ -209,24 +241,37 @@ def _load(module, state_dict, prefix, metadata, assign, keys, errors):
     local = {} if metadata is None else metadata.get(prefix[:-1], {})
     if assign:
         local["assign_to_params_buffers"] = assign
-    module._load_from_state_dict(state_dict, prefix, local, True, keys.missing_keys, keys.unexpected_keys, errors)
+    module._load_from_state_dict(
+        state_dict, prefix, local, True, keys.missing_keys, keys.unexpected_keys, errors
+    )
     for name, child in module._modules.items():
         if child is not None:
             start = f"{prefix}{name}."
-            _load(child, {k: v for k, v in state_dict.items() if k.startswith(start)}, start, metadata, assign, keys, errors)
+            _load(
+                child,
+                {k: v for k, v in state_dict.items() if k.startswith(start)},
+                start,
+                metadata,
+                assign,
+                keys,
+                errors,
+            )
     for hook in module._load_state_dict_post_hooks.values():
         if hook(module, keys) is not None:
             raise AssertionError(
-                "Hooks registered with ``register_load_state_dict_post_hook`` are not expected to return new values, if "
+                "Hooks registered with ``register_load_state_dict_post_hook`` are not expected to "
+                "return new values, if "
                 "incompatible_keys need to be modified, it should be done inplace."
             )
 
 
 _NEVER = (
-    "Reached a code path in Module.{}_extra_state() that should never be called. Please file an issue at "
+    "Reached a code path in Module.{}_extra_state() that should never be called. Please file an "
+    "issue at "
     "https://github.com/pytorch/pytorch/issues/new?template=bug-report.yml to report this bug."
 )
 _POSITIONAL = (
     "Positional args are being deprecated, use kwargs instead. Refer to "
-    "https://pytorch.org/docs/main/generated/torch.nn.Module.html#torch.nn.Module.state_dict for details."
+    "https://pytorch.org/docs/main/generated/torch.nn.Module.html#torch.nn.Module.state_dict for "
+    "details."
 )

@@ -28,10 +28,16 @@ class Unflatten(Module):
         if not isinstance(dim, (int, str)):
             raise TypeError("invalid argument type for dim parameter")
         if not isinstance(unflattened_size, (tuple, list)):
-            raise TypeError(f"unflattened_size must be a tuple of ints, but found type {type(unflattened_size).__name__}")
+            raise TypeError(
+                "unflattened_size must be a tuple of ints, but found type "
+                f"{type(unflattened_size).__name__}"
+            )
         for k, n in enumerate(unflattened_size):
             if not isinstance(n, int):
-                raise TypeError(f"unflattened_size must be tuple of ints, but found element of type {type(n).__name__} at pos {k}")
+                raise TypeError(
+                    "unflattened_size must be tuple of ints, but found element of type "
+                    f"{type(n).__name__} at pos {k}"
+                )
         self.dim, self.unflattened_size = dim, unflattened_size
 
     def forward(self, input):
@@ -86,7 +92,14 @@ class ChannelShuffle(Module):
 class Upsample(Module):
     """Images with more (or fewer) pixels."""
 
-    def __init__(self, size=None, scale_factor=None, mode="nearest", align_corners=None, recompute_scale_factor=None):
+    def __init__(
+        self,
+        size=None,
+        scale_factor=None,
+        mode="nearest",
+        align_corners=None,
+        recompute_scale_factor=None,
+    ):
         super().__init__()
         self.name = type(self).__name__
         self.size = size
@@ -94,15 +107,28 @@ class Upsample(Module):
             self.scale_factor = tuple(float(s) for s in scale_factor)
         else:
             self.scale_factor = float(scale_factor) if scale_factor else None
-        self.mode, self.align_corners, self.recompute_scale_factor = mode, align_corners, recompute_scale_factor
+        self.mode, self.align_corners, self.recompute_scale_factor = (
+            mode,
+            align_corners,
+            recompute_scale_factor,
+        )
 
     def forward(self, input):
         return F.interpolate(
-            input, self.size, self.scale_factor, self.mode, self.align_corners, self.recompute_scale_factor
+            input,
+            self.size,
+            self.scale_factor,
+            self.mode,
+            self.align_corners,
+            self.recompute_scale_factor,
         )
 
     def extra_repr(self):
-        first = f"scale_factor={self.scale_factor!r}" if self.scale_factor is not None else f"size={self.size!r}"
+        first = (
+            f"scale_factor={self.scale_factor!r}"
+            if self.scale_factor is not None
+            else f"size={self.size!r}"
+        )
         return f"{first}, mode={self.mode!r}"
 
 

@@ -27,7 +27,8 @@ def _norm(array, order):
 
 
 def get_total_norm(tensors, norm_type=2.0, error_if_nonfinite=False, foreach=None):
-    """The norm of all tensors together, a 0-d tensor; RuntimeError for NaN or infinity when asked to."""
+    """The norm of all tensors together, a 0-d tensor; RuntimeError for NaN or infinity when asked
+    to."""
     tensors = [tensors] if isinstance(tensors, Tensor) else list(tensors)
     order = float(norm_type)
     if not tensors:
@@ -37,8 +38,10 @@ def get_total_norm(tensors, norm_type=2.0, error_if_nonfinite=False, foreach=Non
         total = xp.asarray(_norm(norms, order))
     if error_if_nonfinite and not xp.isfinite(total):
         raise RuntimeError(
-            f"The total norm of order {order} for gradients from `parameters` is non-finite, so it cannot be clipped. To disable "
-            "this error and scale the gradients by the non-finite norm anyway, set `error_if_nonfinite=False`"
+            f"The total norm of order {order} for gradients from `parameters` is non-finite, so "
+            "it cannot be clipped. To disable "
+            "this error and scale the gradients by the non-finite norm anyway, set "
+            "`error_if_nonfinite=False`"
         )
     return wrap(total)
 
@@ -47,7 +50,9 @@ def clip_grads_with_norm_(parameters, max_norm, total_norm, foreach=None):
     """Scale the gradients so that ``total_norm`` becomes at most ``max_norm``."""
     parameters = [parameters] if isinstance(parameters, Tensor) else parameters
     total = total_norm._a
-    factor = xp.minimum(total.dtype.type(float(max_norm)) / (total + total.dtype.type(1e-6)), total.dtype.type(1))
+    factor = xp.minimum(
+        total.dtype.type(float(max_norm)) / (total + total.dtype.type(1e-6)), total.dtype.type(1)
+    )
     for p in parameters:
         grad = p._grad
         if grad is not None:
@@ -56,12 +61,15 @@ def clip_grads_with_norm_(parameters, max_norm, total_norm, foreach=None):
 
 
 def clip_grad_norm_(parameters, max_norm, norm_type=2.0, error_if_nonfinite=False, foreach=None):
-    """Scale the gradients of ``parameters`` so that their norm is at most ``max_norm``; returns the norm before."""
+    """Scale the gradients of ``parameters`` so that their norm is at most ``max_norm``; returns the
+    norm before."""
     if not isinstance(parameters, Tensor):
         generated = isinstance(parameters, types.GeneratorType)
         parameters = list(parameters)
         if generated and not parameters:
-            warnings.warn("`parameters` is an empty generator, no gradient clipping will occur.", stacklevel=2)
+            warnings.warn(
+                "`parameters` is an empty generator, no gradient clipping will occur.", stacklevel=2
+            )
     else:
         parameters = [parameters]
     grads = [p._grad for p in parameters if p._grad is not None]
@@ -73,7 +81,10 @@ def clip_grad_norm_(parameters, max_norm, norm_type=2.0, error_if_nonfinite=Fals
 def clip_grad_norm(parameters, max_norm, norm_type=2.0, error_if_nonfinite=False, foreach=None):
     """The old name of ``clip_grad_norm_``."""
     warnings.warn(
-        "`torch.nn.utils.clip_grad_norm` is now deprecated in favor of `torch.nn.utils.clip_grad_norm_`.", FutureWarning, stacklevel=2
+        "`torch.nn.utils.clip_grad_norm` is now deprecated in favor of "
+        "`torch.nn.utils.clip_grad_norm_`.",
+        FutureWarning,
+        stacklevel=2,
     )
     return clip_grad_norm_(parameters, max_norm, norm_type, error_if_nonfinite, foreach)
 

@@ -1,4 +1,5 @@
-"""The older ``weight_norm`` and ``spectral_norm``, which recompute the weight before each ``forward``."""
+"""The older ``weight_norm`` and ``spectral_norm``, which recompute the weight before each
+``forward``."""
 
 from __future__ import annotations
 
@@ -37,9 +38,11 @@ class WeightNorm:
 def weight_norm(module, name="weight", dim=0):
     """Learn length and direction of a weight apart: ``<name>_g`` and ``<name>_v``."""
     warnings.warn(
-        "`torch.nn.utils.weight_norm` is deprecated in favor of `torch.nn.utils.parametrizations.weight_norm`.",
-        FutureWarning, stacklevel=2,
-    )  # fmt: skip
+        "`torch.nn.utils.weight_norm` is deprecated in favor of "
+        "`torch.nn.utils.parametrizations.weight_norm`.",
+        FutureWarning,
+        stacklevel=2,
+    )
     hook = WeightNorm(name, dim)
     weight = getattr(module, name)
     del module._parameters[name]
@@ -73,7 +76,10 @@ class SpectralNorm:
 
     def __init__(self, name, n_power_iterations, dim, eps):
         if n_power_iterations <= 0:
-            raise ValueError(f"Expected n_power_iterations to be positive, but got n_power_iterations={n_power_iterations}")
+            raise ValueError(
+                "Expected n_power_iterations to be positive, but got "
+                f"n_power_iterations={n_power_iterations}"
+            )
         self.name, self.n_power_iterations, self.dim, self.eps = name, n_power_iterations, dim, eps
 
     def matrix(self, weight):
@@ -107,7 +113,10 @@ def spectral_norm(module, name="weight", n_power_iterations=1, eps=1e-12, dim=No
     weight = module._parameters[name]
     with no_grad():
         height, width = hook.matrix(weight).shape
-        u, v = (normalize(wrap(xp.empty(n, weight._a.dtype)).normal_(0, 1), dim=0, eps=eps) for n in (height, width))
+        u, v = (
+            normalize(wrap(xp.empty(n, weight._a.dtype)).normal_(0, 1), dim=0, eps=eps)
+            for n in (height, width)
+        )
     delattr(module, name)
     module.register_parameter(name + "_orig", weight)
     setattr(module, name, weight.data)

@@ -38,10 +38,14 @@ class _SpectralNorm(Module):
         super().__init__()
         if dim >= weight.ndim or dim < -weight.ndim:
             raise IndexError(
-                f"Dimension out of range (expected to be in range of [-{weight.ndim}, {weight.ndim - 1}] but got {dim})"
+                f"Dimension out of range (expected to be in range of [-{weight.ndim}, "
+                f"{weight.ndim - 1}] but got {dim})"
             )
         if n_power_iterations <= 0:
-            raise ValueError(f"Expected n_power_iterations to be positive, but got n_power_iterations={n_power_iterations}")
+            raise ValueError(
+                "Expected n_power_iterations to be positive, but got "
+                f"n_power_iterations={n_power_iterations}"
+            )
         self.dim = dim if dim >= 0 else dim + weight.ndim
         self.eps = eps
         if weight.ndim > 1:
@@ -85,7 +89,9 @@ def spectral_norm(module, name="weight", n_power_iterations=1, eps=1e-12, dim=No
         raise ValueError(f"Module '{module}' has no parameter or buffer with name '{name}'")
     if dim is None:
         dim = 1 if type(module).__name__.startswith("ConvTranspose") else 0
-    return register_parametrization(module, name, _SpectralNorm(weight, n_power_iterations, dim, eps))
+    return register_parametrization(
+        module, name, _SpectralNorm(weight, n_power_iterations, dim, eps)
+    )
 
 
 class _Orthogonal(Module):
@@ -128,7 +134,9 @@ def orthogonal(module, name="weight", orthogonal_map=None, *, use_trivialization
     if weight is None:
         raise ValueError(f"Module '{module}' has no parameter or buffer with name '{name}'")
     if weight.ndim < 2:
-        raise ValueError(f"Expected a matrix or batch of matrices. Got a tensor of {weight.ndim} dimensions.")
+        raise ValueError(
+            f"Expected a matrix or batch of matrices. Got a tensor of {weight.ndim} dimensions."
+        )
     with no_grad():
         u, _, vh = xp.linalg.svd(weight._a, full_matrices=False)
         start = wrap((u @ vh).astype(weight._a.dtype))

@@ -27,7 +27,8 @@ def cached():
 
 
 class ParametrizationList(ModuleList):
-    """The chain of parametrizations of one tensor, and the ``original`` tensors it is computed from."""
+    """The chain of parametrizations of one tensor, and the ``original`` tensors it is computed
+    from."""
 
     def __init__(self, modules, original, unsafe=False):
         super().__init__(modules)
@@ -46,7 +47,11 @@ class ParametrizationList(ModuleList):
 
     def _keep(self, name, value, original):
         if isinstance(original, Parameter):
-            value = value if isinstance(value, Parameter) else Parameter(value.detach(), original.requires_grad)
+            value = (
+                value
+                if isinstance(value, Parameter)
+                else Parameter(value.detach(), original.requires_grad)
+            )
             self.register_parameter(name, value)
         else:
             self.register_buffer(name, value)
@@ -77,7 +82,11 @@ def _inject(module, name):
     """A subclass of the module's class with a property that computes ``name``."""
     cls = type(module)
     if not getattr(cls, "_parametrized_from", None):
-        made = type(f"Parametrized{cls.__name__}", (cls,), {"_parametrized_from": cls, "__module__": cls.__module__})
+        made = type(
+            f"Parametrized{cls.__name__}",
+            (cls,),
+            {"_parametrized_from": cls, "__module__": cls.__module__},
+        )
         module.__class__ = cls = made
 
     def read(self):
@@ -102,7 +111,10 @@ def register_parametrization(module, tensor_name, parametrization, *, unsafe=Fal
         module.parametrizations[tensor_name].append(parametrization)
         return module
     if tensor_name not in module._parameters and tensor_name not in module._buffers:
-        raise ValueError(f"Module '{module}' does not have a parameter, a buffer, or a parametrized element with name '{tensor_name}'")
+        raise ValueError(
+            f"Module '{module}' does not have a parameter, a buffer, or a parametrized element "
+            f"with name '{tensor_name}'"
+        )
     original = getattr(module, tensor_name)
     chain = ParametrizationList([parametrization], original, unsafe)
     delattr(module, tensor_name)

@@ -9,8 +9,11 @@ from ...engine.dispatch import Tensor, wrap
 from ...ops.declare import FUNCTIONS
 
 
-class PackedSequence(namedtuple("PackedSequence", ["data", "batch_sizes", "sorted_indices", "unsorted_indices"])):
-    """``data``: all steps one after the other, longest sequence first; ``batch_sizes``: how many sequences reach each step."""
+class PackedSequence(
+    namedtuple("PackedSequence", ["data", "batch_sizes", "sorted_indices", "unsorted_indices"])
+):
+    """``data``: all steps one after the other, longest sequence first; ``batch_sizes``: how many
+    sequences reach each step."""
 
     __slots__ = ()
 
@@ -67,11 +70,16 @@ def pack_padded_sequence(input, lengths, batch_first=False, enforce_sorted=True)
         sizes, sorted_indices = sizes[order], wrap(order.astype(xp.int64))
         input = input.index_select(0 if batch_first else 1, sorted_indices)
     if sizes.size and sizes.min() <= 0:
-        raise RuntimeError("Length of all samples has to be greater than 0, but found an element in 'lengths' that is <= 0")
+        raise RuntimeError(
+            "Length of all samples has to be greater than 0, but found an element in 'lengths' "
+            "that is <= 0"
+        )
     if (xp.diff(sizes) > 0).any():
         raise RuntimeError(
-            "`lengths` array must be sorted in decreasing order when `enforce_sorted` is True. You can pass "
-            "`enforce_sorted=False` to pack_padded_sequence and/or pack_sequence to sidestep this requirement if you do not need "
+            "`lengths` array must be sorted in decreasing order when `enforce_sorted` is True. "
+            "You can pass "
+            "`enforce_sorted=False` to pack_padded_sequence and/or pack_sequence to sidestep this "
+            "requirement if you do not need "
             "ONNX exportability."
         )
     if batch_first:
@@ -88,7 +96,8 @@ def pad_packed_sequence(sequence, batch_first=False, padding_value=0.0, total_le
     if total_length is not None:
         if total_length < steps:
             raise ValueError(
-                "Expected total_length to be at least the length of the longest sequence in input, but got "
+                "Expected total_length to be at least the length of the longest sequence in "
+                "input, but got "
                 f"total_length={total_length} and max sequence length being {steps}"
             )
         steps = total_length
@@ -96,7 +105,9 @@ def pad_packed_sequence(sequence, batch_first=False, padding_value=0.0, total_le
     for n in counts:
         rows.append(_filled(sequence.data[start : start + n], counts[0], padding_value))
         start += n
-    rows += [sequence.data.new_full((counts[0], *sequence.data.shape[1:]), padding_value)] * (steps - len(counts))
+    rows += [sequence.data.new_full((counts[0], *sequence.data.shape[1:]), padding_value)] * (
+        steps - len(counts)
+    )
     padded = FUNCTIONS["stack"](rows)
     lengths = wrap(xp.asarray([sum(n > k for n in counts) for k in range(counts[0])], xp.int64))
     if batch_first:
@@ -131,7 +142,8 @@ def pad_sequence(sequences, batch_first=False, padding_value=0.0, padding_side="
 
 def _refuse(sequences):
     raise RuntimeError(
-        f"pad_sequence: Expected iterable for input sequences, but got arg of type: {type(sequences)}"
+        "pad_sequence: Expected iterable for input sequences, but got arg of type: "
+        f"{type(sequences)}"
     )
 
 

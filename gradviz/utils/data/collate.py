@@ -9,7 +9,9 @@ from ...engine.dispatch import Tensor
 from ...engine.dtypes import float64
 from ...ops.declare import FUNCTIONS
 
-_TYPES = "default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; found {}"
+_TYPES = (
+    "default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; found {}"
+)
 
 
 def default_collate(batch):
@@ -32,7 +34,9 @@ def default_collate(batch):
     if isinstance(first, Mapping):
         return _rebuilt(first, {key: default_collate([b[key] for b in batch]) for key in first})
     if isinstance(first, tuple) and hasattr(first, "_fields"):
-        return type(first)(*(default_collate(list(samples)) for samples in zip(*batch, strict=True)))
+        return type(first)(
+            *(default_collate(list(samples)) for samples in zip(*batch, strict=True))
+        )
     if isinstance(first, Sequence):
         return _collate_sequences(first, batch)
     raise TypeError(_TYPES.format(type(first)))

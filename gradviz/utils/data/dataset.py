@@ -54,8 +54,11 @@ class StackDataset(Dataset):
     def __init__(self, *args, **kwargs):
         if args:
             if kwargs:
-                raise ValueError("Supported either ``tuple``- (via ``args``) or ``dict``- (via ``kwargs``) like input/output, but "
-                                 "both types are given.")  # fmt: skip
+                raise ValueError(
+                    "Supported either ``tuple``- (via ``args``) or ``dict``- (via ``kwargs``) "
+                    "like input/output, but "
+                    "both types are given."
+                )
             self.datasets, parts = args, args
         elif kwargs:
             self.datasets, parts = kwargs, list(kwargs.values())
@@ -156,5 +159,8 @@ def _whole(fractions, total):
         out[k % len(out)] += 1
     for k, n in enumerate(out):
         if n == 0:
-            warnings.warn(f"Length of split at index {k} is 0. This might result in an empty dataset.", stacklevel=3)
+            warnings.warn(
+                f"Length of split at index {k} is 0. This might result in an empty dataset.",
+                stacklevel=3,
+            )
     return out

@@ -22,15 +22,42 @@ class _Infinite:
 
 
 class DataLoader:
-    """Iterates over batches. ``num_workers`` is accepted; the work is done here, in the same order."""
+    """Iterates over batches. ``num_workers`` is accepted; the work is done here, in the same
+    order."""
 
-    def __init__(self, dataset, batch_size=1, shuffle=None, sampler=None, batch_sampler=None, num_workers=0, collate_fn=None,
-                 pin_memory=False, drop_last=False, timeout=0, worker_init_fn=None, multiprocessing_context=None, generator=None,
-                 *, prefetch_factor=None, persistent_workers=False, pin_memory_device="", in_order=True):  # fmt: skip
+    def __init__(
+        self,
+        dataset,
+        batch_size=1,
+        shuffle=None,
+        sampler=None,
+        batch_sampler=None,
+        num_workers=0,
+        collate_fn=None,
+        pin_memory=False,
+        drop_last=False,
+        timeout=0,
+        worker_init_fn=None,
+        multiprocessing_context=None,
+        generator=None,
+        *,
+        prefetch_factor=None,
+        persistent_workers=False,
+        pin_memory_device="",
+        in_order=True,
+    ):
         self._check(num_workers, timeout, prefetch_factor, persistent_workers)
         self.dataset, self.num_workers, self.prefetch_factor = dataset, num_workers, prefetch_factor
-        self.pin_memory, self.pin_memory_device, self.timeout = pin_memory, pin_memory_device, timeout
-        self.worker_init_fn, self.persistent_workers, self.in_order = worker_init_fn, persistent_workers, in_order
+        self.pin_memory, self.pin_memory_device, self.timeout = (
+            pin_memory,
+            pin_memory_device,
+            timeout,
+        )
+        self.worker_init_fn, self.persistent_workers, self.in_order = (
+            worker_init_fn,
+            persistent_workers,
+            in_order,
+        )
         self.multiprocessing_context, self.generator = multiprocessing_context, generator
         self._stream = isinstance(dataset, IterableDataset)
         if self._stream:
@@ -38,23 +65,42 @@ class DataLoader:
         shuffle = bool(shuffle)
         if sampler is not None and shuffle:
             raise ValueError("sampler option is mutually exclusive with shuffle")
-        batch_size, drop_last = self._check_batches(batch_size, shuffle, sampler, drop_last, batch_sampler)
+        batch_size, drop_last = self._check_batches(
+            batch_size, shuffle, sampler, drop_last, batch_sampler
+        )
         if sampler is None:
-            sampler = _Infinite() if self._stream else RandomSampler(dataset, generator=generator) if shuffle else SequentialSampler(dataset)
+            sampler = (
+                _Infinite()
+                if self._stream
+                else RandomSampler(dataset, generator=generator)
+                if shuffle
+                else SequentialSampler(dataset)
+            )
         if batch_size is not None and batch_sampler is None:
             batch_sampler = BatchSampler(sampler, batch_size, drop_last)
-        self.batch_size, self.drop_last, self.sampler, self.batch_sampler = batch_size, drop_last, sampler, batch_sampler
-        self.collate_fn = collate_fn or (default_convert if batch_sampler is None else default_collate)
+        self.batch_size, self.drop_last, self.sampler, self.batch_sampler = (
+            batch_size,
+            drop_last,
+            sampler,
+            batch_sampler,
+        )
+        self.collate_fn = collate_fn or (
+            default_convert if batch_sampler is None else default_collate
+        )
 
     @staticmethod
     def _check(num_workers, timeout, prefetch_factor, persistent_workers):
         if num_workers < 0:
-            raise ValueError("num_workers option should be non-negative; use num_workers=0 to disable multiprocessing.")
+            raise ValueError(
+                "num_workers option should be non-negative; use num_workers=0 to disable "
+                "multiprocessing."
+            )
         if timeout < 0:
             raise ValueError("timeout option should be non-negative")
         if num_workers == 0 and prefetch_factor is not None:
             raise ValueError(
-                "prefetch_factor option could only be specified in multiprocessing.let num_workers > 0 to enable multiprocessing, "
+                "prefetch_factor option could only be specified in multiprocessing.let "
+                "num_workers > 0 to enable multiprocessing, "
                 "otherwise set prefetch_factor to None."
             )
         if prefetch_factor is not None and prefetch_factor < 0:
@@ -66,15 +112,18 @@ class DataLoader:
     def _check_stream(shuffle, sampler, batch_sampler):
         if shuffle not in (False, None):
             raise ValueError(
-                f"DataLoader with IterableDataset: expected unspecified shuffle option, but got shuffle={shuffle}"
+                "DataLoader with IterableDataset: expected unspecified shuffle option, but got "
+                f"shuffle={shuffle}"
             )
         if sampler is not None:
             raise ValueError(
-                f"DataLoader with IterableDataset: expected unspecified sampler option, but got sampler={sampler}"
+                "DataLoader with IterableDataset: expected unspecified sampler option, but got "
+                f"sampler={sampler}"
             )
         if batch_sampler is not None:
             raise ValueError(
-                "DataLoader with IterableDataset: expected unspecified batch_sampler option, but got "
+                "DataLoader with IterableDataset: expected unspecified batch_sampler option, but "
+                "got "
                 f"batch_sampler={batch_sampler}"
             )
 
@@ -82,10 +131,16 @@ class DataLoader:
     def _check_batches(batch_size, shuffle, sampler, drop_last, batch_sampler):
         if batch_sampler is not None:
             if batch_size != 1 or shuffle or sampler is not None or drop_last:
-                raise ValueError("batch_sampler option is mutually exclusive with batch_size, shuffle, sampler, and drop_last")
+                raise ValueError(
+                    "batch_sampler option is mutually exclusive with batch_size, shuffle, "
+                    "sampler, and drop_last"
+                )
             return None, False
         if batch_size is None and drop_last:
-            raise ValueError("batch_size=None option disables auto-batching and is mutually exclusive with drop_last")
+            raise ValueError(
+                "batch_size=None option disables auto-batching and is mutually exclusive with "
+                "drop_last"
+            )
         return batch_size, drop_last
 
     def __iter__(self):

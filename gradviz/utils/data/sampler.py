@@ -48,11 +48,21 @@ class RandomSampler(Sampler):
     """All indices in random order, or ``num_samples`` drawn with replacement."""
 
     def __init__(self, data_source, replacement=False, num_samples=None, generator=None):
-        self.data_source, self.replacement, self._num_samples, self.generator = data_source, replacement, num_samples, generator
+        self.data_source, self.replacement, self._num_samples, self.generator = (
+            data_source,
+            replacement,
+            num_samples,
+            generator,
+        )
         if not isinstance(replacement, bool):
-            raise TypeError(f"replacement should be a boolean value, but got replacement={replacement}")
+            raise TypeError(
+                f"replacement should be a boolean value, but got replacement={replacement}"
+            )
         if not isinstance(self.num_samples, int) or self.num_samples <= 0:
-            raise ValueError(f"num_samples should be a positive integer value, but got num_samples={self.num_samples}")
+            raise ValueError(
+                "num_samples should be a positive integer value, but got "
+                f"num_samples={self.num_samples}"
+            )
 
     @property
     def num_samples(self):
@@ -64,8 +74,12 @@ class RandomSampler(Sampler):
         generator = _fresh() if self.generator is None else self.generator
         if self.replacement:
             for _ in range(count // 32):
-                yield from FUNCTIONS["randint"](high=n, size=(32,), dtype=_int64(), generator=generator, low=0).tolist()
-            yield from FUNCTIONS["randint"](high=n, size=(count % 32,), dtype=_int64(), generator=generator, low=0).tolist()
+                yield from FUNCTIONS["randint"](
+                    high=n, size=(32,), dtype=_int64(), generator=generator, low=0
+                ).tolist()
+            yield from FUNCTIONS["randint"](
+                high=n, size=(count % 32,), dtype=_int64(), generator=generator, low=0
+            ).tolist()
             return
         for _ in range(count // n):
             yield from FUNCTIONS["randperm"](n, generator=generator).tolist()
@@ -94,18 +108,27 @@ class WeightedRandomSampler(Sampler):
 
     def __init__(self, weights, num_samples, replacement=True, generator=None):
         if not isinstance(num_samples, int) or isinstance(num_samples, bool) or num_samples <= 0:
-            raise ValueError(f"num_samples should be a positive integer value, but got num_samples={num_samples}")
+            raise ValueError(
+                f"num_samples should be a positive integer value, but got num_samples={num_samples}"
+            )
         if not isinstance(replacement, bool):
-            raise ValueError(f"replacement should be a boolean value, but got replacement={replacement}")
+            raise ValueError(
+                f"replacement should be a boolean value, but got replacement={replacement}"
+            )
         from ...engine.dtypes import float64
 
         self.weights = FUNCTIONS["as_tensor"](weights, dtype=float64)
         if self.weights.dim() != 1:
-            raise ValueError(f"weights should be a 1d sequence but given weights have shape {tuple(self.weights.shape)}")
+            raise ValueError(
+                "weights should be a 1d sequence but given weights have shape "
+                f"{tuple(self.weights.shape)}"
+            )
         self.num_samples, self.replacement, self.generator = num_samples, replacement, generator
 
     def __iter__(self):
-        drawn = FUNCTIONS["multinomial"](self.weights, self.num_samples, self.replacement, generator=self.generator)
+        drawn = FUNCTIONS["multinomial"](
+            self.weights, self.num_samples, self.replacement, generator=self.generator
+        )
         yield from iter(drawn.tolist())
 
     def __len__(self):
@@ -117,7 +140,9 @@ class BatchSampler(Sampler):
 
     def __init__(self, sampler, batch_size, drop_last):
         if not isinstance(batch_size, int) or isinstance(batch_size, bool) or batch_size <= 0:
-            raise ValueError(f"batch_size should be a positive integer value, but got batch_size={batch_size}")
+            raise ValueError(
+                f"batch_size should be a positive integer value, but got batch_size={batch_size}"
+            )
         if not isinstance(drop_last, bool):
             raise ValueError(f"drop_last should be a boolean value, but got drop_last={drop_last}")
         self.sampler, self.batch_size, self.drop_last = sampler, batch_size, drop_last
@@ -130,16 +155,22 @@ class BatchSampler(Sampler):
 
     def __len__(self):
         n = len(self.sampler)
-        return n // self.batch_size if self.drop_last else (n + self.batch_size - 1) // self.batch_size
+        return (
+            n // self.batch_size if self.drop_last else (n + self.batch_size - 1) // self.batch_size
+        )
 
 
 class DistributedSampler(Sampler):
     """The share of one of several processes; ``set_epoch`` changes the order."""
 
-    def __init__(self, dataset, num_replicas=None, rank=None, shuffle=True, seed=0, drop_last=False):
+    def __init__(
+        self, dataset, num_replicas=None, rank=None, shuffle=True, seed=0, drop_last=False
+    ):
         num_replicas, rank = _world(num_replicas, rank)
         if rank >= num_replicas or rank < 0:
-            raise ValueError(f"Invalid rank {rank}, rank should be in the interval [0, {num_replicas - 1}]")
+            raise ValueError(
+                f"Invalid rank {rank}, rank should be in the interval [0, {num_replicas - 1}]"
+            )
         self.dataset, self.num_replicas, self.rank = dataset, num_replicas, rank
         self.epoch, self.drop_last, self.shuffle, self.seed = 0, drop_last, shuffle, seed
         if drop_last and len(dataset) % num_replicas != 0:
