@@ -56,6 +56,8 @@ _SUBMODULES = frozenset(
 _ELSEWHERE = {
     "GradScaler": "gradviz.amp",
     "autocast": "gradviz.amp",
+    "OutOfMemoryError": "gradviz.cuda",
+    "vmap": "gradviz.func",
     "load": "gradviz.serialization",
     "save": "gradviz.serialization",
     "load_ipython_extension": "gradviz.notebook.extension",

@@ -59,7 +59,19 @@ class _Named:
         return f"torch.{self._text}"
 
 
-strided = _Named("strided")
-contiguous_format = _Named("contiguous_format")
-channels_last = _Named("channels_last")
-preserve_format = _Named("preserve_format")
+class layout(_Named):
+    """How the elements of a tensor are stored."""
+
+    __slots__ = ()
+
+
+class memory_format(_Named):
+    """In which order the dimensions of a tensor lie in memory."""
+
+    __slots__ = ()
+
+
+strided = layout("strided")
+contiguous_format = memory_format("contiguous_format")
+channels_last = memory_format("channels_last")
+preserve_format = memory_format("preserve_format")

@@ -71,7 +71,10 @@ def _make(name, maker, doc):
     def factory(*args, size=None, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False, out=None,
                 memory_format=None, names=None):  # fmt: skip
         _device(device)
-        return mark(wrap(maker(sizes(args if size is None else (size,)), (dtype or dtypes.default.float).np)), requires_grad)
+        shape = sizes(args if size is None else (size,))
+        if shape and min(shape) < 0:
+            raise RuntimeError(f"{name}: Dimension size must be non-negative.")
+        return mark(wrap(maker(shape, (dtype or dtypes.default.float).np)), requires_grad)
 
     def like(input, *, dtype=None, device=None, requires_grad=False, layout=None, memory_format=None):
         return mark(wrap(maker(input._a.shape, (dtype or input.dtype).np)), requires_grad)
@@ -96,6 +99,8 @@ def full(size, fill_value, *, dtype=None, device=None, requires_grad=False, layo
     """A new tensor of one value; its dtype is the value's."""
     _device(device)
     value = fill_value._a.item() if isinstance(fill_value, Tensor) else fill_value
+    if not isinstance(value, (bool, int, float, complex, xp.generic)):
+        raise TypeError(f"full(): argument 'fill_value' (position 2) must be Number, not {type(value).__name__}")
     wanted = dtype or dtypes.of_scalar(value)
     return mark(wrap(xp.full(sizes((size,)), value, wanted.np)), requires_grad)
 
@@ -134,8 +139,15 @@ def logspace(start, end, steps, base=10.0, *, dtype=None, requires_grad=False, d
     return mark(wrap(xp.logspace(start, end, int(steps), base=base).astype(wanted)), requires_grad)
 
 
+def _check_sizes(name, values):
+    for value, label in values:
+        if value < 0:
+            raise RuntimeError(f"{label} must be greater or equal to 0, got {value}")
+
+
 def eye(n, m=None, *, dtype=None, device=None, requires_grad=False, layout=None, out=None):
     """The identity matrix."""
+    _check_sizes("eye", [(n, "n"), (n if m is None else m, "m")])
     return mark(wrap(xp.eye(n, n if m is None else m, dtype=(dtype or dtypes.default.float).np)), requires_grad)
 
 
@@ -308,7 +320,7 @@ for _f in (item, tolist, numpy, __array__):
 
 def _scalar(self, kind):
     if self._a.size != 1:
-        raise RuntimeError(f"a Tensor with {self._a.size} elements cannot be converted to Scalar")
+        raise ValueError("only one element tensors can be converted to Python scalars")
     if door.observer is not None:
         door.observer.cut(self, None, "item")
     return kind(self._a.item())

@@ -300,6 +300,14 @@ def _put(self, index, value, accumulate):
     return views.write(index_put_op.op, (self, value), (index, accumulate))
 
 
+def _cuda_interface(self):
+    raise AttributeError(f"Can't get __cuda_array_interface__ on non-CUDA tensor type: torch.{self.dtype.type_name} Use Tensor.cuda() to copy the "
+                         "tensor to a device.")  # fmt: skip
+
+
+Tensor.__cuda_array_interface__ = property(_cuda_interface)
+
+
 def _no_delete(self, index):
     raise TypeError("Tensor does not support deleting items")
 
@@ -328,6 +336,7 @@ def index_put(input, indices, values, accumulate=False):
 
 
 method(index_put_)
+setattr(Tensor, "index", lambda self, indices: getitem(self, tuple(slice(None) if i is None else i for i in indices)))  # noqa: B010
 method(index_put)
 
 

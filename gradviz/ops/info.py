@@ -7,7 +7,9 @@ import math
 from ..backend import xp
 from ..engine import dtypes
 from ..engine.construct import array_of, mark
+from ..engine.device import Device, layout, memory_format
 from ..engine.dispatch import Tensor, wrap
+from ..engine.modes import local
 from .create import _device
 from .declare import only_method, public
 
@@ -114,6 +116,38 @@ def _legacy(name, dtype):
 
 for _d in ("float32", "float64", "float16", "int64", "int32", "int16", "int8", "uint8", "bool"):
     _legacy(dtypes.PUBLIC[_d].type_name, dtypes.PUBLIC[_d])
+
+
+public("layout", layout)
+public("memory_format", memory_format)
+public("newaxis", None)
+
+
+class _Settings:
+    threads = 1
+    device = Device("cpu")
+
+
+def set_num_threads(n):
+    """Accepted and remembered; NumPy's own libraries decide how many threads compute."""
+    if not isinstance(n, int) or n < 1:
+        raise RuntimeError("set_num_threads expects a positive integer")
+    _Settings.threads = n
+
+
+def set_default_device(device):
+    """The device of new tensors: the CPU, or a RuntimeError where there is no other."""
+    _device(device)
+    _Settings.device = Device("cpu" if device is None else device)
+
+
+public("set_num_threads", set_num_threads)
+public("get_num_threads", lambda: _Settings.threads)
+public("set_default_device", set_default_device)
+public("get_default_device", lambda: _Settings.device)
+public("is_anomaly_enabled", lambda: local.anomaly)
+public("is_anomaly_check_nan_enabled", lambda: local.anomaly_nan)
+Tensor.grad_dtype = property(lambda self: self.dtype)
 
 
 def range_(start, end=None, step=1, *, dtype=None, device=None, requires_grad=False, layout=None, out=None):

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from ..backend import xp
 from ..engine import dtypes, views
-from ..engine.dispatch import RAW, TENSOR, Tensor, broadcast_error, common_dtype, wrap
-from ..engine.hooks import move_retain
+from ..engine.dispatch import RAW, TENSOR, Tensor, broadcast_error, common_dtype
 from ..engine.modes import is_grad_enabled
 from ..engine.tensor import Size, wrap_dim
 from .declare import alias, declare, method, only_method, public
@@ -381,15 +380,16 @@ def _relabel(name, function, node):
     def inplace(self, *args):
         tracked = is_grad_enabled() and self.requires_grad
         views.check_inplace(self, tracked)
-        other = function(self, *args)
-        made = other._g if tracked else self._g
+        try:
+            other = function(self, *args)
+        except RuntimeError as error:
+            raise RuntimeError(str(error).replace(f"{name[:-1]}()", f"{name}()", 1)) from None
+        made = other._g
         self._a = other._a
         views.bump(self)
         if tracked:
             made.__class__ = _renamed(type(made), _inplace_name(node, made))
-            if self._g is not None and self._view is None:
-                move_retain(self, self._g, made)
-        self._g = made
+            self._g = made
         return self
 
     inplace.__name__ = name
@@ -442,10 +442,17 @@ def contiguous(self, memory_format=None):
 
 
 only_method(contiguous)
-copy_op = declare("copy", lambda self, src: xp.broadcast_to(src, self.shape), "self src", node="CopyBackwards", formula="∂src: g",
+
+
+def _copied(x, src):
+    """``src`` as it is written into ``x``: in its dtype and, broadcast, in its shape."""
+    if src.dtype != x.dtype:
+        src = (src.real if src.dtype.kind == "c" and x.dtype.kind != "c" else src).astype(x.dtype)
+    return src if src.shape == x.shape else xp.broadcast_to(src, xp.broadcast_shapes(src.shape, x.shape))
+
+
+copy_op = declare("copy", _copied, "self src", node="CopyBackwards", formula="∂src: g",
                   self=lambda F, g: F.zeros_like(g), src=lambda F, g: g)  # fmt: skip
-
-
 copy_op.op.node.name = lambda self: "torch::autograd::CopyBackwards"
 
 
@@ -453,36 +460,7 @@ def copy_(self, src, non_blocking=False):
     """Write the elements of ``src`` (broadcast, converted) into this tensor."""
     if not isinstance(src, Tensor):
         raise TypeError(f"copy_(): argument 'other' (position 1) must be Tensor, not {type(src).__name__}")
-    if _too_wide(src._a.shape, self._a.shape):
-        try:
-            xp.broadcast_to(src._a, self._a.shape)
-        except ValueError:
-            raise RuntimeError(_copy_shape_error(self._a.shape, src._a.shape)) from None
-    source = src
-    if src._a.dtype != self._a.dtype:
-        source = _convert(src, self._a.dtype)
-    return views.write(copy_op.op, (self, source))
-
-
-def _convert(src, np_dtype):
-    if src._g is None:
-        return wrap((src._a.real if src._a.dtype.kind == "c" and np_dtype.kind != "c" else src._a).astype(np_dtype))
-    return TENSOR.cast(src, np_dtype) if np_dtype.kind in "fcV" else wrap(src._a.astype(np_dtype))
-
-
-def _too_wide(source, target):
-    return tuple(source) != tuple(target)
-
-
-def _copy_shape_error(target, source):
-    n, m = len(target), len(source)
-    for i in range(1, min(n, m) + 1):
-        if source[-i] != target[-i] and source[-i] != 1:
-            return (
-                f"The size of tensor a ({target[-i]}) must match the size of tensor b ({source[-i]}) at non-singleton dimension "
-                f"{n - i}"
-            )
-    return f"output with shape {list(target)} doesn't match the broadcast shape {list(source)}"
+    return self if src is self else views.write(copy_op.op, (self, src))
 
 
 only_method(copy_)

@@ -7,6 +7,7 @@ import math
 from ..backend import xp
 from ..engine import dtypes
 from ..engine.dispatch import RAW, TENSOR, Tensor, wrap
+from ..engine.views import write
 from .arithmetic import _float_if_needed, refuse
 from .declare import FUNCTIONS, alias, binary, declare, method, only_method, public, unary
 
@@ -96,6 +97,8 @@ def _mvlgamma(x, p):
 
 mvlgamma_op = declare("mvlgamma", _mvlgamma, "self", "p", formula="g · Σ ψ(self − k/2)", self=_mvlgamma_grad)
 method(lambda input, p: mvlgamma_op(input, p), "mvlgamma")
+only_method(lambda self, p: write(mvlgamma_op.op, (self,), (p,)), "mvlgamma_")
+only_method(lambda self, n: write(polygamma_op.op, (self,), (n,)), "polygamma_")
 
 
 def _logit_forward(x, eps):
@@ -115,6 +118,7 @@ def _logit_grad(F, g, self, eps):
 
 logit_op = declare("logit", _logit_forward, "self", "eps", formula="g / (self (1 − self))", self=_logit_grad)
 method(lambda input, eps=None: logit_op(input, eps), "logit")
+method(lambda self, eps=None: write(logit_op.op, (self,), (eps,)), "logit_")
 
 
 def _nan_to_num(x, nan, posinf, neginf):
@@ -126,6 +130,7 @@ def _nan_to_num(x, nan, posinf, neginf):
 nan_to_num_op = declare("nan_to_num", _nan_to_num, "self", "nan posinf neginf", formula="g where self is finite",
                         self=lambda F, g, self: F.masked_fill(g, F.logical_not(F.isfinite(self)), 0))  # fmt: skip
 method(lambda input, nan=None, posinf=None, neginf=None: nan_to_num_op(input, nan, posinf, neginf), "nan_to_num")
+method(lambda self, nan=None, posinf=None, neginf=None: write(nan_to_num_op.op, (self,), (nan, posinf, neginf)), "nan_to_num_")
 
 
 # ---------------------------------------------------------------- of two tensors
@@ -196,6 +201,8 @@ igammac = binary("igammac", _scipy("gammaincc"), self=_underivable("igammac: inp
                  other=lambda F, g, self, other: -g * F.exp((self - 1) * F.log(other) - other - F.lgamma(self)))  # fmt: skip
 zeta = binary("zeta", _scipy("zeta"), node="SpecialZetaBackward0", expose=False, self=_underivable("zeta"),
               other=lambda F, g, self, other: g * -self * F.zeta(self + 1.0, other))  # fmt: skip
+for _n in ("xlogy_",):
+    public(_n, getattr(Tensor, _n))
 ldexp_op = binary("ldexp", lambda a, b: _float(a) * xp.exp2(_float(b)).astype(_float(a).dtype), formula="∂self: g · 2^other",
                   self=lambda F, g, other: g * F.exp2(other), other=lambda F, g, result: g * result * math.log(2))  # fmt: skip
 
@@ -253,6 +260,8 @@ def _integer(name, function):
 
 
 gcd, lcm = _integer("gcd", xp.gcd), _integer("lcm", xp.lcm)
+for _n in ("gcd_", "lcm_", "ldexp_"):
+    public(_n, getattr(Tensor, _n))
 bitwise_left_shift = _integer("bitwise_left_shift", xp.left_shift)
 bitwise_right_shift = _integer("bitwise_right_shift", xp.right_shift)
 Tensor.__lshift__, Tensor.__rshift__ = bitwise_left_shift, bitwise_right_shift
