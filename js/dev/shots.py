@@ -1,4 +1,7 @@
-"""Pictures of the gallery: ``python js/dev/shots.py FOLDER [NAME…]`` after ``node js/dev/gallery.mjs FOLDER``."""
+"""Pictures of the gallery: ``python js/dev/shots.py FOLDER [NAME…]``.
+
+First make its pages with ``node js/dev/gallery.mjs FOLDER``.
+"""
 
 import sys
 from pathlib import Path

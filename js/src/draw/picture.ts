@@ -1,12 +1,13 @@
 // A scene with its places and words: everything needed to draw it, to point at it and to save it.
 import type { Placement } from "../layout/engine";
+import type { Mark } from "../model/marks";
 import type { Scene } from "../model/scene";
 import { Flag } from "../model/types";
 import { type Box, EMPTY_BOX } from "./camera";
 import { drawBackward, drawForward, type Route, routeLinks, rowY } from "./edges";
 import { HEIGHT, type Label, SMALL } from "./label";
 import type { Pen } from "./pen";
-import { drawItem, type Look, type Mark } from "./shapes";
+import { drawItem, type Look } from "./shapes";
 import { textWidth } from "./text";
 import type { Tokens } from "./tokens";
 

@@ -7,8 +7,6 @@ import type { Pen, Stroke } from "./pen";
 import { textWidth } from "./text";
 import type { Tokens } from "./tokens";
 
-export type Mark = "leak" | "trouble" | null;
-
 export interface Look {
   selected: boolean;
   /** Another drawing of the node that is selected or pointed at. */
@@ -143,7 +141,7 @@ function words(
   if (look.words < 2) return;
   if (both) pen.text(middle, top + 34, label.sub, { size: SMALL, color: c.dim, align: "center" });
   if (label.note) {
-    const past = item.loops ? 30 : look.mark ? 13 : 9;
+    const past = item.loops ? 30 : look.mark || look.twin ? 14 : 9;
     pen.text(left + label.width + past, top + HEIGHT / 2 + 4, label.note, {
       size: SMALL,
       color: c.dim,

@@ -1,9 +1,9 @@
 // What the doctor says: a sentence, the line to write, the place, the bytes.
 import { bytes, count } from "../model/format";
+import { isLeak } from "../model/marks";
 import type { Finding } from "../model/types";
 import { type Context, placeLink } from "./context";
 import { codeOf, copyText, h, prose, refill } from "./dom";
-import { isLeak } from "./header";
 import { icon } from "./icons";
 
 /** More than these are opened on demand: the panel never scrolls by itself. */

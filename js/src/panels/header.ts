@@ -1,7 +1,8 @@
 // The top line: what runs, how much of it is drawn, what leaks, and the tools.
 import { bytes, count } from "../model/format";
+import { isLeak } from "../model/marks";
 import type { Scene } from "../model/scene";
-import type { Finding, Status } from "../model/types";
+import type { Status } from "../model/types";
 import type { Context } from "./context";
 import { h, refill } from "./dom";
 import { icon } from "./icons";
@@ -16,9 +17,6 @@ export interface Tools {
   toggleFolding(): void;
   goToFindings(): void;
 }
-
-export const isLeak = (finding: Finding): boolean =>
-  finding.kind.startsWith("leak.") && finding.severity !== "info";
 
 export class Header {
   private readonly stateAt = h("span", { class: "slot" });

@@ -1,26 +1,26 @@
 // The view: keeps the store, the layout and the panels together.
 import { extentOf, labelOf } from "../draw/label";
 import { type Attention, Picture, type Sight } from "../draw/picture";
-import { toCanvas, toSvg } from "../draw/save";
 import { chooseLanguage, type Fields, type Language, say } from "../i18n";
 import { LayoutEngine, type Placement } from "../layout/engine";
+import { Marks } from "../model/marks";
 import { buildScene, EMPTY_SCENE, type Item, loopOf, type Scene } from "../model/scene";
 import { GraphStore } from "../model/store";
-import { type Delta, type Detail, Flag, type NodeRow } from "../model/types";
+import type { Delta, Detail, NodeRow } from "../model/types";
 import type { Context } from "../panels/context";
 import { h } from "../panels/dom";
 import { Find } from "../panels/find";
 import { Findings } from "../panels/findings";
 import { Graph } from "../panels/graph";
-import { Header, isLeak } from "../panels/header";
+import { Header } from "../panels/header";
 import { Inspector } from "../panels/inspector";
 import { Legend } from "../panels/legend";
 import { Memory } from "../panels/memory";
 import { NodeList } from "../panels/nodelist";
 import { STYLE } from "../panels/style";
-import { toBundle } from "../protocol/bundle";
 import { Client, type Wire } from "../protocol/client";
-import { detectTheme, download, hasCells, revealCell, watchTheme } from "./notebook";
+import { type Kind, saveAs } from "./files";
+import { detectTheme, hasCells, revealCell, watchTheme } from "./notebook";
 
 export interface Settings {
   language: string;
@@ -62,7 +62,7 @@ export class App implements Context {
   private readonly engine: LayoutEngine;
   private readonly choices = { opened: new Set<string>(), closed: new Set<string>() };
   private readonly attention: Attention;
-  private readonly marks = new Map<number, "leak" | "trouble">();
+  private readonly marks = new Marks();
   private scene: Scene = EMPTY_SCENE;
   private place: Placement | null = null;
   private picture: Picture | null = null;
@@ -90,7 +90,7 @@ export class App implements Context {
       hovered: "",
       selectedNode: null,
       hoveredNode: null,
-      markOf: (item) => this.markOf(item),
+      markOf: (item) => this.marks.of(item),
     };
     this.header = new Header(this, this.tools());
     this.graph = new Graph(this, this.attention, this.graphEvents());
@@ -99,7 +99,7 @@ export class App implements Context {
     this.inspector = new Inspector(this);
     this.findings = new Findings(this);
     this.memory = new Memory(this);
-    this.list = new NodeList(this, (item) => this.markOf(item) === "leak");
+    this.list = new NodeList(this, (item) => this.marks.of(item) === "leak");
     this.engine = new LayoutEngine((error) => this.warn(this.say("graph.worker", { error }), true));
     this.mount(host);
     this.stopTheme = watchTheme(() => this.applyTheme());
@@ -161,7 +161,7 @@ export class App implements Context {
   take(delta: Delta): void {
     this.store.apply(delta);
     if (delta.replace) this.askedFor = "";
-    this.remark();
+    this.marks.update(this.store.findings);
     if (!this.frozen) this.ask();
     // The last picture of a cell does not wait.
     if (this.store.status.state !== "running") this.hurry();
@@ -344,28 +344,6 @@ export class App implements Context {
     return typeof values === "number" ? values : null;
   }
 
-  private remark(): void {
-    this.marks.clear();
-    for (const finding of this.store.findings) {
-      for (const id of finding.node_ids) {
-        if (isLeak(finding)) this.marks.set(id, "leak");
-        else if (finding.severity !== "info" && !this.marks.has(id)) this.marks.set(id, "trouble");
-      }
-    }
-  }
-
-  private markOf(item: Item): "leak" | "trouble" | null {
-    if (!item.members) return this.marks.get(item.row.id) ?? null;
-    if (!(item.flags & Flag.found) && this.marks.size === 0) return null;
-    let mark: "leak" | "trouble" | null = null;
-    for (const id of item.members) {
-      const one = this.marks.get(id);
-      if (one === "leak") return one;
-      mark ??= one ?? null;
-    }
-    return mark;
-  }
-
   // Selection.
 
   private selectedRow(): NodeRow | undefined {
@@ -492,7 +470,7 @@ export class App implements Context {
     return {
       find: () => this.find.open(),
       fit: () => this.graph.fitAll(),
-      save: (kind: "svg" | "png" | "json") => this.save(kind),
+      save: (kind: Kind) => this.save(kind),
       switchLanguage: () => {
         const language = this.language === "zh" ? "en" : "zh";
         this.client?.language(language);
@@ -533,18 +511,9 @@ export class App implements Context {
     this.schedule();
   }
 
-  private save(kind: "svg" | "png" | "json"): void {
-    const { picture, attention } = this;
+  private save(kind: Kind): void {
+    const { store, language, picture, attention } = this;
     const { tokens } = this.graph;
-    const name = `gradviz-${this.store.status.cell ?? "graph"}.${kind}`;
-    if (kind === "json") {
-      const json = JSON.stringify(toBundle(this.store, this.language));
-      download(name, new Blob([json], { type: "application/json" }));
-    } else if (picture && kind === "svg") {
-      const text = toSvg(picture, attention, tokens, this.say("graph.name"));
-      download(name, new Blob([text], { type: "image/svg+xml" }));
-    } else if (picture) {
-      toCanvas(picture, attention, tokens).toBlob((blob) => blob && download(name, blob));
-    }
+    saveAs(kind, { store, language, picture, attention, tokens, title: this.say("graph.name") });
   }
 }
