@@ -13,7 +13,7 @@ from ..backend import xp
 from ..engine.dispatch import wrap
 from ..engine.hooks import RemovableHandle
 from ..engine.modes import local, state
-from ..engine.node import Node, accumulator
+from ..engine.node import Node, Nowhere, accumulator
 from ..engine.tensor import Tensor
 from ..engine.views import bump
 
@@ -30,6 +30,8 @@ def get_gradient_edge(tensor):
         raise RuntimeError(
             "It is not possible to get the gradient edge for a Tensor that does not require gradients"
         )
+    if tensor._g.__class__ is Nowhere:
+        raise AssertionError("Expected gradient function to be set")
     if tensor.is_leaf:
         return GradientEdge(accumulator(tensor), 0)
     return GradientEdge(tensor.grad_fn, tensor.output_nr)
@@ -172,7 +174,7 @@ class _First:
 
 
 def _edge_key(tensor):
-    if not tensor.requires_grad:
+    if not tensor.requires_grad or tensor._g.__class__ is Nowhere:
         raise AssertionError("Expected gradient function to be set")
     return tensor if tensor.is_leaf else tensor.grad_fn
 

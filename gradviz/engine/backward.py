@@ -110,7 +110,7 @@ class Sweep:
         ):
             return False
         if edge._kind == 2:
-            if self.captured is not None:
+            if edge in self._leaf_counts and self.captured is not None:
                 raise RuntimeError(
                     "A leaf node was passed to _will_engine_execute_node but we are currently "
                     "running autograd.grad(). This is currently not supported."
@@ -424,10 +424,10 @@ def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, 
         warnings.warn(_CYCLE_WARNING, UserWarning, stacklevel=3)
     captures = None
     if inputs is not None:
-        captures = [_capture_key(t) for t in inputs]
         for t in inputs:
             if isinstance(t, Tensor):
                 t.retain_grad()
+        captures = [_capture_key(t) for t in inputs]
     sweep = Sweep(
         roots, create_graph if retain_graph is None else retain_graph, create_graph, captures
     )
@@ -521,7 +521,8 @@ def _result(sweep, key, tensor, index, allow_unused, materialize):
         if materialize and not isinstance(tensor, Tensor):
             raise RuntimeError("materialize_grads cannot be used when the given input is a GradientEdge")
         if materialize:
-            return wrap(xp.zeros(tensor._a.shape, tensor._a.dtype))
+            made = wrap(xp.zeros(tensor._a.shape, tensor._a.dtype))
+            return made.requires_grad_() if sweep.create_graph else made
         if not allow_unused:
             error = RuntimeError(
                 f"The differentiated Tensor at index {index} appears to not have been used in the "

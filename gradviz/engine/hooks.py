@@ -52,11 +52,12 @@ class Hooks:
     leaf).
     """
 
-    __slots__ = ("post", "post_accumulate", "pre", "retain", "tensor")
+    __slots__ = ("post", "post_accumulate", "pre", "retain", "retains", "tensor")
 
     def __init__(self):
         self.pre = self.post = self.post_accumulate = None
         self.tensor = self.retain = None
+        self.retains = False
 
     def table(self, kind):
         found = getattr(self, kind)
@@ -130,6 +131,7 @@ def set_retain(tensor):
     if hooks.retain is None:
         hooks.retain = {}
     hooks.retain[nr] = weakref.ref(tensor)
+    _hooks_of(tensor, "_hooks").retains = True
 
 
 def move_retain(tensor, old, fresh):
@@ -154,13 +156,6 @@ def keep_tensor_hooks(tensor):
 
 
 def is_retained(tensor):
-    """Whether ``retain_grad`` holds for this result."""
-    from .node import LEAF
-    from .tensor import edge_now
-
-    g = edge_now(tensor)
-    if g is None or g is LEAF:
-        return False
-    node, nr = (g.node, g.nr) if g._kind == 1 else (g, 0)
-    hooks = node.hooks
-    return bool(hooks and hooks.retain and nr in hooks.retain)
+    """Whether ``retain_grad`` was asked of this result; it stays so whatever becomes of it."""
+    hooks = tensor._hooks
+    return hooks is not None and hooks.retains

@@ -45,6 +45,10 @@ FREED_MESSAGE = (
 )
 
 
+# The metadata of a node inside CopySlices: what it saved of its result is called the view's.
+ON_VIEW = {}
+
+
 class Detached(int):
     """The version of a tensor that left the graph by ``detach_()``: no saved version equals it."""
 
@@ -179,12 +183,15 @@ def nowhere(array):
     return node
 
 
+_NUMBERS = {"", *map(str, range(10))}
+
+
 def shown_name(node):
     """How PyTorch names a node in its messages: ``Mul`` for ``MulBackward0``, ``Sum1`` for
     ``SumBackward1``.
     """
     head, found, number = node.name().rpartition("Backward")
-    return head + number.removesuffix("0") if found else number
+    return head + number.removesuffix("0") if found and number in _NUMBERS else node.name()
 
 
 class Output:

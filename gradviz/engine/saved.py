@@ -10,7 +10,7 @@ from __future__ import annotations
 from . import dtypes
 from .errors import advised
 from .modes import force_grad_mode, local
-from .node import FREED, LEAF, Detached, Nowhere, Output, freed, new, shown_name
+from .node import FREED, LEAF, ON_VIEW, Detached, Nowhere, Output, freed, new, shown_name
 
 
 class Packed:
@@ -142,7 +142,9 @@ def _complain(array, g, now, saved):
     text = ""
     if g is not None and g is not LEAF and g.__class__ is not Nowhere:
         node, nr = (g.node, g.nr) if g._kind == 1 else (g, 0)
-        text = f", which is output {nr} of {shown_name(node)},"
+        on_view = getattr(node, "_meta", None) is ON_VIEW
+        name = "AsStrided" if on_view else shown_name(node)
+        text = f", which is output {nr} of {name},"
     shape = "[" + ", ".join(map(str, array.shape)) + "]"
     error = RuntimeError(
         "one of the variables needed for gradient computation has been modified by an inplace "

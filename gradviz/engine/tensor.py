@@ -218,6 +218,8 @@ class Tensor:
 
     def detach_(self):
         """Leave the graph in place; RuntimeError for a view. Its hooks stay."""
+        if state.special and local.inference:
+            return self
         if self._view is not None:
             raise RuntimeError(
                 "Can't detach views in-place. Use detach() instead. If you are using "
@@ -441,7 +443,7 @@ def _tell_views(base, requires_grad):
     for ref in base._v[1]:
         view = ref()
         g = None if view is None else edge_now(view)
-        if view is not None and (g.__class__ is Nowhere or g is None):
+        if view is not None and view._base is base and (g.__class__ is Nowhere or g is None):
             view._g = nowhere(view._a) if requires_grad else None
 
 

@@ -15,8 +15,8 @@ from .errors import advised
 from .events import door
 from .hooks import move_retain
 from .modes import is_grad_enabled, local, state
-from .node import FREED, INFERENCE, LEAF, Node, Nowhere, freed, new, serial, shown_name
-from .tensor import Tensor, _read_g, edge_now, element_strides
+from .node import FREED, INFERENCE, LEAF, ON_VIEW, Node, Nowhere, freed, new, serial, shown_name
+from .tensor import Tensor, _read_g, edge_now, element_strides, is_result
 
 
 # ---------------------------------------------------------------- storage
@@ -205,7 +205,7 @@ def check_inplace(tensor, tracked):
     if view is not None:
         if view[1] != "default":
             _refuse_view(tensor, view[1], indirect=False)
-        if view[0]._g is LEAF:
+        if not is_result(view[0]._g) and tensor.requires_grad:
             raise advised(
                 RuntimeError(_VIEW_OF_LEAF_ERROR), "view_of_leaf_inplace", shape=tensor._a.shape
             )
@@ -241,6 +241,33 @@ _AMBIGUOUS = (
 )
 
 
+def check_overlap(target, source):
+    """Reading what is being written is refused, unless both are the same elements in the same order."""
+    __tracebackhide__ = True
+    if not target.size or not source.size or not (_is_dense(target) and _is_dense(source)):
+        return
+    a, b = pointer(target), pointer(source)
+    if a == b and target.nbytes == source.nbytes:
+        overlaps = target.strides != source.strides
+    else:
+        overlaps = a < b + source.nbytes and b < a + target.nbytes
+    if overlaps:
+        raise RuntimeError(
+            "unsupported operation: some elements of the input tensor and the written-to tensor refer "
+            "to a single memory location. Please clone() the tensor before performing the operation."
+        )
+
+
+def _is_dense(array):
+    """No gaps and no element twice."""
+    step = array.itemsize
+    for s, n in sorted((s, n) for s, n in zip(array.strides, array.shape, strict=True) if n > 1):
+        if s != step:
+            return False
+        step *= n
+    return True
+
+
 def _refuse_view(tensor, made_in, indirect):
     __tracebackhide__ = True
     what = "its base or another view of its base has been" if indirect else "is being"
@@ -268,6 +295,9 @@ def write(op, ins, attrs=()):
     check_inplace(self, tracked)
     array = self._a
     check_expanded(array)
+    for x in ins[1:]:
+        if x is not None and x is not self and x._v is not None and x._v is self._v:
+            check_overlap(array, x._a)
     try:
         out = op.forward(*[None if x is None else x._a for x in ins], *attrs)
     except ValueError:
@@ -292,6 +322,8 @@ def write(op, ins, attrs=()):
     if tracked:
         if op.saves_result:
             node.r = (array, self._v, self._v[0])
+            if self._view is not None:
+                node._meta = ON_VIEW
         rebase(self, node)
         if door.observer is not None:
             door.observer.operation(self, ins)

@@ -187,7 +187,7 @@ def in_mode(p):
     probe.add = probe.statements.append
     inner(probe)
     p.count = probe.count
-    body = "\n    ".join(probe.statements)
+    body = "\n    ".join(probe.statements[:1])
     p.add(f"with torch.{mode}:\n    {body}")
     assert len(p.statements) == before + 1
 
