@@ -61,7 +61,10 @@ class GradScaler:
         self._per_optimizer_states = defaultdict(_fresh)
 
     def _check(self, what):
-        fix = "This may indicate your script did not use scaler.scale(loss or outputs) earlier in the iteration."
+        fix = (
+            "This may indicate your script did not use scaler.scale(loss or outputs) earlier in "
+            "the iteration."
+        )
         if self._scale is None:
             raise AssertionError(f"Attempted {what} but _scale is None.  {fix}")
         if self._growth_tracker is None:

@@ -65,6 +65,6 @@ attention = declare(
     "query key value",
     "bias scale",
     node="ScaledDotProductFlashAttentionForCpuBackward0",
-    formula="P = softmax(query · keyᵀ · scale):    ∂value: Pᵀ · g    ∂query, ∂key through the softmax",
+    formula="P = softmax(query · keyᵀ · scale):    ∂value: Pᵀ · g    ∂query, ∂key through it",
     joint=_joint,
 )

@@ -167,7 +167,10 @@ class _Frame:
         for k, (before, tensor) in enumerate(zip(self.descriptions, made, strict=True)):
             now = self.describe(tensor)
             if self.holders[k]() is not None and now != before:
-                different += f"tensor at position {k}:\nsaved metadata: {before}\nrecomputed metadata: {now}\n"
+                different += (
+                    f"tensor at position {k}:\nsaved metadata: {before}\n"
+                    f"recomputed metadata: {now}\n"
+                )
         if different:
             raise CheckpointError(
                 "torch.utils.checkpoint: Recomputed values for the following tensors have "

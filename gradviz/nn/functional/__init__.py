@@ -7,6 +7,7 @@ from .conv import *  # noqa: F403
 from .ctc import ctc_loss  # noqa: F401
 from .distance import *  # noqa: F403
 from .loss import *  # noqa: F403
+from .margin import *  # noqa: F403
 from .norm import *  # noqa: F403
 from .pad import *  # noqa: F403
 from .pooling import *  # noqa: F403

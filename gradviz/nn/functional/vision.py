@@ -127,8 +127,8 @@ def interpolate(
     )
     if not known:
         raise NotImplementedError(
-            f"Input Error: Only 3D, 4D and 5D input Tensors supported (got {input.dim()}D) for the modes: "
-            "nearest | linear | bilinear | bicubic | "
+            f"Input Error: Only 3D, 4D and 5D input Tensors supported (got {input.dim()}D) for the "
+            "modes: nearest | linear | bilinear | bicubic | "
             f"trilinear | area | nearest-exact (got {mode})"
         )
     matrices = [

@@ -271,7 +271,10 @@ def _why_not_nested(layer):
     if layer.norm_first:
         return "encoder_layer.norm_first was True"
     if not attention.batch_first:
-        return "encoder_layer.self_attn.batch_first was not True(use batch_first for better inference performance)"
+        return (
+            "encoder_layer.self_attn.batch_first was not True"
+            "(use batch_first for better inference performance)"
+        )
     if not attention._qkv_same_embed_dim:
         return "encoder_layer.self_attn._qkv_same_embed_dim was not True"
     return "encoder_layer.self_attn.num_heads is odd" if attention.num_heads % 2 else ""

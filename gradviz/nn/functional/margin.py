@@ -1,0 +1,184 @@
+"""Losses with margins, and the pairwise ones."""
+
+from __future__ import annotations
+
+import math
+
+from ...backend import xp
+from ...engine.dispatch import wrap
+from ...ops import loss as table
+from ...ops.declare import FUNCTIONS, declare, public
+from ...ops.loss import reduction_code
+from .distance import pairwise_distance
+from .loss import legacy_reduction, reduced
+
+
+def _soft_margin_grad(F, g, self, target, self_shape, reduction):
+    z = F.exp(-target * self)
+    return -target * z / (z + 1) * (g / math.prod(self_shape) if reduction == table.MEAN else g)
+
+
+soft_margin_op = declare(
+    "soft_margin_loss",
+    lambda x, y, r: table._reduce(xp.log1p(xp.exp(-x * y)), r),
+    "self target",
+    "reduction",
+    formula="−target · σ(−target · self) · g / n",
+    self=_soft_margin_grad,
+)
+
+
+def soft_margin_loss(input, target, size_average=None, reduce=None, reduction="mean"):
+    """``log(1 + exp(−target · input))``."""
+    return soft_margin_op(
+        input, target, reduction_code(legacy_reduction(size_average, reduce, reduction))
+    )
+
+
+def _from(value, x):
+    """``value − x``, recorded as a subtraction of two tensors."""
+    return FUNCTIONS["sub"](wrap(xp.asarray(value, x._a.dtype)), x)
+
+
+def hinge_embedding_loss(
+    input, target, margin=1.0, size_average=None, reduce=None, reduction="mean"
+):
+    """``input`` where the target is 1, ``max(0, margin − input)`` where it is −1."""
+    zero = FUNCTIONS["zeros_like"](input)
+    where = FUNCTIONS["where"]
+    loss = where(target != 1, _from(margin, input).clamp_min(0), zero) + where(
+        target != -1, input, zero
+    )
+    return reduced(loss, legacy_reduction(size_average, reduce, reduction))
+
+
+def margin_ranking_loss(
+    input1, input2, target, margin=0, size_average=None, reduce=None, reduction="mean"
+):
+    """``max(0, −target · (input1 − input2) + margin)``."""
+    if input1.dim() != input2.dim() or input1.dim() != target.dim():
+        raise RuntimeError(
+            "margin_ranking_loss : All input tensors should have same dimension but got sizes: "
+            f"input1: {input1.size()}, input2: "
+            f"{input2.size()}, target: {target.size()} "
+        )
+    return reduced(
+        (-target * (input1 - input2) + margin).clamp_min(0),
+        legacy_reduction(size_average, reduce, reduction),
+    )
+
+
+def cosine_embedding_loss(
+    input1, input2, target, margin=0, size_average=None, reduce=None, reduction="mean"
+):
+    """``1 − cos`` where the target is 1, ``max(0, cos − margin)`` where it is −1."""
+    eps = 1e-12
+    product = (input1 * input2).sum(-1)
+    cos = product / (((input1 * input1).sum(-1) + eps) * ((input2 * input2).sum(-1) + eps)).sqrt()
+    zeros = FUNCTIONS["zeros_like"](cos)
+    where = FUNCTIONS["where"]
+    loss = where(target == 1, _from(1, cos), zeros) + where(
+        target == -1, (cos - margin).clamp_min(0), zeros
+    )
+    return reduced(loss, legacy_reduction(size_average, reduce, reduction))
+
+
+def multilabel_soft_margin_loss(
+    input, target, weight=None, size_average=None, reduce=None, reduction="mean"
+):
+    """The mean over classes of the cross entropy of each label."""
+    from .activation import logsigmoid
+
+    loss = -(target * logsigmoid(input) + (1 - target) * logsigmoid(-input))
+    if weight is not None:
+        loss = loss * weight
+    loss = loss.sum(input.dim() - 1) / input.size(input.dim() - 1)
+    return reduced(loss, legacy_reduction(size_average, reduce, reduction))
+
+
+def multi_margin_loss(
+    input, target, p=1, margin=1.0, weight=None, size_average=None, reduce=None, reduction="mean"
+):
+    """How far other classes come within ``margin`` of the target class."""
+    if p not in (1, 2):
+        raise ValueError("only p == 1 and p == 2 supported")
+    rows = input if input.dim() == 2 else input.unsqueeze(0)
+    index = target.reshape(-1, 1)
+    rest = (margin - rows.gather(1, index) + rows).clamp_min(0)
+    rest = rest if p == 1 else rest * rest
+    if weight is not None:
+        rest = rest * weight[target.reshape(-1)].unsqueeze(1)
+    others = FUNCTIONS["ones_like"](rows).scatter(1, index, 0.0)
+    loss = (rest * others).sum(1) / rows.shape[1]
+    loss = loss if input.dim() == 2 else loss.squeeze(0)
+    return reduced(loss, legacy_reduction(size_average, reduce, reduction))
+
+
+def multilabel_margin_loss(input, target, size_average=None, reduce=None, reduction="mean"):
+    """Margins between every target class (up to the first −1) and every other class."""
+    rows, labels = (
+        (input, target) if input.dim() == 2 else (input.unsqueeze(0), target.unsqueeze(0))
+    )
+    losses = []
+    for x, y in zip(rows, labels, strict=True):
+        chosen = []
+        for k in y.tolist():
+            if k < 0:
+                break
+            chosen.append(k)
+        others = [k for k in range(x.shape[0]) if k not in chosen]
+        if chosen and others:
+            losses.append(
+                (1 - (x[chosen].unsqueeze(1) - x[others].unsqueeze(0))).clamp_min(0).sum()
+                / x.shape[0]
+            )
+        else:
+            losses.append(x.sum() * 0)
+    loss = FUNCTIONS["stack"](losses)
+    return reduced(
+        loss if input.dim() == 2 else loss.squeeze(0),
+        legacy_reduction(size_average, reduce, reduction),
+    )
+
+
+def triplet_margin_loss(
+    anchor,
+    positive,
+    negative,
+    margin=1.0,
+    p=2,
+    eps=1e-6,
+    swap=False,
+    size_average=None,
+    reduce=None,
+    reduction="mean",
+):
+    """``max(0, d(anchor, positive) − d(anchor, negative) + margin)``."""
+    if margin <= 0:
+        raise ValueError(f"margin must be greater than 0, got {margin}")
+    near, far = (
+        pairwise_distance(anchor, positive, p, eps),
+        pairwise_distance(anchor, negative, p, eps),
+    )
+    if swap:
+        far = FUNCTIONS["minimum"](far, pairwise_distance(positive, negative, p, eps))
+    return reduced(
+        (margin + near - far).clamp_min(0), legacy_reduction(size_average, reduce, reduction)
+    )
+
+
+def triplet_margin_with_distance_loss(
+    anchor, positive, negative, *, distance_function=None, margin=1.0, swap=False, reduction="mean"
+):
+    """``triplet_margin_loss`` with a distance of your own."""
+    if margin <= 0:
+        raise ValueError(f"margin must be greater than 0, got {margin}")
+    distance = distance_function or pairwise_distance
+    near, far = distance(anchor, positive), distance(anchor, negative)
+    if swap:
+        far = FUNCTIONS["minimum"](far, distance(positive, negative))
+    return reduced((margin + near - far).clamp_min(0), reduction)
+
+
+for _f in (hinge_embedding_loss, margin_ranking_loss, cosine_embedding_loss, triplet_margin_loss):
+    public(_f.__name__, _f)
