@@ -154,24 +154,22 @@ class EngineSource:
             until = started + budget_seconds
             while ring:
                 try:
-                    node = ring.popleft()()
+                    ref = ring.popleft()
                 except IndexError:
                     break
+                node = ref()
                 if node is not None:
-                    self._note_birth(node)
+                    self.born.append(ref)
+                    if type(node).__dictoffset__:
+                        self.customs.append(ref)
                     if shows and len(self._live) < SHOWN:
                         self._show_with_inputs(node)
-                if time.perf_counter() > until:
+                if shows and time.perf_counter() > until:
                     break
             if shows:
                 self._grey_the_dead()
             self.spent += time.perf_counter() - started
         return not ring
-
-    def _note_birth(self, node):
-        self.born.append(weakref.ref(node))
-        if getattr(node, "__dict__", None):
-            self.customs.append(weakref.ref(node))
 
     def _notice_cell(self, something):
         """With the first operation of a new cell the picture starts afresh."""

@@ -112,7 +112,7 @@ def keeps_saved(node) -> bool:
 
 def context_items(node):
     """Attributes that a person put on the ``ctx`` of a custom function: (name, value)."""
-    for name, value in getattr(node, "__dict__", {}).items():
+    for name, value in vars(node).items() if type(node).__dictoffset__ else ():
         if not name.startswith("_"):
             yield name, value
 
