@@ -40,6 +40,8 @@ def run_node(sweep, node, g, F, fit_edge):
     __tracebackhide__ = True
     hooks, observer = node.hooks, sweep._observer
     needed = sweep._needed is None or node in sweep._needed
+    if not needed and not sweep.captures(node):
+        return None
     if hooks is not None or sweep.captured is not None:
         g = _arrive(sweep, node, g, hooks, needed)
     if not needed:

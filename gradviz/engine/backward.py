@@ -110,7 +110,9 @@ class Sweep:
         ):
             return False
         if edge._kind == 2:
-            if edge in self._leaf_counts and self.captured is not None:
+            if self.captured is not None:
+                if edge not in self.captured:
+                    return False
                 raise RuntimeError(
                     "A leaf node was passed to _will_engine_execute_node but we are currently "
                     "running autograd.grad(). This is currently not supported."
@@ -118,7 +120,7 @@ class Sweep:
             return edge in self._leaf_counts and (self.leaves is None or edge in self.leaves)
         if edge.mark != self._token:
             return False
-        return self._needed is None or edge in self._needed or self._captures(edge)
+        return self._needed is None or edge in self._needed or self.captures(edge)
 
     def wants(self, edge):
         """Whether somebody asked for what goes along ``edge``."""
@@ -127,9 +129,10 @@ class Sweep:
         node = edge.node if edge._kind == 1 else edge
         if node._kind == 2:
             return node in (self.captured if self.leaves is None else self.leaves)
-        return node in self._needed or self._captures(node)
+        return node in self._needed or self.captures(node)
 
-    def _captures(self, node):
+    def captures(self, node):
+        """Whether what arrives at ``node`` is to be captured."""
         return self.captured is not None and any(
             key.__class__ is tuple and key[0] is node for key in self.captured
         )

@@ -45,8 +45,10 @@ FREED_MESSAGE = (
 )
 
 
-# The metadata of a node inside CopySlices: what it saved of its result is called the view's.
-ON_VIEW = {}
+class OnView(dict):
+    """The metadata of a node inside CopySlices; ``node`` is, weakly, that of the view it changed."""
+
+    __slots__ = ("node",)
 
 
 class Detached(int):

@@ -10,7 +10,7 @@ from __future__ import annotations
 from . import dtypes
 from .errors import advised
 from .modes import force_grad_mode, local
-from .node import FREED, LEAF, ON_VIEW, Detached, Nowhere, Output, freed, new, shown_name
+from .node import FREED, LEAF, Detached, Nowhere, OnView, Output, freed, new, shown_name
 
 
 class Packed:
@@ -142,8 +142,9 @@ def _complain(array, g, now, saved):
     text = ""
     if g is not None and g is not LEAF and g.__class__ is not Nowhere:
         node, nr = (g.node, g.nr) if g._kind == 1 else (g, 0)
-        on_view = getattr(node, "_meta", None) is ON_VIEW
-        name = "AsStrided" if on_view else shown_name(node)
+        on_view = getattr(node, "_meta", None)
+        shown = on_view.node() if on_view.__class__ is OnView else None
+        name = shown_name(shown or node)
         text = f", which is output {nr} of {name},"
     shape = "[" + ", ".join(map(str, array.shape)) + "]"
     error = RuntimeError(

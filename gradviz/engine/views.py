@@ -8,6 +8,8 @@ view puts a ``CopySlices`` node on the base.
 
 from __future__ import annotations
 
+from weakref import ref
+
 from ..backend import xp
 from . import dtypes
 from .dispatch import RAW, broadcast_error, fill
@@ -15,7 +17,7 @@ from .errors import advised
 from .events import door
 from .hooks import move_retain
 from .modes import is_grad_enabled, local, state
-from .node import FREED, INFERENCE, LEAF, ON_VIEW, Node, Nowhere, freed, new, serial, shown_name
+from .node import FREED, INFERENCE, LEAF, Node, Nowhere, OnView, freed, new, serial, shown_name
 from .tensor import Tensor, _read_g, edge_now, element_strides, is_result
 
 
@@ -167,11 +169,11 @@ def bump(tensor):
 
 def _unset_views(cell):
     alive = []
-    for ref in cell[1]:
-        view = ref()
+    for known in cell[1]:
+        view = known()
         if view is None:
             continue
-        alive.append(ref)
+        alive.append(known)
         try:
             g = _read_g(view)
         except AttributeError:
@@ -273,13 +275,19 @@ def _refuse_view(tensor, made_in, indirect):
     what = "its base or another view of its base has been" if indirect else "is being"
     g = edge_now(tensor)
     inference = made_in == "inference"
-    if g is None or g is LEAF or g.__class__ is Nowhere:
-        mode, where = ("inference", "normal mode") if inference else ("no_grad", "grad mode enabled")
-        where = f"in {where}" if inference else f"with {where}"
+    mode = "inference" if inference else "no_grad"
+    where = "in normal mode" if inference else "with grad mode enabled"
+    if not is_result(g):
         start = f"A view was created in {mode} mode and {what} modified inplace {where}."
     else:
         node, nr = (g.node, g.nr) if g._kind == 1 else (g, 0)
-        start = f"Output {nr} of {shown_name(node)} is a view and {what} modified inplace."
+        start = f"Output {nr} of {shown_name(node)} is a view"
+        if made_in in _REFUSED:
+            start += f" and {what} modified inplace."
+        else:
+            start += (
+                f" of a view which was created in {mode} mode and {what} modified inplace {where}."
+            )
     why = _REFUSED.get(made_in) or _AMBIGUOUS.format("inference_mode" if inference else "no_grad")
     raise RuntimeError(f"{start} {why}")
 
@@ -323,8 +331,10 @@ def write(op, ins, attrs=()):
         if op.saves_result:
             node.r = (array, self._v, self._v[0])
             if self._view is not None:
-                node._meta = ON_VIEW
+                on_view = node._meta = OnView()
         rebase(self, node)
+        if op.saves_result and self._view is not None:
+            on_view.node = ref(self._g)
         if door.observer is not None:
             door.observer.operation(self, ins)
     return self

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ..backend import xp
 from ..engine import dtypes, views
 from ..engine.dispatch import TENSOR, Tensor, wrap
+from ..engine.modes import is_grad_enabled
 from .declare import declare, method, public
 from .shape import alias_op, copy_, reshape, select_op, slice_op, unsqueeze_op
 
@@ -289,6 +290,7 @@ def _put(self, index, value, accumulate):
             f"Index put requires the source and destination dtypes match, got {dtypes.scalar_name(self.dtype)} for the destination and "
             f"{dtypes.scalar_name(value.dtype)} for the source."
         )
+    views.check_inplace(self, is_grad_enabled() and (self.requires_grad or value.requires_grad))
     part = self._a[index]
     try:
         xp.broadcast_to(value._a, part.shape)

@@ -460,7 +460,7 @@ def copy_(self, src, non_blocking=False):
     """Write the elements of ``src`` (broadcast, converted) into this tensor."""
     if not isinstance(src, Tensor):
         raise TypeError(f"copy_(): argument 'other' (position 1) must be Tensor, not {type(src).__name__}")
-    return self if src is self else views.write(copy_op.op, (self, src))
+    return views.write(copy_op.op, (self, src))
 
 
 only_method(copy_)

@@ -76,7 +76,7 @@ def describe(name, t, with_graph=True):
         return seen
     for name in ("_version", "output_nr", *(["retains_grad"] if seen["grad mode"] == [True, False] else [])):
         seen[name] = attempt(lambda name=name: getattr(t, name))
-    seen["stride"] = list(t.stride()) if all(n > 1 for n in t.shape) else None
+    seen["stride"] = list(t.stride()) if t._is_view() and all(n > 1 for n in t.shape) else None
     seen["_is_view"] = t._is_view()
     seen["is_inference"] = t.is_inference()
     seen["grad"] = attempt(lambda: None if t.grad is None else [values(t.grad), with_graph and t.grad.requires_grad])

@@ -15,7 +15,7 @@ from . import observe as seen
 DIMS = ("0", "-1", "1")
 UNARY = ("sin", "tanh", "sigmoid", "neg", "abs", "relu", "clone", "exp")
 COMPLEX = ("sin", "tanh", "neg", "clone", "exp")
-REDUCING = ("sum()", "mean()", "sum(0)", "mean(-1, keepdim=True)", "max()", "prod()", "amax(0)", "sum(-1, keepdim=True)")
+REDUCING = ("sum()", "mean()", "sum(0)", "mean(-1, keepdim=True)", "prod()", "amax(0)", "sum(-1, keepdim=True)")
 INPLACE = (
     "add_(1)", "mul_(2)", "sin_()", "tanh_()", "zero_()", "fill_(3)", "neg_()", "clamp_(min=0.1)", "sigmoid_()", "mul_({b})",
     "add_({b})", "copy_({c})", "sub_({b}, alpha=2)", "exp_()", "masked_fill_({a}.detach().abs() > 0.5, 2.0)", "addcmul_({c}, {c})", "relu_()",
@@ -159,7 +159,7 @@ def change_view(p):
 
 
 def assign_item(p):
-    a = p.pick(lambda t: result(t) and t.ndim and t.numel(), lambda t: t.ndim)
+    a = p.pick(lambda t: t.ndim and t.numel() and not t.is_complex(), result)
     where = p.choose(["0", "...", ":1", "-1", "::2", "..., 0", f"{a}.detach().abs() > 0.5", "[0]", "None"])
     p.add(f"{a}[{where}] = {p.choose(['1.0', '0', f'{p.pick()} * 1', f'{a}.detach() + 1', f'{a}[0] * 2'])}")
 
@@ -170,7 +170,7 @@ def augment(p):
 
 
 def flags(p):
-    a = p.pick()
+    a = p.pick(lambda t: not t.is_inference())
     p.add(p.choose([f"{a}.requires_grad_()", f"{a}.requires_grad_(False)", f"{a}.requires_grad = True", f"{a}.detach_()",
                     f"{a}.retain_grad()", f"{a}.retain_grad()", f"{a}.grad = None", f"{p.fresh()} = {a}.data",
                     f"{p.fresh()} = {a}.detach().requires_grad_()", f"{a}.data.mul_(2)", f"{a}.data = {p.like(a)}.detach() * 1",
