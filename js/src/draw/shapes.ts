@@ -1,4 +1,5 @@
 // One item: its shape says what it is, its marks what state it is in.
+import type { Mark } from "../model/marks";
 import { type Item, isRoot } from "../model/scene";
 import { Flag } from "../model/types";
 import { STACK } from "./edges";
