@@ -98,10 +98,10 @@ sub = binary("sub", _subtract, formula="∂self: g    ∂other: −g", expose=Fa
 add_scaled = declare("add_scaled", lambda a, b, alpha, dtype: _cast(a, dtype) + _cast(b, dtype) * dtype.type(alpha), "self other",
                      "alpha dtype", node="AddBackward0", formula="∂self: g    ∂other: α · g",
                      self=lambda F, g: g, other=lambda F, g, alpha: g * alpha)  # fmt: skip
-sub_scaled = declare("sub_scaled", lambda a, b, alpha, dtype: _cast(a, dtype) - _cast(b, dtype) * dtype.type(alpha), "self other",
+sub_scaled = declare("sub_scaled", lambda a, b, alpha, dtype: _subtract(_cast(a, dtype), _cast(b, dtype) * dtype.type(alpha)), "self other",
                      "alpha dtype", node="SubBackward0", formula="∂self: g    ∂other: −α · g",
                      self=lambda F, g: g, other=lambda F, g, alpha: g * -alpha)  # fmt: skip
-rsub = declare("rsub", lambda a, b, alpha, dtype: _cast(b, dtype) - _cast(a, dtype) * dtype.type(alpha), "self other", "alpha dtype",
+rsub = declare("rsub", lambda a, b, alpha, dtype: _subtract(_cast(b, dtype), _cast(a, dtype) * dtype.type(alpha)), "self other", "alpha dtype",
                formula="∂self: −α · g    ∂other: g", self=lambda F, g, alpha: g * -alpha, other=lambda F, g: g)  # fmt: skip
 rsub_number = declare("rsub_number", lambda x, value, alpha: value - (x if x.dtype is value.dtype else x.astype(value.dtype)), "self",
                       "value alpha", node="RsubBackward1", formula="−g", also=_ONE, self=lambda F, g: -g)  # fmt: skip
@@ -145,6 +145,12 @@ pow_scalar = declare("pow_scalar", _power, "self", "exponent", node="PowBackward
 
 
 def _float_power(a, b):
+    if a.dtype == bool:
+        raise NotImplementedError("\"pow\" not implemented for 'Bool'")
+    if a.dtype.kind == "i" and (b < 0).any():
+        # the exact power, cut to an integer: 0 but for ±1
+        small = xp.where(a == 1, 1, xp.where(a == -1, 1 - 2 * (b % 2), 0))
+        return xp.where(b < 0, small, xp.power(a, xp.maximum(b, 0))).astype(a.dtype)
     with xp.errstate(all="ignore"):
         return xp.power(a, b)
 
@@ -347,7 +353,7 @@ def _pow(input, exponent, *, out=None):
 
 
 def _check_integer_power(input, exponent):
-    if dtypes.of(input._a).category == 1 and isinstance(exponent, int) and exponent < 0:
+    if dtypes.of(input._a).category < 2 and isinstance(exponent, int) and exponent < 0:
         raise RuntimeError("Integers to negative integer powers are not allowed.")
 
 

@@ -271,8 +271,18 @@ addcdiv_op = declare("addcdiv", lambda self, tensor1, tensor2, value: self + _sc
                      tensor2=lambda F, g, tensor1, tensor2, value: -g * F.conj(tensor1 * value / (tensor2 * tensor2)))  # fmt: skip
 
 
+_CDIV = (
+    "Integer division with addcdiv is no longer supported, and in a future  release addcdiv will perform a true division of tensor1 and "
+    "tensor2. The historic addcdiv behavior can be implemented as (input + value * torch.trunc(tensor1 / tensor2)).to(input.dtype) for "
+    "integer inputs and as (input + value * tensor1 / tensor2) for float inputs. The future addcdiv behavior is just the latter "
+    "implementation: (input + value * tensor1 / tensor2), for all dtypes."
+)
+
+
 def _ternary(op_function, name):
     def function(input, tensor1, tensor2, *, value=1, out=None):
+        if name == "addcdiv" and tensor1._a.dtype.kind in "biu" and tensor2._a.dtype.kind in "biu":
+            raise RuntimeError(_CDIV)
         result = op_function(input, tensor1, tensor2, value)
         return result if out is None else _out(name, result, out, (input, tensor1, tensor2))
 

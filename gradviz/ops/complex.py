@@ -56,7 +56,7 @@ def view_as_complex(input):
         raise RuntimeError("Input tensor must have one or more dimensions")
     if input._a.shape[-1] != 2:
         raise RuntimeError("Tensor must have a last dimension of size 2")
-    if input._a.strides[-1] != input._a.itemsize:
+    if input._a.size and input._a.strides[-1] != input._a.itemsize:
         raise RuntimeError("Tensor must have a last dimension with stride 1")
     return view_as_complex_op(input)
 

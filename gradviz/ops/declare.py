@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from ..engine import dispatch, views
 from ..engine.dispatch import RAW, TENSOR, Op, Tensor, not_a_tensor, operands
+from .kernels import checked
 
 FUNCTIONS = {}
 OPERATIONS = {}
@@ -79,7 +80,7 @@ def _op(name, forward, inputs, attrs, node, formula, view, outputs, joint, deriv
     if unknown:
         raise TypeError(f"{name} has no input {sorted(unknown)}")
     node = node or "".join(part.capitalize() for part in name.split("_")) + "Backward0"
-    op = Op(name, forward, inputs, attrs, derivatives, joint, node, formula, view, outputs)
+    op = Op(name, checked(name, forward), inputs, attrs, derivatives, joint, node, formula, view, outputs)
     op.also, op.hidden = also or {}, hidden
     OPERATIONS[node] = op
     return op

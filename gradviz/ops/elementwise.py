@@ -32,6 +32,8 @@ class _Zeros(dict):
     def __missing__(self, dtype):
         if dtype == bool:
             raise RuntimeError("Boolean inputs not supported for relu")
+        if dtype.kind == "c":
+            raise NotImplementedError("clamp is not supported for complex types")
         self[dtype] = found = xp.zeros((), dtype)
         return found
 
@@ -54,7 +56,7 @@ def _pass_positive(g, result):
     """``g`` where ``result`` is not ≤ 0: exactly 0 elsewhere, also for an infinite ``g``."""
     closed = result <= _zeros[result.dtype]
     if g.size < 4096:
-        out = g.copy()
+        out = xp.array(g)
         xp.copyto(out, _zeros[g.dtype], where=closed)
         return out
     out = g * ~closed
@@ -114,7 +116,7 @@ def _reciprocal_forward(x):
 
 reciprocal = unary("reciprocal", _floating(_reciprocal_forward), formula="−g · result²",
                    self=lambda F, g, result: -g * F.conj(result * result))  # fmt: skip
-square = unary("square", lambda x: x * x, node="PowBackward0", also={"exponent": lambda node: 2}, formula="2 · g · self", self=lambda F, g, self: g * (F.conj(self) * 2))
+square = unary("square", lambda x: x * x if x.dtype != bool else x.astype(xp.int64), node="PowBackward0", also={"exponent": lambda node: 2}, formula="2 · g · self", self=lambda F, g, self: g * (F.conj(self) * 2))
 abs_ = unary("abs", xp.abs, formula="g · sgn(self)", self=lambda F, g, self: g * F.sgn(self))
 
 
@@ -125,8 +127,8 @@ def _sgn_grad(F, g, self, result):
     return F.masked_fill((g - result * result * F.conj(g)) / (F.masked_fill(size, size == 0, 1) * 2), size == 0, 0)
 
 
-sgn = unary("sgn", _sign, self=_sgn_grad)
-sign = unary("sign", xp.sign, formula="0", self=lambda F, g: F.zeros_like(g))
+sgn = unary("sgn", lambda x: x.copy() if x.dtype == bool else _sign(x), self=_sgn_grad)
+sign = unary("sign", lambda x: x.copy() if x.dtype == bool else xp.sign(x), formula="0", self=lambda F, g: F.zeros_like(g))
 sin = unary("sin", _quiet(xp.sin), formula="g · cos self", self=lambda F, g, self: g * F.conj(F.cos(self)))
 cos = unary("cos", _quiet(xp.cos), formula="−g · sin self", self=lambda F, g, self: g * -F.conj(F.sin(self)))
 tan = unary("tan", _quiet(xp.tan), formula="g · (1 + result²)", self=lambda F, g, result: g * F.conj(1 + result * result))

@@ -284,13 +284,7 @@ def _without_leading_ones(shape):
     return shape[k:]
 
 
-def _put(self, index, value, accumulate):
-    if value._a.dtype != self._a.dtype:
-        raise RuntimeError(
-            f"Index put requires the source and destination dtypes match, got {dtypes.scalar_name(self.dtype)} for the destination and "
-            f"{dtypes.scalar_name(value.dtype)} for the source."
-        )
-    views.check_inplace(self, is_grad_enabled() and (self.requires_grad or value.requires_grad))
+def _check_put_shape(self, index, value):
     part = self._a[index]
     try:
         xp.broadcast_to(value._a, part.shape)
@@ -299,6 +293,16 @@ def _put(self, index, value, accumulate):
             f"shape mismatch: value tensor of shape {list(value._a.shape)} cannot be broadcast to indexing result of shape "
             f"{list(part.shape)}"
         ) from None
+
+
+def _put(self, index, value, accumulate):
+    views.check_inplace(self, is_grad_enabled() and (self.requires_grad or value.requires_grad))
+    _check_put_shape(self, index, value)
+    if value._a.dtype != self._a.dtype:
+        raise RuntimeError(
+            f"Index put requires the source and destination dtypes match, got {dtypes.scalar_name(self.dtype)} for the destination and "
+            f"{dtypes.scalar_name(value.dtype)} for the source."
+        )
     return views.write(index_put_op.op, (self, value), (index, accumulate))
 
 

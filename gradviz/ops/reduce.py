@@ -238,7 +238,8 @@ def _even(F, g, self, result, self_shape, dim, keepdim):
 def _extreme(function):
     def forward(x, dims, keepdim):
         if x.size == 0 and (not dims or any(x.shape[d] == 0 for d in dims)):
-            raise RuntimeError(f"{function.__name__}(): Expected reduction dim to be specified for input.numel() == 0. Specify the "
+            name = function.__name__.replace("imum", "").replace("m", "am", 1)
+            raise RuntimeError(f"{name}(): Expected reduction dim to be specified for input.numel() == 0. Specify the "
                                "reduction dim with the 'dim' argument.")  # fmt: skip
         return function.reduce(x, dims or tuple(range(x.ndim)), None, None, keepdim)
 
@@ -372,6 +373,8 @@ method(lambda input, *, dim=None, keepdim=False: return_types("aminmax", ("min",
 def _arg(function, name):
     def index_of(input, dim=None, keepdim=False):
         a = input._a
+        if a.dtype.kind in "bc":
+            raise RuntimeError(f"{name}(): does not support {'bool' if a.dtype == bool else 'complex'} input")
         if dim is None:
             if a.size == 0:
                 raise IndexError(f"{name}(): Expected reduction dim to be specified for input.numel() == 0.")
@@ -393,7 +396,7 @@ _arg(xp.argmin, "argmin")
 
 # ---------------------------------------------------------------- logsumexp, softmax
 def _logsumexp_forward(x, dims, keepdim):
-    top = xp.maximum.reduce(x, dims, None, None, True)
+    top = xp.maximum.reduce(x, dims, None, None, True, -xp.inf)
     top = xp.where(xp.isfinite(top), top, 0)
     with xp.errstate(divide="ignore"):
         out = xp.log(add_reduce(xp.exp(x - top), dims, None, None, True)) + top
@@ -408,13 +411,23 @@ def _logsumexp_grad(F, g, self, result, self_shape, dim, keepdim):
 
 logsumexp_op = declare("logsumexp", _logsumexp_forward, "self", "dim keepdim", formula="g · exp(self − result)",
                        hidden=("self_sym_sizes",), self=_logsumexp_grad)  # fmt: skip
-method(lambda input, dim, keepdim=False: logsumexp_op(input, axes(dim, input._a.ndim), keepdim), "logsumexp")
+
+
+def logsumexp(input, dim, keepdim=False, *, out=None):
+    """log Σ exp along ``dim``; integers count as floats."""
+    x = input if input._a.dtype.kind not in "biu" else TENSOR.cast(input, dtypes.default.float.np)
+    return _finish("logsumexp", logsumexp_op(x, axes(dim, x._a.ndim), keepdim), out, input)
+
+
+method(logsumexp)
 
 
 def _softmax_forward(x, dim):
     if x.ndim == 0:
         return xp.ones((), x.dtype)
-    e = xp.exp(x - xp.maximum.reduce(x, dim, None, None, True))
+    if x.size == 0:
+        return x.copy()
+    e = xp.exp(xp.ascontiguousarray(x) - xp.maximum.reduce(x, dim, None, None, True))
     e /= add_reduce(e, dim, None, None, True)
     return e
 
@@ -422,7 +435,9 @@ def _softmax_forward(x, dim):
 def _log_softmax_forward(x, dim):
     if x.ndim == 0:
         return xp.zeros((), x.dtype)
-    shifted = x - xp.maximum.reduce(x, dim, None, None, True)
+    if x.size == 0:
+        return x.copy()
+    shifted = xp.ascontiguousarray(x) - xp.maximum.reduce(x, dim, None, None, True)
     shifted -= xp.log(add_reduce(xp.exp(shifted), dim, None, None, True))
     return shifted
 
@@ -440,15 +455,17 @@ log_softmax_op = declare("log_softmax", _log_softmax_forward, "self", "dim", nod
 def softmax(input, dim=None, dtype=None):
     """exp(x) / Σ exp(x) along ``dim``."""
     input = _as(input, dtype)
-    _refuse_integers("softmax_lastdim_kernel_impl", input)
-    return softmax_op(input, wrap_dim(_implicit_dim(input, dim), input._a.ndim))
+    d = wrap_dim(_implicit_dim(input, dim), input._a.ndim)
+    _refuse_kinds("softmax", input, d)
+    return softmax_op(input, d)
 
 
 def log_softmax(input, dim=None, dtype=None):
     """log(softmax(x)) along ``dim``."""
     input = _as(input, dtype)
-    _refuse_integers("log_softmax_lastdim_kernel_impl", input)
-    return log_softmax_op(input, wrap_dim(_implicit_dim(input, dim), input._a.ndim))
+    d = wrap_dim(_implicit_dim(input, dim), input._a.ndim)
+    _refuse_kinds("log_softmax", input, d)
+    return log_softmax_op(input, d)
 
 
 def _implicit_dim(input, dim):
@@ -458,9 +475,10 @@ def _implicit_dim(input, dim):
     return 0 if input._a.ndim in (0, 1, 3) else 1
 
 
-def _refuse_integers(kernel, input):
-    if input._a.dtype.kind in "biu":
-        raise RuntimeError(f"\"{kernel}\" not implemented for '{dtypes.scalar_name(input.dtype)}'")
+def _refuse_kinds(name, input, dim):
+    if input._a.dtype.kind in "biuc":
+        kernel = f"{name}_{'lastdim_' if dim == input._a.ndim - 1 else ''}kernel_impl"
+        raise NotImplementedError(f"\"{kernel}\" not implemented for '{dtypes.scalar_name(input.dtype)}'")
 
 
 method(softmax)

@@ -149,7 +149,11 @@ method(lambda input: sort(input, 0)[0], "msort")
 
 
 # ---------------------------------------------------------------- sums and products so far
-cumsum_op = declare("cumsum", lambda x, dim: xp.cumsum(x, dim, _summing(x.dtype)) if x.ndim else x.copy(), "self", "dim",
+def _scanned(ufunc):
+    return lambda x, dim: ufunc.accumulate(xp.ascontiguousarray(x), dim, _summing(x.dtype)) if x.ndim else x.astype(_summing(x.dtype))
+
+
+cumsum_op = declare("cumsum", _scanned(xp.add), "self", "dim",
                     formula="sums of g from here on", self=lambda F, g, dim: F.reverse_cumsum(g, dim))  # fmt: skip
 declare("reverse_cumsum", lambda x, dim: xp.flip(xp.cumsum(xp.flip(x, dim), dim), dim) if x.ndim else x, "self", "dim",
         node="FlipBackward0", self=lambda F, g, dim: F.cumsum(g, dim))  # fmt: skip
@@ -179,7 +183,7 @@ def _cumprod_with_zeros(F, g, self, dim, n):
     return F.cat(parts, dim)
 
 
-cumprod_op = declare("cumprod", lambda x, dim: xp.cumprod(x, dim, _summing(x.dtype)) if x.ndim else x.copy(), "self", "dim",
+cumprod_op = declare("cumprod", _scanned(xp.multiply), "self", "dim",
                      formula="sums of g · result from here on, / self", self=_cumprod_grad)  # fmt: skip
 
 

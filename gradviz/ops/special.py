@@ -53,7 +53,7 @@ def _float(x):
 def _sinc_grad(F, g, self):
     angle = self * math.pi
     slope = (angle * F.cos(angle) - F.sin(angle)) / F.masked_fill(angle * self, self == 0, 1)
-    return g * F.masked_fill(slope, self == 0, 0)
+    return g * F.conj(F.masked_fill(slope, self == 0, 0))
 
 
 sinc = unary("sinc", lambda x: xp.sinc(_float(x)).astype(_float(x).dtype, copy=False), formula="g · (πx cos πx − sin πx)/(πx²)", self=_sinc_grad)
@@ -222,7 +222,7 @@ def frexp(input):
     return return_types("frexp", ("mantissa", "exponent"))(*frexp_op(input))
 
 
-atan2 = binary("atan2", xp.arctan2, formula="∂self: g · other/(self²+other²)    ∂other: −g · self/(self²+other²)",
+atan2 = binary("atan2", lambda a, b: xp.arctan2(_float(a), _float(b)), formula="∂self: g · other/(self²+other²)    ∂other: −g · self/(self²+other²)",
                self=lambda F, g, self, other: g * (other / (self * self + other * other)),
                other=lambda F, g, self, other: g * -(self / (self * self + other * other)))  # fmt: skip
 for _end in ("", "_"):

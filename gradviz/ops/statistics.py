@@ -92,7 +92,7 @@ def _spread_measure(name, op):
         correction = _correction(unbiased, correction)
         dim = axis if dim is None else dim
         if input._a.dtype.kind in "biu":
-            raise RuntimeError(f"{name} only support floating point and complex dtypes")
+            raise RuntimeError("std and var only support floating point and complex dtypes")
         return op(input, axes(dim, input._a.ndim), correction, keepdim)
 
     function.__name__ = name
@@ -365,7 +365,7 @@ def _renorm_grad(F, g, self, p, dim, maxnorm):
     dims = tuple(d for d in range(len(shape)) if d != dim)
     size = F.vector_norm(self, float(p), dims, True)
     inverse = F.where(size > maxnorm, 1 / (size + 1e-7), F.constant_like(0, size))
-    inner = F.sum_dims(g * F.conj(self), dims, True)
+    inner = F.sum_dims(F.cast(g * F.conj(self), (size if F is RAW else size._a).dtype), dims, True)
     back = _norm_grad(F, inner, self, size, shape, float(p), dims, True)
     scale = F.where(size > maxnorm, inverse * maxnorm, F.ones_like(size))
     return g * scale - back * (inverse * inverse * maxnorm)
