@@ -21,7 +21,7 @@ from .dispatch import RAW, TENSOR, wrap
 from .errors import advised
 from .events import door
 from .modes import force_grad_mode, local, state
-from .node import FREED, LEAF, Nowhere, new, serial
+from .node import FREED, LEAF, Nowhere, drop_met, met, new, serial
 from .tensor import Size, Tensor
 
 _preparing = threading.Lock()
@@ -95,6 +95,9 @@ class Sweep:
                         else:
                             stack.append(x)
                 node = following
+        if met:
+            drop_met(self.roots)
+            return self._prepare(captures)
         self._many, self._leaf_counts = many, leaves
         if captures is None:
             self._needed = None

@@ -230,28 +230,32 @@ def finish(op, t, ins, attrs):
 
 
 def _finish(op, t, ins, attrs):
+    if state.special and (local.inference or not local.grad):
+        return _unrecorded(op, t, ins)
     tracked = False
     for x in ins if op.edges == len(ins) else ins[: op.edges]:
         if x is not None and x._g is not None:
             tracked = True
             break
-    if state.special:
-        if local.inference:
-            t._g = _borrowed(op, t)
-            if t._v is None:
-                t._v = INFERENCE
-            return t
-        if not local.grad:
-            t._g = _borrowed(op, t)
-            if tracked and door.observer is not None:
-                door.observer.cut(ins, t, "no_grad")
-            return t
     if tracked and dtypes.of(t._a).category >= 2:
         record(op, t, ins, attrs)
         if state.special and local.anomaly:
             _note_forward(t)
         return t
     t._g = None
+    return t
+
+
+def _unrecorded(op, t, ins):
+    """A result under no_grad or inference_mode. The edges of its inputs are not looked at closely:
+    that could make nodes.
+    """
+    t._g = _borrowed(op, t)
+    if local.inference:
+        if t._v is None:
+            t._v = INFERENCE
+    elif door.observer is not None and any(x is not None and x.requires_grad for x in ins[: op.edges]):
+        door.observer.cut(ins, t, "no_grad")
     return t
 
 
@@ -343,13 +347,11 @@ def _finish_many(op, arrays, ins, attrs):
             _join_views(t, ins[0])
         outs.append(t)
     outs = tuple(outs)
-    tracked = any(x is not None and x._g is not None for x in ins[: op.edges])
     if state.special and (local.inference or not local.grad):
         for t in outs:
-            t._g = _borrowed(op, t)
-        if tracked and door.observer is not None and not local.inference:
-            door.observer.cut(ins, outs[0], "no_grad")
+            _unrecorded(op, t, ins)
         return outs
+    tracked = any(x is not None and x._g is not None for x in ins[: op.edges])
     if not tracked:
         return outs
     node = new(op.node)
@@ -397,8 +399,9 @@ def _join_views(t, source):
     """One of several views that one operation made: it may not be modified in place."""
     _share(t, source)
     if t._view is not None:
+        base, before = t._view
         recorded = not state.special or _made_in() == "default"
-        t._view = (t._view[0], "multi") if recorded else t._view
+        t._view = (base, "multi") if recorded and before != "inference" else t._view
 
 
 # ---------------------------------------------------------------- running a node backwards
@@ -615,9 +618,9 @@ def paired(op):
         t = new(Tensor)
         t._a = o
         t._v = t._view = None
-        ga, gb = input._g, other._g
         if state.special or not plain:
             return finish(op, t, (input, other), attrs)
+        ga, gb = input._g, other._g
         if ga is None and gb is None:
             t._g = None
             return t

@@ -63,6 +63,9 @@ class Detached(int):
     def __ne__(self, other):
         return self is not other
 
+    def __bool__(self):
+        return True
+
 
 class Node:
     """One recorded operation. ``name()``, ``next_functions``, hooks and saved values as in PyTorch.
@@ -171,8 +174,33 @@ class Nowhere(Node):
 
     __slots__ = ()
 
+    @property
+    def mark(self):
+        """Read by a sweep that meets such an edge, which is how the sweep learns of it."""
+        met.append(self)
+
+    @mark.setter
+    def mark(self, token):
+        pass
+
     def run(self, g, F):
         return ()
+
+
+met = []
+
+
+def drop_met(roots):
+    """Undefine the edges below ``roots`` that lead nowhere, as they are in PyTorch."""
+    met.clear()
+    stack, known = [x.node if x._kind == 1 else x for x in roots], set()
+    while stack:
+        node = stack.pop()
+        if node in known or node._kind != 0:
+            continue
+        known.add(node)
+        node.e = tuple(None if x.__class__ is Nowhere else x for x in node.e)
+        stack += [x.node if x._kind == 1 else x for x in node.e if x is not None]
 
 
 def nowhere(array):

@@ -254,7 +254,7 @@ class Tensor:
     def data(self, value):
         if not isinstance(value, Tensor):
             raise TypeError(f"Variable data has to be a tensor, but got {type(value).__name__}")
-        if self._g is LEAF and dtypes.of(value._a).category < 2:
+        if edge_now(self) is LEAF and dtypes.of(value._a).category < 2:
             raise RuntimeError(
                 "data set to a tensor that requires gradients must be floating point or complex "
                 "dtype"

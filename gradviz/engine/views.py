@@ -158,6 +158,12 @@ def bump(tensor):
     if cell is None:
         tensor._v = [1, None]
     elif cell is INFERENCE:
+        if not (state.special and local.inference):
+            raise RuntimeError(
+                "Inplace update to inference tensor outside InferenceMode is not allowed.You can "
+                "make a clone to get a normal tensor before doing inplace update.See "
+                "https://github.com/pytorch/rfcs/pull/17 for more details."
+            )
         return
     else:
         cell[0] += 1
@@ -194,13 +200,6 @@ _VIEW_OF_LEAF_ERROR = (
 def check_inplace(tensor, tracked):
     """Raise where PyTorch forbids modifying ``tensor``."""
     __tracebackhide__ = True
-    if tensor._v is INFERENCE and not (state.special and local.inference):
-        raise RuntimeError(
-            "Inplace update to inference tensor outside InferenceMode is not allowed.You can make "
-            "a clone to get a normal "
-            "tensor before doing inplace update.See https://github.com/pytorch/rfcs/pull/17 for "
-            "more details."
-        )
     if not tracked:
         return
     view = tensor._view
@@ -250,7 +249,7 @@ def check_overlap(target, source):
         return
     a, b = pointer(target), pointer(source)
     if a == b and target.nbytes == source.nbytes:
-        overlaps = target.strides != source.strides
+        overlaps = _steps(target) != _steps(source)
     else:
         overlaps = a < b + source.nbytes and b < a + target.nbytes
     if overlaps:
@@ -260,10 +259,14 @@ def check_overlap(target, source):
         )
 
 
+def _steps(array):
+    return [(s, n) for s, n in zip(array.strides, array.shape, strict=True) if n > 1]
+
+
 def _is_dense(array):
     """No gaps and no element twice."""
     step = array.itemsize
-    for s, n in sorted((s, n) for s, n in zip(array.strides, array.shape, strict=True) if n > 1):
+    for s, n in sorted(_steps(array)):
         if s != step:
             return False
         step *= n
@@ -292,6 +295,10 @@ def _refuse_view(tensor, made_in, indirect):
     raise RuntimeError(f"{start} {why}")
 
 
+# these may write an element twice
+_IDEMPOTENT = {"FillBackward2", "FillBackward3", "ZeroBackward0", "MaskedFillBackward0"}
+
+
 def write(op, ins, attrs=()):
     """The in-place twin of ``op``: compute, write into ``ins[0]``, count its version, rebase its
     history.
@@ -302,7 +309,8 @@ def write(op, ins, attrs=()):
     )
     check_inplace(self, tracked)
     array = self._a
-    check_expanded(array)
+    if op.node.__name__ not in _IDEMPOTENT:
+        check_expanded(array)
     for x in ins[1:]:
         if x is not None and x is not self and x._v is not None and x._v is self._v:
             check_overlap(array, x._a)

@@ -1,6 +1,7 @@
 """Run one source text on an engine, statement by statement, and write down all that a person could see."""
 
 import math
+import re
 import warnings
 
 PRELUDE = '''
@@ -69,12 +70,23 @@ def values(t):
     return [str(t.dtype).split(".")[-1], list(t.shape), plain(t.detach().reshape(-1).tolist())]
 
 
+def derived(statements):
+    """Names made of gradients or of inference tensors: how many writes they took is PyTorch's own affair."""
+    found = set()
+    for statement in statements:
+        made, _, source = statement.partition(" = ")
+        words = set(re.findall(r"[A-Za-z]\w*", source)) | ({"d"} if "inference_mode()" in statement else set())
+        if any(re.fullmatch(r"d\d*", w) or w in found for w in words):
+            found |= {n for n in re.findall(r"[vd]\d+", made)}
+    return found
+
+
 def describe(name, t, with_graph=True):
     """Every property of a tensor that the two engines share; of a gradient (d…) its values."""
     seen = {"values": attempt(lambda: values(t)), "grad mode": [t.requires_grad, attempt(lambda: t.is_leaf)]}
     if name[0] == "d":
         return seen
-    for name in ("_version", "output_nr", *(["retains_grad"] if seen["grad mode"] == [True, False] else [])):
+    for name in ("_version","output_nr", *(["retains_grad"] if seen["grad mode"] == [True, False] else [])):
         seen[name] = attempt(lambda name=name: getattr(t, name))
     seen["stride"] = list(t.stride()) if t._is_view() and all(n > 1 for n in t.shape) else None
     seen["_is_view"] = t._is_view()
@@ -105,6 +117,8 @@ def observe(torch, statements, with_graph=True):
             except Exception as error:  # noqa: BLE001
                 errors.append([k, *first_line(error)])
         tensors = {n: describe(n, t, with_graph) for n, t in named(scope, torch.Tensor)}
+        for name in derived(statements) & set(tensors):
+            tensors[name].pop("_version", None)
     seen = {"errors": errors, "log": plain(scope["log"]), "tensors": tensors}
     scope.clear()
     return seen
