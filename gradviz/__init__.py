@@ -122,9 +122,10 @@ def can_cast(from_, to):
 
 
 def typename(obj):
-    """The type of a tensor or object as text."""
+    """The type of a tensor or object as text: ``torch.FloatTensor``, ``int``."""
+    if isinstance(obj, Tensor):
+        return f"torch.{obj.dtype.type_name}"
+    cls = type(obj)
     return (
-        f"torch.{obj.dtype.type_name}"
-        if isinstance(obj, Tensor)
-        else f"{type(obj).__module__}.{type(obj).__qualname__}"
+        cls.__qualname__ if cls.__module__ == "builtins" else f"{cls.__module__}.{cls.__qualname__}"
     )
