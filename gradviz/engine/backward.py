@@ -458,7 +458,7 @@ def grad(
     __tracebackhide__ = True
     outputs, inputs = _as_tuple(outputs), _as_tuple(inputs)
     if not inputs:
-        raise ValueError("grad requires non-empty inputs.")
+        raise RuntimeError("`inputs` argument to `grad()` cannot be empty.")
     if materialize_grads:
         if allow_unused is False:
             raise ValueError(
