@@ -24,7 +24,7 @@ VIEWS = 12
 class Session:
     """Follows cells from ``begin`` to ``end``; ``cell_of(filename)`` gives an execution count.
 
-    ``seen`` has every finding so far by its key, the newest of each.
+    ``seen`` has every finding so far by its key, the newest of each; leaks only while they last.
     """
 
     def __init__(self, cell_of: Callable[[str], int | None]):
@@ -95,7 +95,8 @@ class Session:
         self.running = False
         with self._lock:
             findings = self._settle(roots, error)
-        self.seen |= {finding_key(finding): finding for finding in findings}
+        stays = {key: one for key, one in self.seen.items() if not one.kind.startswith("leak.")}
+        self.seen = stays | {finding_key(finding): finding for finding in findings}
         self._push(last=True)
         return findings
 
@@ -118,7 +119,7 @@ class Session:
                 follower.look()
                 follower.follow()
         finally:
-            (getattr(self.source, "release", None) or self.source._release)()
+            self.source.release()
 
     def _followers(self):
         return [follower for follower in self.views.values() if follower is not None]
