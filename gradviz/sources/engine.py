@@ -252,13 +252,13 @@ class EngineSource:
                     *self.failures[-FAILURES:],
                     failure(self, error, self.recorder.trace.cell),
                 ]
-            self._release()
+            self.release()
 
     def case(self, roots: Roots):
         """The evidence after a cell, for one call of the doctor."""
         return evidence.case(self, walk(roots, Interest()), roots)
 
-    def _release(self):
+    def release(self):
         """Drop everything of the person's that a settle needed."""
         self.found = self.error = None
         self.rows.arrays, self.rows.tensors, self.rows.results = {}, {}, {}
