@@ -173,10 +173,9 @@ class Tensor:
         """Keep the gradient of this result in ``.grad``. RuntimeError for an untracked tensor;
         nothing for a leaf.
         """
-        g = self._g
-        if g is None:
+        if not self.requires_grad:
             raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
-        if g is LEAF or g.__class__ is Nowhere or hooks.is_retained(self):
+        if not is_result(edge_now(self)) or hooks.is_retained(self):
             return
         hooks.set_retain(self)
         if door.observer is not None:
@@ -236,6 +235,8 @@ class Tensor:
                 self._v[0] = Detached(self._v[0])
             else:
                 self._v = [Detached(0), None]
+            if self._v[1]:
+                _tell_views(self, False)
         self._g = None
         return self
 
@@ -443,7 +444,7 @@ def _tell_views(base, requires_grad):
     for ref in base._v[1]:
         view = ref()
         g = None if view is None else edge_now(view)
-        if view is not None and view._base is base and (g.__class__ is Nowhere or g is None):
+        if view is not None and view._base is base and not is_result(g) and g is not LEAF:
             view._g = nowhere(view._a) if requires_grad else None
 
 

@@ -140,7 +140,7 @@ def regenerate(view):
     node.e = (base if g is LEAF else g,)
     node.s = ()
     node.at = (*inner, outer)
-    view._g = node
+    view._g, view._stale = node, None
     if old is not None and old is not LEAF:
         move_retain(view, old, node)
     return node
@@ -218,12 +218,15 @@ def check_expanded(array):
     """Several elements of an expanded tensor are one memory location: writing there is refused."""
     __tracebackhide__ = True
     if any(s == 0 and n > 1 for s, n in zip(array.strides, array.shape, strict=True)):
-        error = RuntimeError(
-            "unsupported operation: more than one element of the written-to tensor refers to a "
-            "single memory location. "
-            "Please clone() the tensor before performing the operation."
-        )
-        raise advised(error, "expanded", shape=array.shape)
+        _refuse_expanded(array.shape)
+
+
+def _refuse_expanded(shape):
+    error = RuntimeError(
+        "unsupported operation: more than one element of the written-to tensor refers to a single "
+        "memory location. Please clone() the tensor before performing the operation."
+    )
+    raise advised(error, "expanded", shape=shape)
 
 
 _REFUSED = {
@@ -249,7 +252,7 @@ def check_overlap(target, source):
         return
     a, b = pointer(target), pointer(source)
     if a == b and target.nbytes == source.nbytes:
-        overlaps = _steps(target) != _steps(source)
+        overlaps = target.ndim != source.ndim or _steps(target) != _steps(source)
     else:
         overlaps = a < b + source.nbytes and b < a + target.nbytes
     if overlaps:
@@ -431,6 +434,8 @@ class CopySlices(Node):
             freed(self)
         inner, outer = self.at
         function = self.s[0]
+        if any(s == 0 and n > 1 for n, s in zip(inner[0], inner[1], strict=True)):
+            _refuse_expanded(inner[0])
         if F is RAW:
             return self._run_arrays(g, function, inner, outer)
         part = F.strided_gather(g, inner, outer)

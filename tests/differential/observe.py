@@ -88,7 +88,6 @@ def describe(name, t, with_graph=True):
         return seen
     for name in ("_version","output_nr", *(["retains_grad"] if seen["grad mode"] == [True, False] else [])):
         seen[name] = attempt(lambda name=name: getattr(t, name))
-    seen["stride"] = list(t.stride()) if t._is_view() and all(n > 1 for n in t.shape) else None
     seen["_is_view"] = t._is_view()
     seen["is_inference"] = t.is_inference()
     seen["grad"] = attempt(lambda: None if t.grad is None else [values(t.grad), with_graph and t.grad.requires_grad])
@@ -118,7 +117,8 @@ def observe(torch, statements, with_graph=True):
                 errors.append([k, *first_line(error)])
         tensors = {n: describe(n, t, with_graph) for n, t in named(scope, torch.Tensor)}
         for name in derived(statements) & set(tensors):
-            tensors[name].pop("_version", None)
+            for what in ("_version", "_is_view"):
+                tensors[name].pop(what, None)
     seen = {"errors": errors, "log": plain(scope["log"]), "tensors": tensors}
     scope.clear()
     return seen

@@ -44,12 +44,16 @@ def program(seed, length=8):
     return lines
 
 
+def _numbers(t):
+    return [f"{x:.6f}" for x in t.reshape(-1).tolist()]
+
+
 def state(t):
     """What a person can see of a tensor."""
     grad_fn = type(t.grad_fn).__name__ if t.grad_fn is not None else None
     return (
-        tuple(t.shape), [round(float(x), 6) for x in t.detach().reshape(-1).tolist()], t.requires_grad, t.is_leaf, t._version, grad_fn,
-        t._is_view(), t.is_contiguous(), t.stride() if t.numel() else None,
+        tuple(t.shape), _numbers(t.detach()), t.requires_grad, t.is_leaf, t._version, grad_fn,
+        t._is_view(), t.is_contiguous(), [s for s, n in zip(t.stride(), t.shape, strict=True) if n > 1],
     )  # fmt: skip
 
 
@@ -84,7 +88,7 @@ def _gradients(torch, scope, names):
                 continue
             leaves = [scope[m] for m in names if scope[m].requires_grad and scope[m].is_leaf]
             got = torch.autograd.grad(t.sum(), leaves, retain_graph=True, allow_unused=True)
-            found[n] = [None if g is None else [round(float(x), 6) for x in g.reshape(-1).tolist()] for g in got]
+            found[n] = [None if g is None else _numbers(g) for g in got]
         except Exception as error:  # noqa: BLE001
             found[n] = f"{type(error).__name__}: {str(error).splitlines()[0]}"
     return found
