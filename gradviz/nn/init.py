@@ -7,8 +7,10 @@ import math
 import warnings
 
 from ..backend import xp
+from ..engine.dispatch import wrap
 from ..engine.modes import no_grad
 from ..ops.declare import FUNCTIONS
+from ..ops.random import normal_array, uniform_array
 
 _LINEAR = frozenset(
     (
@@ -65,13 +67,38 @@ def trunc_normal_(tensor, mean=0.0, std=1.0, a=-2.0, b=2.0, generator=None):
             "values may be incorrect.",
             stacklevel=2,
         )
-    low, high = ((1.0 + math.erf((x - mean) / std / math.sqrt(2.0))) / 2.0 for x in (a, b))
     with no_grad():
-        tensor.uniform_(2 * low - 1, 2 * high - 1, generator=generator)
-        tensor.erfinv_()
-        tensor.mul_(std * math.sqrt(2.0))
-        tensor.add_(mean)
-        return tensor.clamp_(min=a, max=b)
+        inside = _normal_below((b - mean) / std) - _normal_below((a - mean) / std)
+        draw = _redrawn_normal if inside > 0.3 else _accepted_uniform
+        return tensor.copy_(wrap(draw(tensor._a, mean, std, a, b, generator)))
+
+
+def _normal_below(x):
+    return (1.0 + math.erf(x / math.sqrt(2.0))) / 2.0
+
+
+def _redrawn_normal(array, mean, std, a, b, generator):
+    """Normal numbers, those outside drawn again."""
+    kind = array.dtype.type
+    out = normal_array(array.size, array.dtype, generator, mean, std).reshape(array.shape)
+    while (outside := (out < kind(a)) | (out > kind(b))).any():
+        fresh = normal_array(array.size, array.dtype, generator, mean, std).reshape(array.shape)
+        out = xp.where(outside, fresh, out)
+    return out
+
+
+def _accepted_uniform(array, mean, std, a, b, generator):
+    """Uniform numbers, each accepted with the probability that the normal density gives it."""
+    peak = -0.5 * ((max(a, min(mean, b)) - mean) / std) ** 2
+    out, pending = array, xp.ones(array.shape, bool)
+    while pending.any():
+        drawn = uniform_array(array.size, array.dtype, generator, a, b).reshape(array.shape)
+        out = xp.where(pending, drawn, out)
+        density = -0.5 * ((drawn - mean) / std) ** 2 - peak
+        chance = uniform_array(array.size, array.dtype, generator).reshape(array.shape)
+        with xp.errstate(divide="ignore"):
+            pending = pending & (xp.log(chance) > density)
+    return out
 
 
 def constant_(tensor, val):
@@ -115,8 +142,6 @@ def dirac_(tensor, groups=1):
 
 
 def _copy(tensor, values):
-    from ..engine.dispatch import wrap
-
     with no_grad():
         return tensor.copy_(wrap(values))
 

@@ -10,7 +10,7 @@ from ...engine.dispatch import wrap
 from ...engine.tensor import wrap_dim
 from ...ops import activation as table
 from ...ops.declare import FUNCTIONS, declare, public
-from ...ops.random import uniform_array
+from ...ops.random import default_generator
 from ...ops.reduce import log_softmax as _log_softmax
 from ...ops.reduce import softmax as _softmax
 
@@ -88,7 +88,8 @@ rrelu_op = declare(
 def rrelu(input, lower=1.0 / 8, upper=1.0 / 3, training=False, inplace=False):
     """``leaky_relu`` with slopes drawn from [lower, upper] in training, their mean otherwise."""
     if training:
-        drawn = uniform_array(int((input._a <= 0).sum()), input._a.dtype, None, lower, upper)
+        count = int((input._a <= 0).sum())
+        drawn = default_generator.doubles(count) * (upper - lower) + lower
         noise = xp.ones(input._a.shape, input._a.dtype)
         noise[input._a <= 0] = drawn
         return _apply(rrelu_op, input, (noise,), inplace)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 import warnings
 
+from ...backend import xp
 from ...engine.dispatch import TENSOR, Tensor, wrap
 from ...engine.dtypes import from_np, scalar_name
 from ...ops import loss as table
-from ...ops.declare import FUNCTIONS, public
+from ...ops.declare import FUNCTIONS, declare, public
 from ...ops.loss import reduction_code
 from ...ops.shape import broadcast_tensors
 
@@ -239,6 +240,17 @@ def _by_class(weight, ndim, dim):
     return weight.view([-1 if d == dim else 1 for d in range(ndim)])
 
 
+divided = declare(
+    "div_number",
+    lambda x, value: xp.asarray(x / x.dtype.type(value)),
+    "self",
+    "value",
+    node="DivBackward1",
+    formula="g / value",
+    self=lambda F, g, value: g / value,
+)
+
+
 def _probabilities(input, target, weight, code, smoothing, dim):
     _check_smoothing(smoothing)
     log_p = TENSOR.log_softmax(input, dim)
@@ -251,7 +263,7 @@ def _probabilities(input, target, weight, code, smoothing, dim):
         return -weighted.sum(dim)
     if code == 2:
         return -weighted.sum()
-    return -weighted.sum() / (input.numel() // input.shape[dim])
+    return divided(-weighted.sum(), input.numel() // input.shape[dim])
 
 
 def _smoothed(input, target, weight, reduction, ignore_index, smoothing, dim):

@@ -97,4 +97,6 @@ def clip_grad_value_(parameters, clip_value, foreach=None):
         if grad is not None:
             kind = grad._a.dtype.type
             xp.clip(grad._a, kind(-bound), kind(bound), out=grad._a)
+            # two bounds are two writes
+            bump(grad)
             bump(grad)

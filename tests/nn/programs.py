@@ -1,0 +1,389 @@
+"""The programs that both engines run: name -> text that sets ``result``."""
+
+# ruff: noqa: E501 (the programs are lists of text)
+
+PROGRAMS = {}
+
+
+def add(family, *codes):
+    """Programs named by their family and text."""
+    for code in codes:
+        PROGRAMS[f"{family}: {code[:90]}"] = code
+
+
+def each(family, template, values):
+    """One program a value."""
+    for value in values:
+        PROGRAMS[f"{family}: {value}"] = template.replace("@", value)
+
+
+# ---------------------------------------------------------------- functions and their derivatives
+each(
+    "activation",
+    "result = derivatives(lambda x: F.@, [(3, 4)])",
+    """relu(x) relu6(x) elu(x,0.7) selu(x) celu(x,1.3) leaky_relu(x,0.2) gelu(x) gelu(x,approximate="tanh")
+    silu(x) mish(x) hardtanh(x,-0.5,0.7) hardsigmoid(x) hardswish(x) softplus(x,2,3) hardshrink(x)
+    softshrink(x) logsigmoid(x) softsign(x) tanhshrink(x) threshold(x,0.1,5.0) glu(x,1) softmax(x,0)
+    log_softmax(x,1) softmin(x,1) normalize(x,dim=0)""".split(),
+)
+each(
+    "pointwise loss",
+    "result = [derivatives(lambda x, y: F.@(x, y.detach(), reduction=r), [(3, 4), (3, 4)]) "
+    "for r in ('mean', 'sum', 'none')]",
+    "mse_loss l1_loss smooth_l1_loss huber_loss soft_margin_loss poisson_nll_loss".split(),
+)
+each(
+    "convolution",
+    "result = derivatives(lambda x, w, b: F.@, [(2, 4, 7, 6), (6, 4, 3, 3), (6,)])",
+    """conv2d(x,w,b) conv2d(x,w,b,stride=2) conv2d(x,w,b,padding=1) conv2d(x,w,b,padding="same")
+    conv2d(x,w,b,dilation=2) conv2d(x,w,b,stride=2,padding=2,dilation=2) conv2d(x[:,:2],w[:,:1],b,groups=2)
+    conv_transpose2d(x,w[:4],b[:4]) conv_transpose2d(x,w[:4],b[:4],stride=2,output_padding=1)
+    conv_transpose2d(x,w[:4],None,groups=2,padding=1)""".split(),
+)
+each(
+    "other dimensions",
+    "result = derivatives(@)",
+    (
+        "lambda x, w, b: F.conv1d(x, w, b, 2, 1), [(2, 3, 9), (5, 3, 3), (5,)]",
+        "lambda x, w: F.conv3d(x, w, None, 1, 1), [(1, 2, 3, 4, 4), (3, 2, 2, 2, 2)]",
+        "lambda x, w: F.conv_transpose1d(x, w, stride=2), [(2, 3, 5), (3, 2, 3)]",
+        "lambda x: F.unfold(x, 2, stride=2, padding=1), [(2, 3, 5, 6)]",
+        "lambda x: F.fold(x, (5, 6), (2, 3)), [(2, 12, 16)]",
+        "lambda x: F.pad(x, (1, 2, 2, 1), 'reflect'), [(1, 2, 4, 5)]",
+        "lambda x: F.pad(x, (1, 2, 2, 1), 'replicate'), [(1, 2, 4, 5)]",
+        "lambda x: F.pad(x, (-1, 2, 0, -1), value=3.0), [(3, 4)]",
+    ),
+)
+each(
+    "pooling",
+    "result = derivatives(lambda x: F.@, [(2, 3, 7, 8)])",
+    """max_pool2d(x,2) max_pool2d(x,3,2,1) max_pool2d(x,3,2,ceil_mode=True) max_pool2d(x,2,1,0,2)
+    avg_pool2d(x,2) avg_pool2d(x,3,2,1) avg_pool2d(x,3,2,1,count_include_pad=False)
+    avg_pool2d(x,3,2,ceil_mode=True) avg_pool2d(x,2,divisor_override=3) adaptive_avg_pool2d(x,(3,1))
+    adaptive_avg_pool2d(x,1) adaptive_max_pool2d(x,3) lp_pool2d(x.abs(),2,2) max_pool1d(x[0],3)
+    avg_pool1d(x[0],3,2) max_pool3d(x,2) adaptive_max_pool1d(x[0],3)""".split(),
+)
+each(
+    "normalisation",
+    "result = derivatives(lambda x, w, b: F.@, [(3, 4, 5), (4,), (4,)])",
+    """batch_norm(x,None,None,w,b,True) batch_norm(x,w.detach(),b.detach().abs(),w,b) group_norm(x,2,w,b)
+    instance_norm(x,weight=w,bias=b) layer_norm(x,(4,5)) rms_norm(x,(5,)) local_response_norm(x,3)
+    layer_norm(x.transpose(1,2),(4,),w,b)""".split(),
+)
+each(
+    "images",
+    "result = derivatives(lambda x: F.@, [(2, 4, 4, 6)])",
+    """pixel_shuffle(x,2) pixel_unshuffle(x,2) channel_shuffle(x,2) interpolate(x,scale_factor=2)
+    interpolate(x,size=(3,4),mode="bilinear") interpolate(x,scale_factor=1.5,mode="bicubic")
+    interpolate(x,size=7,mode="bilinear",align_corners=True) interpolate(x,scale_factor=2,mode="nearest-exact")
+    interpolate(x,size=(3,3),mode="bilinear",antialias=True)""".split(),
+)
+add(
+    "images",
+    "result = [derivatives(lambda x, g: F.grid_sample(x, g * 1.3, m, p, a), [(2, 2, 4, 5), (2, 3, 4, 2)], "
+    "second=False) for m in ('bilinear', 'nearest') for p in ('zeros', 'border', 'reflection') "
+    "for a in (True, False)]",
+    "result = derivatives(lambda t: F.affine_grid(t, (2, 1, 3, 4)), [(2, 2, 3)])",
+)
+add(
+    "attention",
+    "result = derivatives(lambda q, k, v: F.scaled_dot_product_attention(q, k, v), [(2, 2, 4, 3)] * 3, second=False)",
+    "result = derivatives(lambda q, k, v: F.scaled_dot_product_attention(q, k, v, is_causal=True), "
+    "[(2, 2, 4, 3)] * 3, second=False)",
+    "result = summary(F.scaled_dot_product_attention(torch.randn(2, 4, 3), torch.randn(2, 5, 3), "
+    "torch.randn(2, 5, 3), torch.tensor([[False] * 5, [True] * 5, [True, False] * 2 + [True], [True] * 5])))",
+)
+add(
+    "embedding",
+    "result = derivatives(lambda w: F.embedding(torch.tensor([[1, 2, 2], [0, 5, 4]]), w, padding_idx=2), [(6, 3)])",
+    "result = [derivatives(lambda w: F.embedding_bag(torch.tensor([1, 2, 2, 0, 5, 4]), w, torch.tensor([0, 2, 2]), "
+    "mode=m), [(6, 3)], second=False) for m in ('sum', 'mean', 'max')]",
+)
+add(
+    "classes",
+    "x = torch.randn(5, 3); y = torch.tensor([0, 2, 1, 1, 0]); w = torch.tensor([1.0, 2.0, 0.5])\n"
+    "result = [summary(F.cross_entropy(x, y, weight=v, ignore_index=i, label_smoothing=s, reduction=r)) "
+    "for v in (None, w) for i in (-100, 1) for s in (0.0, 0.1) for r in ('mean', 'sum', 'none')]",
+    "result = derivatives(lambda x: F.cross_entropy(x, torch.tensor([0, 2, 1])), [(3, 4)])",
+    "result = derivatives(lambda x: F.cross_entropy(x, torch.tensor([[0, 2], [1, 1]])), [(2, 3, 2)])",
+    "result = derivatives(lambda x: F.cross_entropy(x, torch.tensor([[[0, 2]], [[1, 1]]])), [(2, 3, 1, 2)])",
+    "result = derivatives(lambda x, t: F.cross_entropy(x, t.softmax(1), label_smoothing=0.2), [(3, 4), (3, 4)])",
+    "result = derivatives(lambda x: F.binary_cross_entropy(x.sigmoid(), torch.eye(3).double()), [(3, 3)])",
+    "result = derivatives(lambda x: F.binary_cross_entropy_with_logits(x, torch.eye(3).double(), "
+    "pos_weight=torch.tensor([1.0, 2.0, 3.0]).double()), [(3, 3)])",
+    "result = [summary(F.kl_div(torch.randn(3, 4).log_softmax(1), torch.rand(3, 4), reduction=r)) "
+    "for r in ('mean', 'batchmean', 'sum', 'none')]",
+    "t = torch.tensor([[1, 2, 2, 0], [3, 1, 0, 0], [1, 1, 1, 1]])\n"
+    "result = [derivatives(lambda x: F.ctc_loss(x.log_softmax(2), t, (7, 6, 7), (3, 2, 4), reduction=r), "
+    "[(7, 3, 5)], second=False) for r in ('mean', 'sum', 'none')]",
+    "result = [summary(F.multi_margin_loss(torch.randn(3, 4), torch.tensor([0, 1, 3]))), "
+    "summary(F.multilabel_margin_loss(torch.randn(2, 4), torch.tensor([[3, 0, -1, 1], [1, -1, 0, 0]]))), "
+    "summary(F.triplet_margin_loss(*torch.randn(3, 2, 3), swap=True)), "
+    "summary(F.cosine_embedding_loss(*torch.randn(2, 3, 4), torch.tensor([1, -1, 1]))), "
+    "summary(F.gaussian_nll_loss(torch.randn(3, 2), torch.randn(3, 2), torch.rand(3, 2), full=True)), "
+    "summary(F.margin_ranking_loss(torch.randn(3), torch.randn(3), torch.tensor([1, -1, 1])))]",
+)
+
+# ---------------------------------------------------------------- modules
+each(
+    "layer",
+    "m = nn.@\nresult = layer(m, torch.randn(4, 3, requires_grad=True))",
+    """Linear(3,2) Linear(3,2,bias=False) LazyLinear(2)
+    Sequential(nn.Linear(3,4),nn.ReLU(),nn.Linear(4,1)) BatchNorm1d(3) BatchNorm1d(3,affine=False) LayerNorm(3)
+    RMSNorm(3) PReLU() Dropout(0.5) AlphaDropout(0.3) RReLU() GELU() Softmax(dim=1) Threshold(0.1,2) Hardtanh()
+    ELU(0.5) GLU(0) RNNCell(3,2) LSTMCell(3,2) GRUCell(3,2) LazyBatchNorm1d()""".split(),
+)
+each(
+    "image layer",
+    "m = nn.@\nresult = layer(m, torch.randn(2, 4, 6, 6, requires_grad=True))",
+    """Conv2d(4,3,3,padding=1) Conv2d(4,4,(3,2),padding="same",padding_mode="circular") ConvTranspose2d(4,2,2,stride=2)
+    LazyConv2d(3,2) MaxPool2d(2) AvgPool2d(3,2,1) AdaptiveAvgPool2d((1,2)) BatchNorm2d(4) InstanceNorm2d(4,affine=True)
+    GroupNorm(2,4) Dropout2d(0.5) Upsample(scale_factor=2) Flatten() PixelShuffle(2) ReflectionPad2d(1)
+    ZeroPad2d((1,2,0,1)) LocalResponseNorm(2)""".split(),
+)
+each(
+    "sequence layer",
+    "m = nn.@\nresult = layer(m, torch.randn(5, 2, 4, requires_grad=True))",
+    """RNN(4,3) RNN(4,3,nonlinearity="relu") LSTM(4,3) LSTM(4,3,2,bidirectional=True,batch_first=True)
+    LSTM(4,3,proj_size=2) LSTM(4,3,2,dropout=0.5) GRU(4,3) GRU(4,3,2,bias=False)
+    TransformerEncoderLayer(4,2,8) TransformerEncoderLayer(4,2,8,norm_first=True,activation="gelu")
+    TransformerEncoder(nn.TransformerEncoderLayer(4,2,8,dropout=0.0),2)""".split(),
+)
+add(
+    "attention layer",
+    "m = nn.MultiheadAttention(4, 2); x = torch.randn(3, 2, 4, requires_grad=True); result = layer(m, x, x, x)",
+    "m = nn.MultiheadAttention(4, 2, add_bias_kv=True, add_zero_attn=True, batch_first=True)\n"
+    "x = torch.randn(3, 2, 4); out, w = m(x, x, x, average_attn_weights=False); result = [summary(out), summary(w)]",
+    "m = nn.MultiheadAttention(4, 2, kdim=3, vdim=5)\n"
+    "result = layer(m, torch.randn(3, 2, 4), torch.randn(6, 2, 3), torch.randn(6, 2, 5))",
+    "m = nn.Transformer(4, 2, 1, 1, 8, dropout=0.0)\n"
+    "result = [summary(m(torch.randn(3, 2, 4), torch.randn(2, 2, 4))), len(list(m.parameters()))]",
+)
+add(
+    "table layer",
+    "m = nn.Embedding(5, 3, padding_idx=1); result = layer(m, torch.tensor([[0, 1], [4, 4]]))",
+    "m = nn.EmbeddingBag(5, 3, mode='max'); result = layer(m, torch.tensor([[0, 1], [4, 4]]))",
+    "m = nn.AdaptiveLogSoftmaxWithLoss(8, 10, [2, 5]); result = layer(m, torch.randn(4, 8), torch.tensor([0, 3, 9, 1]))",
+)
+add(
+    "packed",
+    "m = nn.LSTM(3, 4, 2, bidirectional=True); seqs = [torch.randn(n, 3) for n in (4, 2, 3)]\n"
+    "packed = utils.rnn.pack_sequence(seqs, enforce_sorted=False); out, (h, c) = m(packed)\n"
+    "padded, lengths = utils.rnn.pad_packed_sequence(out)\n"
+    "result = [summary(out.data), out.batch_sizes.tolist(), summary(h), summary(c), summary(padded), lengths.tolist()]",
+)
+each(
+    "starting values",
+    "t = torch.empty(4, 6)\nnn.init.@\nresult = summary(t)",
+    """uniform_(t) normal_(t,1,2) xavier_uniform_(t,2) xavier_normal_(t) kaiming_uniform_(t,nonlinearity="relu")
+    kaiming_normal_(t,mode="fan_out") trunc_normal_(t) trunc_normal_(t,5,1,-1,1) orthogonal_(t) eye_(t) ones_(t) constant_(t,3)""".split(),
+)
+add(
+    "containers",
+    "result = repr(nn.ModuleList([nn.Linear(2, 2), nn.Linear(2, 2), nn.ReLU(), nn.Sequential(nn.ReLU())]))",
+    "result = repr(nn.ModuleDict({'a': nn.ReLU(), 'b': nn.Sequential()}))",
+    "result = repr(nn.ParameterList([torch.ones(2, 3), nn.Parameter(torch.ones(1)), 5]))",
+    "result = repr(nn.ParameterDict({'a': torch.ones(2, 3), 'b': nn.Parameter(torch.ones(1).double())}))",
+    "m = nn.Sequential(nn.Linear(1, 1), nn.ReLU(), nn.Tanh()); m.insert(1, nn.Sigmoid()); del m[0]\n"
+    "result = [repr(m), repr(m[1:]), len(m * 2)]",
+)
+each(
+    "message",
+    "result = message(lambda: @)",
+    (
+        "nn.Linear(2, 2).foo",
+        "nn.Module()(1)",
+        "nn.Linear(2, 2).register_parameter('w', torch.ones(2))",
+        "nn.Linear(2, 2).register_buffer('w', 3)",
+        "nn.Linear(2, 2).add_module('w', 3)",
+        "nn.Linear(2, 2).add_module('weight', nn.ReLU())",
+        "setattr(nn.Linear(2, 2), 'weight', torch.ones(2, 2))",
+        "nn.Linear(2, 2).load_state_dict({'weight': torch.ones(3, 2), 'z': torch.ones(1)})",
+        "nn.Linear(2, 2).load_state_dict({'weight': 3, 'bias': torch.ones(2)})",
+        "nn.Linear(3, 2)(torch.ones(2, 4))",
+        "nn.Linear(3, 2)(torch.ones(2, 3).double())",
+        "nn.Linear(3, 2).to(torch.int64)",
+        "nn.Linear(3, 2).get_submodule('a.b')",
+        "nn.Sequential(nn.ReLU())[3]",
+        "nn.ModuleList(3)",
+        "nn.Parameter([1.0])",
+        "F.nll_loss(torch.randn(3, 2), torch.tensor([0, 1]))",
+        "F.nll_loss(torch.randn(2, 2), torch.tensor([0, 5]))",
+        "F.nll_loss(torch.randn(2, 2), torch.tensor([0.0, 1.0]))",
+        "F.nll_loss(torch.randn(2, 2), torch.tensor([[0], [1]]))",
+        "F.cross_entropy(torch.randn(2, 2), torch.tensor([[0, 1], [1, 0]]))",
+        "F.cross_entropy(torch.randn(2, 3, 4), torch.zeros(2, 5, dtype=torch.int64))",
+        "F.binary_cross_entropy(torch.tensor([2.0]), torch.tensor([1.0]))",
+        "F.binary_cross_entropy(torch.tensor([0.2, 0.1]), torch.tensor([1.0]))",
+        "F.binary_cross_entropy_with_logits(torch.tensor([0.2, 0.1]), torch.tensor([1.0]))",
+        "F.mse_loss(torch.ones(3), torch.ones(3), reduction='x')",
+        "F.dropout(torch.ones(2), 1.5)",
+        "F.conv2d(torch.ones(2, 3, 5, 5), torch.ones(2, 4, 2, 2))",
+        "F.conv2d(torch.ones(2, 3, 5, 5), torch.ones(2, 3, 7, 2))",
+        "F.conv2d(torch.ones(2, 5), torch.ones(2, 3, 7, 2))",
+        "nn.Conv2d(3, 4, 2, groups=2)",
+        "F.max_pool2d(torch.ones(1, 3, 4, 4), 9)",
+        "F.max_pool2d(torch.ones(1, 3, 4, 4), 2, padding=2)",
+        "F.batch_norm(torch.ones(1, 3), torch.zeros(3), torch.ones(3), training=True)",
+        "nn.BatchNorm1d(3)(torch.ones(2, 3, 4, 5))",
+        "nn.BatchNorm2d(3)(torch.ones(2, 4, 5, 5))",
+        "F.layer_norm(torch.ones(2, 3), (4,))",
+        "F.group_norm(torch.ones(2, 3), 2)",
+        "F.embedding(torch.tensor([7]), torch.ones(2, 3))",
+        "F.embedding(torch.tensor([1.0]), torch.ones(2, 3))",
+        "F.one_hot(torch.tensor([1, 5]), 3)",
+        "F.pixel_shuffle(torch.ones(1, 3, 2, 2), 2)",
+        "nn.LSTM(3, 4)(torch.ones(2, 3, 5))",
+        "nn.LSTM(3, 4)(torch.ones(2, 3, 3), (torch.ones(1, 2, 4), torch.ones(1, 3, 4)))",
+        "nn.GRUCell(3, 4)(torch.ones(2, 5))",
+        "nn.MultiheadAttention(5, 2)",
+        "utils.clip_grad_norm_([nn.Parameter(torch.ones(1))], 1.0).item() / 0",
+        "data.random_split([1, 2, 3], [1])",
+        "data.DataLoader([1, 2], shuffle=True, sampler=[0])",
+        "checkpoint.checkpoint(lambda x: x, torch.ones(1), use_reentrant=True, debug=True)",
+        "amp.GradScaler('cpu').update()",
+        "optim.SGD([], lr=0.1)",
+        "optim.SGD(torch.ones(1), lr=0.1)",
+        "optim.SGD([torch.ones(1, requires_grad=True) * 2], lr=0.1)",
+        "optim.SGD([1], lr=0.1)",
+        "optim.SGD([torch.ones(1)], lr=-0.1)",
+        "optim.SGD([torch.ones(1)], nesterov=True)",
+        "optim.SGD({torch.ones(1)}, lr=0.1)",
+        "optim.Adam([torch.ones(1)], betas=(1.0, 0.9))",
+        "optim.RMSprop([torch.ones(1)], alpha=-1)",
+        "optim.LBFGS([{'params': [torch.ones(1)]}, {'params': [torch.ones(1)]}])",
+        "optim.Muon([torch.ones(1)])",
+        "schedules.StepLR(3, 1)",
+        "schedules.OneCycleLR(optim.SGD([torch.ones(1)]), 0.1)",
+    ),
+)
+
+# ---------------------------------------------------------------- behaviour of modules
+add(
+    "behaviour",
+    """seen = []
+m = nn.Linear(2, 1)
+m.register_forward_pre_hook(lambda m, a: seen.append(["pre", len(a)]))
+m.register_forward_hook(lambda m, a, out: seen.append(["forward", summary(out)]))
+m.register_full_backward_pre_hook(lambda m, g: seen.append(["backward pre", summary(g[0])]))
+m.register_full_backward_hook(lambda m, gi, go: seen.append(["backward", summary(gi[0]), summary(go[0])]))
+x = torch.ones(1, 2, requires_grad=True)
+y = m(x)
+y.sum().backward()
+result = [seen, names(y), summary(x.grad), summary(m.weight.grad)]""",
+    """m = nn.Linear(2, 2)
+h = m.register_forward_hook(lambda m, a, out: out * 2)
+m.register_forward_pre_hook(lambda m, a: (a[0] + 1,), prepend=True)
+one = m(torch.ones(1, 2)); h.remove(); two = m(torch.ones(1, 2))
+result = [summary(one), summary(two), len(m._forward_hooks)]""",
+    """m = nn.Linear(2, 2)
+m.register_full_backward_hook(lambda m, gi, go: tuple(g * 3 for g in gi))
+x = torch.ones(1, 2, requires_grad=True); m(x).sum().backward(); result = summary(x.grad)""",
+    """m = nn.Linear(2, 2)
+m.register_forward_hook(lambda m, a, k, out: out + k["extra"], with_kwargs=True)
+m.forward = lambda x, extra: x
+result = summary(m(torch.ones(2), extra=3))""",
+    """import copy, pickle
+m = nn.Sequential(nn.Linear(2, 3), nn.BatchNorm1d(3)); m(torch.randn(4, 2)).sum().backward()
+c = copy.deepcopy(m); p = pickle.loads(pickle.dumps(m))
+result = [[summary(v) for v in n.state_dict().values()] for n in (m, c, p)] + [
+    c[0].weight.grad is not None, c[0].weight is not m[0].weight, list(c.state_dict()) == list(p.state_dict())]""",
+    """m = nn.Linear(2, 2); s = m.state_dict()
+with torch.no_grad():
+    m.weight.fill_(5.0)
+result = [summary(s["weight"]), s["weight"].requires_grad, dict(s._metadata), repr(m.load_state_dict(s))]""",
+    """m = nn.Module()
+m.w = nn.Parameter(torch.ones(2)); m.register_buffer("b", torch.zeros(1)); m.register_buffer("n", torch.zeros(1), persistent=False)
+m.child = nn.Linear(1, 1); m.shared = m.child; m.none = None
+result = [[n for n, _ in m.named_parameters()], [n for n, _ in m.named_buffers()], [n for n, _ in m.named_modules()],
+          [n for n, _ in m.named_children()], list(m.state_dict()), [n for n, _ in m.named_parameters(remove_duplicate=False)]]
+del m.w
+result.append([n for n, _ in m.named_parameters()])""",
+    """m = nn.Sequential(nn.Linear(2, 2), nn.Dropout(), nn.BatchNorm1d(2)).eval()
+result = [[n.training for n in m.modules()], str(m.double()[0].weight.dtype), str(m.half()[2].running_mean.dtype),
+          str(m[2].num_batches_tracked.dtype)]
+m.requires_grad_(False); result.append([p.requires_grad for p in m.parameters()])""",
+    """m = nn.Linear(2, 2); m(torch.ones(1, 2)).sum().backward()
+m.zero_grad(set_to_none=False); one = summary(m.weight.grad); m.zero_grad(); result = [one, m.weight.grad is None]""",
+    """w = nn.Parameter(torch.ones(2)); b = nn.Buffer(torch.ones(1))
+m = nn.Module(); m.b = b
+result = [repr(w), w.requires_grad, w.is_leaf, isinstance(w, nn.Parameter), isinstance(w.data, nn.Parameter), list(m.state_dict())]""",
+    """m = nn.BatchNorm1d(3)
+for k in range(3):
+    m(torch.randn(4, 3) * k)
+before = m.running_mean._version; m.eval(); m(torch.randn(4, 3))
+result = [{k: summary(v) for k, v in m.state_dict().items()}, before]""",
+)
+add(
+    "clipping",
+    """ps = [nn.Parameter(torch.randn(3)) for _ in range(2)]
+for p in ps:
+    p.grad = torch.randn(3) * 10
+n = utils.clip_grad_norm_(ps, 2.0); a = [summary(p.grad) for p in ps]
+m = utils.clip_grad_norm_(ps, 1.0, float("inf")); b = [summary(p.grad) for p in ps]
+utils.clip_grad_value_(ps, 0.3)
+result = [n.item(), m.item(), a, b, [summary(p.grad) for p in ps], [p.grad._version for p in ps]]""",
+    """p = nn.Parameter(torch.ones(1)); p.grad = torch.tensor([float("inf")])
+result = [message(lambda: utils.clip_grad_norm_([p], 1.0, error_if_nonfinite=True)), utils.clip_grad_norm_([], 1.0).item()]""",
+    """m = nn.Linear(2, 3); v = utils.parameters_to_vector(m.parameters()); utils.vector_to_parameters(v * 2, m.parameters())
+result = [summary(v), summary(m.weight), names(v)]""",
+    """m = utils.parametrizations.weight_norm(nn.Linear(3, 2)); y = m(torch.ones(1, 3)); y.sum().backward()
+result = [list(m.state_dict()), summary(y), [summary(p.grad) for p in m.parameters()], type(m).__name__]""",
+    """m = utils.parametrizations.spectral_norm(nn.Linear(3, 4)); result = [list(m.state_dict()), summary(m.weight), summary(m.eval().weight)]""",
+)
+add(
+    "checkpointing",
+    """m = nn.Sequential(nn.Linear(3, 3), nn.Dropout(0.5), nn.Tanh(), nn.Linear(3, 3))
+result = []
+for way in (True, False):
+    x = torch.ones(4, 3, requires_grad=True); torch.manual_seed(3); m.zero_grad()
+    y = checkpoint.checkpoint(m, x, use_reentrant=way); y.sum().backward()
+    result.append([summary(y), summary(x.grad), summary(m[0].weight.grad), names(y)[:1]])
+    m.zero_grad(); checkpoint.checkpoint_sequential(m, 2, x, use_reentrant=way).sum().backward()
+    result.append(summary(m[0].weight.grad))""",
+    """calls = []
+def block(x):
+    calls.append(1)
+    return (x.sin() * x.exp()).tanh()
+x = torch.ones(2, requires_grad=True); y = checkpoint.checkpoint(block, x, use_reentrant=False)
+a = len(calls); y.sum().backward(); b = len(calls); result = [a, b, summary(x.grad)]""",
+    """n = [0]
+def block(x):
+    n[0] += 1
+    return x.sin() if n[0] == 1 else x.sin().exp().cos()[:1]
+def go():
+    checkpoint.checkpoint(block, torch.ones(2, requires_grad=True), use_reentrant=False).sum().backward()
+result = message(go)""",
+    """x = torch.ones(2, requires_grad=True)
+g, = torch.autograd.grad(checkpoint.checkpoint(lambda t: (t ** 3).sum(), x, use_reentrant=False), x, create_graph=True)
+g.sum().backward(); result = [summary(g), summary(x.grad)]""",
+)
+add(
+    "data",
+    """ds = data.TensorDataset(torch.arange(10), torch.arange(10.0)); result = []
+for kw in (dict(batch_size=3), dict(batch_size=4, shuffle=True), dict(batch_size=4, drop_last=True), dict(batch_size=None)):
+    loader = data.DataLoader(ds, **kw)
+    result.append([[b[0].tolist() for b in loader], [b[0].tolist() for b in loader], len(loader), torch.rand(1).item()])""",
+    """result = [list(data.RandomSampler(range(5))), list(data.RandomSampler(range(3), replacement=True, num_samples=40)),
+    list(data.WeightedRandomSampler([1, 2, 3.0], 6)), list(data.SubsetRandomSampler([4, 5, 6])),
+    list(data.BatchSampler(range(5), 2, False)), list(data.DistributedSampler(range(7), 3, 1))]""",
+    """a, b = data.random_split(range(10), [0.3, 0.7], torch.Generator().manual_seed(1))
+c = data.default_collate([{"a": 1, "b": (1.0, [2, 3])}, {"a": 2, "b": (2.0, [4, 5])}])
+result = [a.indices, b.indices, c["a"].tolist(), c["b"][0].tolist(), [t.tolist() for t in c["b"][1]],
+    str(c["b"][0].dtype), (data.TensorDataset(torch.ones(2)) + data.TensorDataset(torch.zeros(1)))[2][0].item()]""",
+)
+add(
+    "mixed precision",
+    """m = nn.Linear(2, 1); x = torch.ones(3, 2)
+with amp.autocast("cpu", dtype=torch.bfloat16):
+    y = m(x); z = F.mse_loss(y.float(), torch.ones(3, 1))
+z.backward(); result = [str(y.dtype), str(z.dtype), str(m.weight.grad.dtype), summary(m.bias.grad)]""",
+    """p = nn.Parameter(torch.tensor(1.0)); opt = optim.SGD([p], lr=0.1); s = amp.GradScaler("cpu", init_scale=4.0, growth_interval=2)
+trace = []
+for k in [2.0, 2.0, float("inf"), 2.0, 2.0]:
+    opt.zero_grad(); s.scale(p * k).backward(); s.step(opt); s.update(); trace.append([p.item(), s.get_scale()])
+result = [trace, s.state_dict()]""",
+    """p = nn.Parameter(torch.tensor(1.0)); opt = optim.SGD([p], lr=0.1); s = amp.GradScaler("cpu", init_scale=8.0)
+s.scale(p * 2).backward(); s.unscale_(opt); a = message(lambda: s.unscale_(opt)); s.step(opt)
+result = [a, message(lambda: s.unscale_(opt)), message(lambda: s.step(opt)), p.item()]""",
+)

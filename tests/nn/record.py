@@ -1,0 +1,23 @@
+"""Write what PyTorch gives for every program to recorded.json: ``python -m tests.nn.record``."""
+
+import json
+
+from tests.nn import programs as layers
+from tests.nn.both import RECORDED, run
+from tests.optim import programs as optimizers
+
+
+def record(programs, path):
+    """Run every program on PyTorch; a program that fails is named."""
+    lines = []
+    for name, code in programs.items():
+        try:
+            lines.append(f"{json.dumps(name)}: {json.dumps(run('torch', code))}")
+        except Exception as error:  # noqa: BLE001
+            print(f"{name}: {type(error).__name__}: {error}")
+    path.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    record(layers.PROGRAMS, RECORDED)
+    record(optimizers.PROGRAMS, RECORDED.parents[1] / "optim" / "recorded.json")
