@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-
 from ..backend import xp
 from ..engine import dtypes
 from ..engine.dispatch import TENSOR, Tensor
@@ -16,7 +15,9 @@ SELU_ALPHA, SELU_SCALE = 1.6732632423543772, 1.0507009873554805
 
 def _softplus(x, beta, threshold):
     scaled = x * x.dtype.type(beta)
-    return xp.where(scaled > threshold, x, xp.log1p(xp.exp(xp.minimum(scaled, threshold))) / beta).astype(x.dtype, copy=False)
+    return xp.where(
+        scaled > threshold, x, xp.log1p(xp.exp(xp.minimum(scaled, threshold))) / beta
+    ).astype(x.dtype, copy=False)
 
 
 softplus = declare("softplus", _softplus, "self", "beta threshold", formula="g · σ(β · self)",
@@ -28,7 +29,9 @@ leaky_relu = declare("leaky_relu", lambda x, slope: xp.where(x > 0, x, x * x.dty
 
 def _elu(x, alpha, scale, input_scale):
     t = x.dtype.type
-    return xp.where(x > 0, x * t(scale), xp.expm1(xp.minimum(x, 0) * t(input_scale)) * t(alpha * scale))
+    return xp.where(
+        x > 0, x * t(scale), xp.expm1(xp.minimum(x, 0) * t(input_scale)) * t(alpha * scale)
+    )
 
 
 elu_op = declare("elu_op", _elu, "self", "alpha scale input_scale", node="EluBackward0",
@@ -67,10 +70,20 @@ def _gelu_grad(F, g, self, approximate):
         t = F.tanh((self + self * self * self * 0.044715) * 0.7978845608028654)
         slope = (1 + self * self * 0.134145) * 0.7978845608028654
         return g * ((1 + t) * 0.5 + self * (1 - t * t) * slope * 0.5)
-    return g * ((1 + F.erf(self * 0.7071067811865476)) * 0.5 + self * F.exp(self * self * -0.5) * 0.3989422804014327)
+    return g * (
+        (1 + F.erf(self * 0.7071067811865476)) * 0.5
+        + self * F.exp(self * self * -0.5) * 0.3989422804014327
+    )
 
 
-gelu_op = declare("gelu", _gelu_forward, "self", "approximate", formula="g · (Φ(self) + self · φ(self))", self=_gelu_grad)
+gelu_op = declare(
+    "gelu",
+    _gelu_forward,
+    "self",
+    "approximate",
+    formula="g · (Φ(self) + self · φ(self))",
+    self=_gelu_grad,
+)
 
 
 def _outside(F, g, hidden):
@@ -108,7 +121,9 @@ prelu_op = declare("prelu_op", lambda x, w: xp.where(x > 0, x, x * w), "self wei
 
 def _halves(x, dim):
     if x.shape[dim] % 2:
-        raise RuntimeError(f"Halving dimension must be even, but dimension {dim} is size {x.shape[dim]}")
+        raise RuntimeError(
+            f"Halving dimension must be even, but dimension {dim} is size {x.shape[dim]}"
+        )
     return xp.split(x, 2, dim)
 
 
@@ -124,7 +139,15 @@ def _glu_grad(F, g, self, self_shape, dim):
     return F.cat([g * s, g * a * (s * (1 - s))], dim)
 
 
-glu_op = declare("glu", _glu_forward, "self", "dim", formula="g · σ(b) for a, g · a · σ′(b) for b", hidden=("self_sym_sizes",), self=_glu_grad)
+glu_op = declare(
+    "glu",
+    _glu_forward,
+    "self",
+    "dim",
+    formula="g · σ(b) for a, g · a · σ′(b) for b",
+    hidden=("self_sym_sizes",),
+    self=_glu_grad,
+)
 
 
 # ---------------------------------------------------------------- names in the main namespace
@@ -158,14 +181,26 @@ def hardshrink(input, lambd=0.5):
 def prelu(input, weight):
     """x where positive, weight · x elsewhere; one weight, or one a channel (dimension 1)."""
     if not isinstance(weight, Tensor):
-        raise TypeError(f"prelu(): argument 'weight' (position 2) must be Tensor, not {type(weight).__name__}")
+        raise TypeError(
+            f"prelu(): argument 'weight' (position 2) must be Tensor, not {type(weight).__name__}"
+        )
     n = weight._a.size
     channels = input._a.shape[1] if input._a.ndim > 1 else 1
     if n != 1 and n != channels:
         raise RuntimeError(
             f"Mismatch of parameter numbers and input channel size. Found parameter numbers = {n} and channel size = {channels}."
         )
-    return prelu_op(input, reshape(weight, (1, -1, *[1] * (input._a.ndim - 2)) if input._a.ndim > 1 else (-1,) if input._a.ndim else ()))
+    return prelu_op(
+        input,
+        reshape(
+            weight,
+            (1, -1, *[1] * (input._a.ndim - 2))
+            if input._a.ndim > 1
+            else (-1,)
+            if input._a.ndim
+            else (),
+        ),
+    )
 
 
 for _f in (selu, celu, threshold):
@@ -174,5 +209,8 @@ method(hardshrink)
 method(prelu)
 public("selu_", lambda input: write(elu_op.op, (input,), (SELU_ALPHA, SELU_SCALE, 1)))
 public("celu_", lambda input, alpha=1.0: write(celu_op.op, (input,), (alpha,)))
-public("threshold_", lambda input, threshold, value: write(threshold_op.op, (input,), (threshold, value)))
+public(
+    "threshold_",
+    lambda input, threshold, value: write(threshold_op.op, (input,), (threshold, value)),
+)
 TENSOR.elu = lambda x, alpha: elu_op(x, alpha, 1, 1)

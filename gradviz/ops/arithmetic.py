@@ -6,7 +6,16 @@ import operator
 
 from ..backend import xp
 from ..engine import dispatch, dtypes
-from ..engine.dispatch import RAW, TENSOR, Tensor, common_dtype, number, number_dtype, operands, wrap
+from ..engine.dispatch import (
+    RAW,
+    TENSOR,
+    Tensor,
+    common_dtype,
+    number,
+    number_dtype,
+    operands,
+    wrap,
+)
 from .declare import alias, binary, declare, method, only_method, public, unary
 
 ndarray = xp.ndarray
@@ -161,7 +170,11 @@ def _pow_self(F, g, self, exponent):
 
 
 def _pow_exponent(F, g, self, exponent, result):
-    zero = (self == 0) & (exponent >= 0) if (self.dtype.kind if F is RAW else self._a.dtype.kind) != "c" else self == 0
+    zero = (
+        (self == 0) & (exponent >= 0)
+        if (self.dtype.kind if F is RAW else self._a.dtype.kind) != "c"
+        else self == 0
+    )
     return F.where(zero, F.constant_like(0, result), g * F.conj(result * F.log(self)))
 
 
@@ -175,7 +188,11 @@ pow_tensor = binary("pow", _float_power, "self exponent", node="PowBackward1",
 def _pow_base_grad(F, g, self, exponent, result):
     if self:
         return g * F.conj(result * _log_of(self))
-    zero = exponent >= 0 if (exponent if F is RAW else exponent._a).dtype.kind != "c" else F.real(exponent) >= 0
+    zero = (
+        exponent >= 0
+        if (exponent if F is RAW else exponent._a).dtype.kind != "c"
+        else F.real(exponent) >= 0
+    )
     with xp.errstate(all="ignore"):
         return F.where(zero, F.constant_like(0, g), g * F.conj(result * -xp.inf))
 
@@ -208,7 +225,9 @@ def scaled(op_function, name, input, other, alpha):
     input, other = operands(name, input, other)
     common = common_dtype(input, other)
     if isinstance(alpha, float) and common.category < 2:
-        raise RuntimeError("For integral input tensors, argument alpha must not be a floating point number.")
+        raise RuntimeError(
+            "For integral input tensors, argument alpha must not be a floating point number."
+        )
     if isinstance(alpha, bool) and common.category:
         raise RuntimeError("Boolean alpha only supported for Boolean results.")
     return op_function(input, other, alpha, common.np)
@@ -242,7 +261,9 @@ def _div(input, other, *, rounding_mode=None, out=None):
         result = (_div_floor if rounding_mode == "floor" else _div_trunc)(input, other)
     else:
         raise RuntimeError(
-            "div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '" + str(rounding_mode) + "'"
+            "div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '"
+            + str(rounding_mode)
+            + "'"
         )
     return result if out is None else _out("div", result, out, (input, other))
 
@@ -264,7 +285,11 @@ def _floor_divide(a, b):
     _integers_by_zero(a, b)
     with xp.errstate(divide="ignore", invalid="ignore"):
         found = xp.floor_divide(a, b)
-        return xp.where(b == 0, a / b, found).astype(a.dtype) if a.dtype.kind == "f" and not b.all() else found
+        return (
+            xp.where(b == 0, a / b, found).astype(a.dtype)
+            if a.dtype.kind == "f" and not b.all()
+            else found
+        )
 
 
 def _remainder(a, b):
@@ -307,7 +332,14 @@ def _by_number(name, forward, with_tensor, node, derivative, reversed_=True):
     from ..engine.views import write
     from .declare import cast_operand
 
-    single = declare(f"{name}_number", lambda x, value: forward(_cast(x, value.dtype), value), "self", "value", node=node, self=derivative)
+    single = declare(
+        f"{name}_number",
+        lambda x, value: forward(_cast(x, value.dtype), value),
+        "self",
+        "value",
+        node=node,
+        self=derivative,
+    )
     left = declare(f"{name}_left", lambda x, value: forward(value, _cast(x, value.dtype)), "self", "value", node="NotImplemented",
                    self=refuse(name))  # fmt: skip
 
@@ -328,15 +360,22 @@ def _by_number(name, forward, with_tensor, node, derivative, reversed_=True):
             return write(with_tensor.op, (self, cast_operand(self, other)))
         return write(single.op, (self,), (operands(name, self, other)[1]._a,))
 
-    function.__name__, function.__doc__ = name, f"``{name}``, elementwise; shapes broadcast, dtypes promote."
+    function.__name__, function.__doc__ = (
+        name,
+        f"``{name}``, elementwise; shapes broadcast, dtypes promote.",
+    )
     inplace.__name__, inplace.__doc__ = f"{name}_", f"In-place ``{name}``."
     method(function)
     only_method(inplace)
     return function
 
 
-floor_divide = _by_number("floor_divide", _floor_divide, _floor_tensor, "NotImplemented", refuse("floor_divide"))
-remainder = _by_number("remainder", _remainder, _remainder_tensor, "RemainderBackward0", lambda F, g: g)
+floor_divide = _by_number(
+    "floor_divide", _floor_divide, _floor_tensor, "NotImplemented", refuse("floor_divide")
+)
+remainder = _by_number(
+    "remainder", _remainder, _remainder_tensor, "RemainderBackward0", lambda F, g: g
+)
 fmod = _by_number("fmod", _fmod, _fmod_tensor, "FmodBackward0", lambda F, g: g)
 
 
@@ -387,7 +426,13 @@ def _public_rsub(input, other, *, alpha=1):
 for _name, _function in [("add", _add), ("sub", _sub), ("div", _div), ("pow", _pow)]:
     _function.__name__ = _name
     method(_function, _name)
-for _new, _old in [("subtract", "sub"), ("multiply", "mul"), ("divide", "div"), ("true_divide", "div"), ("negative", "neg")]:
+for _new, _old in [
+    ("subtract", "sub"),
+    ("multiply", "mul"),
+    ("divide", "div"),
+    ("true_divide", "div"),
+    ("negative", "neg"),
+]:
     alias(_new, _old)
 public("rsub", _public_rsub)
 
@@ -433,7 +478,13 @@ def _inplace_div(self, other, *, rounding_mode=None):
 
 for _name, _function in [("add_", add_), ("sub_", sub_), ("div_", _inplace_div), ("pow_", pow_)]:
     only_method(_function, _name)
-for _new, _old in [("subtract_", "sub_"), ("multiply_", "mul_"), ("divide_", "div_"), ("true_divide_", "div_"), ("negative_", "neg_")]:
+for _new, _old in [
+    ("subtract_", "sub_"),
+    ("multiply_", "mul_"),
+    ("divide_", "div_"),
+    ("true_divide_", "div_"),
+    ("negative_", "neg_"),
+]:
     alias(_new, _old)
 
 

@@ -7,7 +7,17 @@ from ..engine import views
 from ..engine.dispatch import wrap
 from ..engine.tensor import wrap_dim
 from .declare import FUNCTIONS, declare, method, only_method, public
-from .shape import cat, clone, reshape, sizes, stack, tensor_split, unsafe_view_op, unsqueeze, variadic
+from .shape import (
+    cat,
+    clone,
+    reshape,
+    sizes,
+    stack,
+    tensor_split,
+    unsafe_view_op,
+    unsqueeze,
+    variadic,
+)
 
 # ---------------------------------------------------------------- flip, roll, rotate, repeat
 flip_op = declare("flip", lambda x, dims: xp.ascontiguousarray(xp.flip(x, dims)), "self", "dims", node="FlipBackward0",
@@ -25,7 +35,9 @@ repeat_op = declare("repeat", lambda x, repeats: xp.tile(x, repeats), "self", "r
 def _unrepeat(F, g, shape, repeats):
     shape = (1,) * (len(repeats) - len(shape)) + tuple(shape)
     split_shape = tuple(n for pair in zip(repeats, shape, strict=True) for n in pair)
-    return F.reshape(F.sum_dims(F.reshape(g, split_shape), tuple(range(0, 2 * len(repeats), 2)), False), shape)
+    return F.reshape(
+        F.sum_dims(F.reshape(g, split_shape), tuple(range(0, 2 * len(repeats), 2)), False), shape
+    )
 
 
 def flip(input, *dims):
@@ -40,7 +52,9 @@ def roll(input, shifts, dims=None):
         return roll_op(input, tuple(shifts), ())
     dims = tuple(dims) if isinstance(dims, (tuple, list)) else (dims,)
     if len(dims) != len(shifts):
-        raise RuntimeError(f"shifts and dimensions must align. shifts: {len(shifts)}, dims:{len(dims)}")
+        raise RuntimeError(
+            f"shifts and dimensions must align. shifts: {len(shifts)}, dims:{len(dims)}"
+        )
     return roll_op(input, tuple(shifts), tuple(wrap_dim(d, input._a.ndim) for d in dims))
 
 
@@ -55,7 +69,9 @@ def repeat(self, *repeats):
     """A copy repeated along its dimensions."""
     repeats = sizes(repeats)
     if len(repeats) < self._a.ndim:
-        raise RuntimeError("Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor")
+        raise RuntimeError(
+            "Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor"
+        )
     return repeat_op(self, repeats)
 
 
@@ -63,7 +79,9 @@ method(flip)
 method(roll)
 method(rot90)
 only_method(repeat)
-method(lambda input, dims: repeat(input, *((1,) * (input._a.ndim - len(dims)) + tuple(dims))), "tile")
+method(
+    lambda input, dims: repeat(input, *((1,) * (input._a.ndim - len(dims)) + tuple(dims))), "tile"
+)
 
 
 def _flip_one(name, dim):
@@ -137,7 +155,11 @@ def diag(input, diagonal=0):
     """The diagonal of a matrix, or the matrix with that diagonal."""
     if input._a.ndim not in (1, 2):
         raise RuntimeError(f"diag(): Supports 1D or 2D tensors. Got {input._a.ndim}D")
-    return diagonal_copy_op(input, diagonal, 0, 1) if input._a.ndim == 2 else diag_embed_op(input, diagonal, 0, 1)
+    return (
+        diagonal_copy_op(input, diagonal, 0, 1)
+        if input._a.ndim == 2
+        else diag_embed_op(input, diagonal, 0, 1)
+    )
 
 
 def diag_embed(input, offset=0, dim1=-2, dim2=-1):
@@ -160,7 +182,9 @@ trace_op = declare("trace_op", lambda x: xp.asarray(xp.trace(x, dtype=xp.int64 i
 def trace(input):
     """The sum of the diagonal of a matrix."""
     if input._a.ndim != 2:
-        raise RuntimeError("trace: expected a matrix, but got tensor with dim " + str(input._a.ndim))
+        raise RuntimeError(
+            "trace: expected a matrix, but got tensor with dim " + str(input._a.ndim)
+        )
     return trace_op(input)
 
 
@@ -172,7 +196,9 @@ triu_op = declare("triu", lambda x, diagonal: xp.triu(x, diagonal), "self", "dia
                   self=lambda F, g, diagonal: F.triu(g, diagonal))  # fmt: skip
 for _name, _op in (("tril", tril_op), ("triu", triu_op)):
     method(lambda input, diagonal=0, _op=_op: _op(input, diagonal), _name)
-    only_method(lambda self, diagonal=0, _op=_op: views.write(_op.op, (self,), (diagonal,)), f"{_name}_")
+    only_method(
+        lambda self, diagonal=0, _op=_op: views.write(_op.op, (self,), (diagonal,)), f"{_name}_"
+    )
 
 
 def _windows(x, dimension, size, step):
@@ -181,7 +207,12 @@ def _windows(x, dimension, size, step):
     if x.ndim == 0:
         return xp.lib.stride_tricks.as_strided(x, (size,), (x.itemsize,))
     shape = (*x.shape[:dimension], count, *x.shape[dimension + 1 :], size)
-    steps = (*strides[:dimension], strides[dimension] * step, *strides[dimension + 1 :], strides[dimension])
+    steps = (
+        *strides[:dimension],
+        strides[dimension] * step,
+        *strides[dimension + 1 :],
+        strides[dimension],
+    )
     return xp.lib.stride_tricks.as_strided(x, shape, steps)
 
 
@@ -325,7 +356,9 @@ def block_diag(*tensors):
     """The matrix with the given matrices along its diagonal."""
     for k, x in enumerate(tensors):
         if x._a.ndim > 2:
-            raise RuntimeError(f"torch.block_diag: Input tensors must have 2 or fewer dimensions. Input {k} has {x._a.ndim} dimensions")
+            raise RuntimeError(
+                f"torch.block_diag: Input tensors must have 2 or fewer dimensions. Input {k} has {x._a.ndim} dimensions"
+            )
     return _block(list(tensors), 0)
 
 
@@ -345,7 +378,9 @@ def cartesian_prod(*tensors):
     if len(tensors) == 1:
         return tensors[0]
     grids = FUNCTIONS["meshgrid"](*tensors, indexing="ij")
-    return stack([unsafe_view_op(clone(grid, contiguous=True), (grid._a.size,)) for grid in grids], 1)
+    return stack(
+        [unsafe_view_op(clone(grid, contiguous=True), (grid._a.size,)) for grid in grids], 1
+    )
 
 
 def combinations(input, r=2, with_replacement=False):
@@ -380,7 +415,9 @@ def _pad_widths(ndim, pad):
 
 def _pad_forward(x, pad, value):
     widths = _pad_widths(x.ndim, pad)
-    cut = tuple(slice(max(-a, 0), n - max(-b, 0)) for (a, b), n in zip(widths, x.shape, strict=True))
+    cut = tuple(
+        slice(max(-a, 0), n - max(-b, 0)) for (a, b), n in zip(widths, x.shape, strict=True)
+    )
     return xp.pad(x[cut], [(max(a, 0), max(b, 0)) for a, b in widths], constant_values=value)
 
 
@@ -444,22 +481,28 @@ def pixel_unshuffle(input, downscale_factor):
 
 def _check_image(name, input):
     if input._a.ndim < 3:
-        raise RuntimeError(f"{name} expects input to have at least 3 dimensions, but got input with {input._a.ndim} dimension(s)")
+        raise RuntimeError(
+            f"{name} expects input to have at least 3 dimensions, but got input with {input._a.ndim} dimension(s)"
+        )
 
 
 def _deal(x, groups):
     b, c, *rest = x.shape
-    return xp.ascontiguousarray(x.reshape(b, groups, c // groups, *rest).swapaxes(1, 2)).reshape(x.shape)
+    return xp.ascontiguousarray(x.reshape(b, groups, c // groups, *rest).swapaxes(1, 2)).reshape(
+        x.shape
+    )
 
 
-channel_shuffle_op = declare("channel_shuffle_op", _deal, "self", "groups", node="ChannelShuffleBackward0",
+channel_shuffle_op = declare("channel_shuffle_op", _deal, "self", "groups", node="ChannelShuffleBackward0", hidden=("self_sym_sizes",),
                              self=lambda F, g, self_shape, groups: F.channel_shuffle_op(g, self_shape[1] // groups))  # fmt: skip
 
 
 def channel_shuffle(input, groups):
     """Channels dealt out over ``groups``."""
     if input._a.shape[1] % groups:
-        raise RuntimeError(f"Number of channels must be divisible by groups. Got {input._a.shape[1]} channels and {groups} groups.")
+        raise RuntimeError(
+            f"Number of channels must be divisible by groups. Got {input._a.shape[1]} channels and {groups} groups."
+        )
     return channel_shuffle_op(input, groups)
 
 
@@ -474,7 +517,10 @@ def sum_to_size(self, *size):
     extra = len(own) - len(shape)
     if extra < 0 or any(a not in (1, b) for a, b in zip(shape, own[extra:], strict=True)):
         raise RuntimeError(f"size {{{list(own)}}} is not expandable to size {{{list(shape)}}}.")
-    dims = [*range(extra), *[k + extra for k, n in enumerate(shape) if n == 1 and own[k + extra] != 1]]
+    dims = [
+        *range(extra),
+        *[k + extra for k, n in enumerate(shape) if n == 1 and own[k + extra] != 1],
+    ]
     out = self.sum(dims, keepdim=True) if dims else self
     return reshape(out, shape) if extra else out
 

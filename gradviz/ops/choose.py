@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from ..backend import xp
 from ..engine import dtypes
-from ..engine.dispatch import RAW, TENSOR, Tensor, broadcast_error, common_dtype, not_a_tensor, number, operands, wrap
+from ..engine.dispatch import (
+    RAW,
+    TENSOR,
+    Tensor,
+    broadcast_error,
+    common_dtype,
+    not_a_tensor,
+    number,
+    operands,
+    wrap,
+)
 from ..engine.views import write
 from .arithmetic import _float_if_needed, _out
 from .declare import alias, binary, declare, method, only_method, public
@@ -62,7 +72,9 @@ def where(condition, input=None, other=None, *, out=None):
     try:
         result = where_op(input, other, condition)
     except ValueError:
-        raise broadcast_error(condition._a.shape, xp.broadcast_shapes(input._a.shape, other._a.shape)) from None
+        raise broadcast_error(
+            condition._a.shape, xp.broadcast_shapes(input._a.shape, other._a.shape)
+        ) from None
     return result if out is None else _out("where", result, out, (input, other))
 
 
@@ -86,7 +98,9 @@ def _check_mask(self, mask, value):
             f"masked_fill_ only supports a 0-dimensional value tensor, but got tensor with {value._a.ndim} dimension(s)."
         )
     if mask._a.dtype != bool:
-        raise RuntimeError(f"masked_fill_ only supports boolean masks, but got mask with dtype {_C_NAMES.get(mask.dtype.name)}")
+        raise RuntimeError(
+            f"masked_fill_ only supports boolean masks, but got mask with dtype {_C_NAMES.get(mask.dtype.name)}"
+        )
     try:
         xp.broadcast_shapes(self._a.shape, mask._a.shape)
     except ValueError:
@@ -134,7 +148,15 @@ def _clamp_grad(F, g, self, min, max):
     return F.where(keep, g, F.constant_like(0, g))
 
 
-clamp_op = declare("clamp", _clamp_forward, "self", "min max", node="ClampBackward1", formula="g where min ≤ self ≤ max", self=_clamp_grad)
+clamp_op = declare(
+    "clamp",
+    _clamp_forward,
+    "self",
+    "min max",
+    node="ClampBackward1",
+    formula="g where min ≤ self ≤ max",
+    self=_clamp_grad,
+)
 clamp_min_op = declare("clamp_min", lambda x, low: xp.maximum(x, x.dtype.type(low)), "self", "min", node="ClampMinBackward0",
                        formula="g where self ≥ min", self=lambda F, g, self, min: F.where(self >= min, g, F.constant_like(0, g)))  # fmt: skip
 clamp_max_op = declare("clamp_max", lambda x, high: xp.minimum(x, x.dtype.type(high)), "self", "max", node="ClampMaxBackward0",
@@ -165,7 +187,10 @@ def _clamp(call, clamped, numbers, tensors, low, high):
     if low is None and high is None:
         raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
     if isinstance(low, Tensor) or isinstance(high, Tensor):
-        low, high = (x if x is None or isinstance(x, Tensor) else operands("clamp", clamped, x)[1] for x in (low, high))
+        low, high = (
+            x if x is None or isinstance(x, Tensor) else operands("clamp", clamped, x)[1]
+            for x in (low, high)
+        )
         return call(tensors, (clamped, low, high), ())
     return call(numbers, (clamped,), (low, high))
 
@@ -202,7 +227,11 @@ def _one_sided(name, number_op, tensor_op):
         return result if out is None else _out(name, result, out, (input,))
 
     def inplace(self, bound):
-        return write(tensor_op.op, (self, bound)) if isinstance(bound, Tensor) else write(number_op.op, (self,), (bound,))
+        return (
+            write(tensor_op.op, (self, bound))
+            if isinstance(bound, Tensor)
+            else write(number_op.op, (self,), (bound,))
+        )
 
     function.__name__, function.__doc__ = name, f"Elements limited from one side (``{name}``)."
     inplace.__name__, inplace.__doc__ = f"{name}_", f"In-place ``{name}``."
@@ -238,7 +267,11 @@ def lerp(input, end, weight, *, out=None):
     """``input + weight · (end − input)``."""
     if input._a.dtype != end._a.dtype:
         raise RuntimeError(f"expected dtype {_lower(input)} for `end` but got dtype {_lower(end)}")
-    result = lerp_op(input, end, weight) if isinstance(weight, Tensor) else lerp_number(input, end, weight)
+    result = (
+        lerp_op(input, end, weight)
+        if isinstance(weight, Tensor)
+        else lerp_number(input, end, weight)
+    )
     return result if out is None else _out("lerp", result, out, (input, end))
 
 
@@ -289,7 +322,9 @@ def _ternary(op_function, name):
     def inplace(self, tensor1, tensor2, *, value=1):
         return write(op_function.op, (self, tensor1, tensor2), (value,))
 
-    function.__doc__ = f"``{name}``: the tensor plus ``value`` times the product or quotient of the others."
+    function.__doc__ = (
+        f"``{name}``: the tensor plus ``value`` times the product or quotient of the others."
+    )
     method(function, name)
     only_method(inplace, name + "_")
 

@@ -35,8 +35,20 @@ view_as_real_op = declare("view_as_real_op", _as_real, "self", node="ViewAsRealB
                           self=lambda F, g: F.pack_complex(g))  # fmt: skip
 view_as_complex_op = declare("view_as_complex_op", _as_complex, "self", node="ViewAsComplexBackward0", view=True, formula="g as pairs",
                              self=lambda F, g: F.unpack_complex(g))  # fmt: skip
-declare("pack_complex", _as_complex_copy, "self", node="ViewAsComplexBackward0", self=lambda F, g: F.unpack_complex(g))
-declare("unpack_complex", lambda x: _as_real(xp.ascontiguousarray(x)), "self", node="ViewAsRealBackward0", self=lambda F, g: F.pack_complex(g))
+declare(
+    "pack_complex",
+    _as_complex_copy,
+    "self",
+    node="ViewAsComplexBackward0",
+    self=lambda F, g: F.unpack_complex(g),
+)
+declare(
+    "unpack_complex",
+    lambda x: _as_real(xp.ascontiguousarray(x)),
+    "self",
+    node="ViewAsRealBackward0",
+    self=lambda F, g: F.pack_complex(g),
+)
 
 
 def view_as_real(input):
@@ -69,7 +81,9 @@ def _scalar(x):
 
 def real(input):
     """The real part, a view; the tensor itself when it is real."""
-    return select_op(view_as_real_op(input), input._a.ndim, 0) if input._a.dtype.kind == "c" else input
+    return (
+        select_op(view_as_real_op(input), input._a.ndim, 0) if input._a.dtype.kind == "c" else input
+    )
 
 
 def imag(input):
@@ -100,9 +114,13 @@ complex_op = binary("complex", _join, "real imag", node="ComplexBackward0", form
 def complex_(real, imag, *, out=None):
     """The complex tensor with the given parts."""
     if real._a.dtype not in COMPLEX or imag._a.dtype not in COMPLEX:
-        raise RuntimeError(f"Expected both inputs to be Half, Float or Double tensors but got {_scalar(real)} and {_scalar(imag)}")
+        raise RuntimeError(
+            f"Expected both inputs to be Half, Float or Double tensors but got {_scalar(real)} and {_scalar(imag)}"
+        )
     if real._a.dtype != imag._a.dtype:
-        raise RuntimeError(f"Expected object of scalar type {_scalar(real)} but got scalar type {_scalar(imag)} for second argument")
+        raise RuntimeError(
+            f"Expected object of scalar type {_scalar(real)} but got scalar type {_scalar(imag)} for second argument"
+        )
     return complex_op(real, imag)
 
 

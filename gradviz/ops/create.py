@@ -12,8 +12,8 @@ from ..engine.device import Device
 from ..engine.dispatch import Tensor, wrap
 from ..engine.events import door
 from ..engine.node import LEAF
-from .declare import declare, method, only_function, only_method, public
 from .arithmetic import to_copy
+from .declare import declare, method, only_function, only_method, public
 from .shape import sizes
 
 
@@ -22,7 +22,9 @@ def _device(device):
     if device is not None:
         found = Device(device)
         if found.type == "cuda":
-            raise RuntimeError("Found no NVIDIA driver on your system. Please check that you have an NVIDIA GPU and installed a driver")
+            raise RuntimeError(
+                "Found no NVIDIA driver on your system. Please check that you have an NVIDIA GPU and installed a driver"
+            )
 
 
 def tensor(data, *, dtype=None, device=None, requires_grad=False, pin_memory=False):
@@ -76,15 +78,25 @@ def _make(name, maker, doc):
             raise RuntimeError(f"{name}: Dimension size must be non-negative.")
         return mark(wrap(maker(shape, (dtype or dtypes.default.float).np)), requires_grad)
 
-    def like(input, *, dtype=None, device=None, requires_grad=False, layout=None, memory_format=None):
+    def like(
+        input, *, dtype=None, device=None, requires_grad=False, layout=None, memory_format=None
+    ):
         return mark(wrap(maker(input._a.shape, (dtype or input.dtype).np)), requires_grad)
 
-    def fresh(self, *size, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False):
+    def fresh(
+        self, *size, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False
+    ):
         return mark(wrap(maker(sizes(size), (dtype or self.dtype).np)), requires_grad)
 
     factory.__name__, factory.__doc__ = name, f"A new tensor of the given sizes, {doc}."
-    like.__name__, like.__doc__ = f"{name}_like", f"A new tensor in the shape and dtype of ``input``, {doc}."
-    fresh.__name__, fresh.__doc__ = f"new_{name}", f"A new tensor of the given sizes in the dtype of this one, {doc}."
+    like.__name__, like.__doc__ = (
+        f"{name}_like",
+        f"A new tensor in the shape and dtype of ``input``, {doc}.",
+    )
+    fresh.__name__, fresh.__doc__ = (
+        f"new_{name}",
+        f"A new tensor of the given sizes in the dtype of this one, {doc}.",
+    )
     only_function(factory)
     only_function(like)
     only_method(fresh)
@@ -100,17 +112,30 @@ def full(size, fill_value, *, dtype=None, device=None, requires_grad=False, layo
     _device(device)
     value = fill_value._a.item() if isinstance(fill_value, Tensor) else fill_value
     if not isinstance(value, (bool, int, float, complex, xp.generic)):
-        raise TypeError(f"full(): argument 'fill_value' (position 2) must be Number, not {type(value).__name__}")
+        raise TypeError(
+            f"full(): argument 'fill_value' (position 2) must be Number, not {type(value).__name__}"
+        )
     wanted = dtype or dtypes.of_scalar(value)
     return mark(wrap(xp.full(sizes((size,)), value, wanted.np)), requires_grad)
 
 
-def full_like(input, fill_value, *, dtype=None, requires_grad=False, device=None, memory_format=None, layout=None):
+def full_like(
+    input,
+    fill_value,
+    *,
+    dtype=None,
+    requires_grad=False,
+    device=None,
+    memory_format=None,
+    layout=None,
+):
     """A new tensor of one value in the shape and dtype of ``input``."""
     return mark(wrap(xp.full(input._a.shape, fill_value, (dtype or input.dtype).np)), requires_grad)
 
 
-def arange(start, end=None, step=1, *, dtype=None, device=None, requires_grad=False, layout=None, out=None):
+def arange(
+    start, end=None, step=1, *, dtype=None, device=None, requires_grad=False, layout=None, out=None
+):
     """Numbers from ``start`` to before ``end``; int64 when all are integers."""
     if end is None:
         start, end = 0, start
@@ -120,13 +145,19 @@ def arange(start, end=None, step=1, *, dtype=None, device=None, requires_grad=Fa
     if (end - start) * step < 0:
         raise RuntimeError("upper bound and lower bound inconsistent with step sign")
     if dtype is None:
-        dtype = dtypes.int64 if all(isinstance(x, int) for x in (start, end, step)) else dtypes.default.float
+        dtype = (
+            dtypes.int64
+            if all(isinstance(x, int) for x in (start, end, step))
+            else dtypes.default.float
+        )
     n = math.ceil((end - start) / step)
     values = start + xp.arange(n) * step
     return mark(wrap(values.astype(dtype.np)), requires_grad)
 
 
-def linspace(start, end, steps, *, dtype=None, device=None, requires_grad=False, layout=None, out=None):
+def linspace(
+    start, end, steps, *, dtype=None, device=None, requires_grad=False, layout=None, out=None
+):
     """``steps`` evenly spaced numbers, both ends included."""
     start, end = (x._a.item() if isinstance(x, Tensor) else x for x in (start, end))
     wanted = (dtype or dtypes.default.float).np
@@ -148,7 +179,10 @@ def _check_sizes(name, values):
 def eye(n, m=None, *, dtype=None, device=None, requires_grad=False, layout=None, out=None):
     """The identity matrix."""
     _check_sizes("eye", [(n, "n"), (n if m is None else m, "m")])
-    return mark(wrap(xp.eye(n, n if m is None else m, dtype=(dtype or dtypes.default.float).np)), requires_grad)
+    return mark(
+        wrap(xp.eye(n, n if m is None else m, dtype=(dtype or dtypes.default.float).np)),
+        requires_grad,
+    )
 
 
 def meshgrid(*tensors, indexing=None):
@@ -157,7 +191,9 @@ def meshgrid(*tensors, indexing=None):
         tensors = tuple(tensors[0])
     for x in tensors:
         if x._a.ndim > 1:
-            raise RuntimeError(f"torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: {x}")
+            raise RuntimeError(
+                f"torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: {x}"
+            )
     swap = indexing == "xy" and len(tensors) > 1
     if swap:
         tensors = (tensors[1], tensors[0], *tensors[2:])
@@ -193,7 +229,19 @@ def scalar_tensor(value, *, dtype=None, device=None, requires_grad=False):
     return mark(wrap(xp.asarray(value, (dtype or dtypes.default.float).np)), requires_grad)
 
 
-for _f in (full, full_like, arange, linspace, logspace, eye, meshgrid, empty_strided, tril_indices, triu_indices, scalar_tensor):
+for _f in (
+    full,
+    full_like,
+    arange,
+    linspace,
+    logspace,
+    eye,
+    meshgrid,
+    empty_strided,
+    tril_indices,
+    triu_indices,
+    scalar_tensor,
+):
     only_function(_f)
 only_method(lambda self, size, fill_value, *, dtype=None, device=None, requires_grad=False: full(
     size, fill_value, dtype=dtype or self.dtype, requires_grad=requires_grad), "new_full")  # fmt: skip
@@ -204,21 +252,38 @@ only_method(lambda self, *size, device=None: wrap(xp.zeros(sizes(size), self._a.
 
 
 # ---------------------------------------------------------------- filling in place
-fill_op = declare("fill", lambda x, value: xp.full(x.shape, value, x.dtype), "self", "value", formula="0", self=lambda F, g: F.zeros_like(g))
+fill_op = declare(
+    "fill",
+    lambda x, value: xp.full(x.shape, value, x.dtype),
+    "self",
+    "value",
+    formula="0",
+    self=lambda F, g: F.zeros_like(g),
+)
 fill_inplace = declare("fill_inplace", lambda x, value: xp.full(x.shape, value, x.dtype), "self", "value", node="FillBackward2", formula="0",
                        self=lambda F, g: F.zeros_like(g))  # fmt: skip
 fill_tensor_op = declare("fill_tensor", lambda x, value: xp.broadcast_to(value.astype(x.dtype), x.shape), "self value", node="FillBackward1",
                          formula="∂value: Σ g", self=lambda F, g: F.zeros_like(g), value=lambda F, g: F.sum(g))  # fmt: skip
 fill_tensor_inplace = declare("fill_tensor_inplace", lambda x, value: xp.broadcast_to(value.astype(x.dtype), x.shape), "self value",
                               node="FillBackward3", formula="∂value: Σ g", self=lambda F, g: F.zeros_like(g), value=lambda F, g: F.sum(g))  # fmt: skip
-zero_op = declare("zero", lambda x: xp.zeros(x.shape, x.dtype), "self", "", node="ZeroBackward0", formula="0", self=lambda F, g: F.zeros_like(g))
+zero_op = declare(
+    "zero",
+    lambda x: xp.zeros(x.shape, x.dtype),
+    "self",
+    "",
+    node="ZeroBackward0",
+    formula="0",
+    self=lambda F, g: F.zeros_like(g),
+)
 
 
 def fill_(self, value):
     """Set every element to ``value``."""
     if isinstance(value, Tensor):
         if value._a.ndim:
-            raise RuntimeError(f"fill_ only supports 0-dimension value tensor but got tensor with {value._a.ndim} dimensions.")
+            raise RuntimeError(
+                f"fill_ only supports 0-dimension value tensor but got tensor with {value._a.ndim} dimensions."
+            )
         return views.write(fill_tensor_inplace.op, (self, value))
     return views.write(fill_inplace.op, (self,), (value,))
 
@@ -255,7 +320,9 @@ def to(self, *args, dtype=None, device=None, non_blocking=False, copy=False, mem
     if wanted == self._a.dtype:
         return self.clone() if copy else self
     if self._a.dtype.kind == "c" and wanted.kind != "c":
-        warnings.warn("Casting complex values to real discards the imaginary part", UserWarning, stacklevel=2)
+        warnings.warn(
+            "Casting complex values to real discards the imaginary part", UserWarning, stacklevel=2
+        )
     result = to_copy(self, wanted)
     if self._g is not None and wanted.kind in "biu" and door.observer is not None:
         door.observer.cut(self, result, "integer")
@@ -267,10 +334,18 @@ for _name, _dtype in [("float", dtypes.float32), ("double", dtypes.float64), ("h
                       ("long", dtypes.int64), ("int", dtypes.int32), ("short", dtypes.int16), ("char", dtypes.int8), ("byte", dtypes.uint8),
                       ("bool", dtypes.bool_), ("cfloat", dtypes.complex64), ("cdouble", dtypes.complex128)]:  # fmt: skip
     only_method(lambda self, memory_format=None, _d=_dtype: to(self, _d), _name)
-only_method(lambda self, dtype=None, non_blocking=False: to(self, dtype) if dtype is not None else f"torch.{self.dtype.type_name}", "type")
+only_method(
+    lambda self, dtype=None, non_blocking=False: (
+        to(self, dtype) if dtype is not None else f"torch.{self.dtype.type_name}"
+    ),
+    "type",
+)
 only_method(lambda self, other: to(self, other.dtype), "type_as")
 only_method(lambda self, memory_format=None: self, "cpu")
-only_method(lambda self, device=None, non_blocking=False: to(self, "cuda" if device is None else device), "cuda")
+only_method(
+    lambda self, device=None, non_blocking=False: to(self, "cuda" if device is None else device),
+    "cuda",
+)
 only_method(lambda self, device=None: self, "pin_memory")
 only_method(lambda self: False, "is_pinned")
 only_method(lambda self: self, "share_memory_")
@@ -301,7 +376,9 @@ def tolist(self):
 def numpy(self, *, force=False):
     """The array, sharing memory. RuntimeError for a tracked tensor unless ``force``."""
     if self._g is not None and not force:
-        raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
+        raise RuntimeError(
+            "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
+        )
     if self._a.dtype.kind == "V":
         raise TypeError("Got unsupported ScalarType BFloat16")
     if door.observer is not None:
@@ -344,7 +421,9 @@ def _contains(self, element):
     if isinstance(element, (Tensor, int, float, complex, bool)):
         other = element._a if isinstance(element, Tensor) else element
         return bool((self._a == other).any())
-    raise RuntimeError(f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type(element)}.")
+    raise RuntimeError(
+        f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type(element)}."
+    )
 
 
 def _to_float(self):
@@ -468,4 +547,6 @@ def _reduce(self, protocol=None):
 
 Tensor.__deepcopy__ = _deepcopy
 Tensor.__reduce_ex__ = _reduce
-method(lambda input: input._a.ndim == 0 and input._a.size == 1 and bool(input._a != 0), "is_nonzero")
+method(
+    lambda input: input._a.ndim == 0 and input._a.size == 1 and bool(input._a != 0), "is_nonzero"
+)

@@ -20,7 +20,9 @@ OPERATIONS = {}
 def declare(name, forward, inputs="self", attrs="", *, node=None, formula="", view=False, outputs=None, joint=None,
             also=None, hidden=(), edges=None, **derivatives):  # fmt: skip
     """Declare an operation with attributes; returns ``function(*tensors, *attributes)`` with no checks of its own."""
-    op = _op(name, forward, inputs, attrs, node, formula, view, outputs, joint, derivatives, also, hidden)
+    op = _op(
+        name, forward, inputs, attrs, node, formula, view, outputs, joint, derivatives, also, hidden
+    )
     if edges is not None:
         op.edges = edges  # of a joint derivative, when the last inputs have none
     function = _caller(op)
@@ -44,7 +46,9 @@ def _caller(op):
     return function
 
 
-def unary(name, forward, *, node=None, formula="", inplace=True, expose=True, also=None, **derivatives):
+def unary(
+    name, forward, *, node=None, formula="", inplace=True, expose=True, also=None, **derivatives
+):
     """Declare an elementwise operation of one tensor."""
     op = _op(name, forward, "self", "", node, formula, False, None, None, derivatives, also)
     function = dispatch.unary(op)
@@ -59,7 +63,18 @@ def unary(name, forward, *, node=None, formula="", inplace=True, expose=True, al
     return function
 
 
-def binary(name, forward, inputs="self other", *, node=None, formula="", inplace=True, expose=True, also=None, **derivatives):
+def binary(
+    name,
+    forward,
+    inputs="self other",
+    *,
+    node=None,
+    formula="",
+    inplace=True,
+    expose=True,
+    also=None,
+    **derivatives,
+):
     """Declare a broadcasting operation of two tensors or numbers."""
     op = _op(name, forward, inputs, "", node, formula, False, None, None, derivatives, also)
     function = dispatch.binary(op)
@@ -74,13 +89,37 @@ def binary(name, forward, inputs="self other", *, node=None, formula="", inplace
     return function
 
 
-def _op(name, forward, inputs, attrs, node, formula, view, outputs, joint, derivatives, also=None, hidden=()):
+def _op(
+    name,
+    forward,
+    inputs,
+    attrs,
+    node,
+    formula,
+    view,
+    outputs,
+    joint,
+    derivatives,
+    also=None,
+    hidden=(),
+):
     inputs, attrs = tuple(inputs.split()), tuple(attrs.split())
     unknown = set(derivatives) - set(inputs)
     if unknown:
         raise TypeError(f"{name} has no input {sorted(unknown)}")
     node = node or "".join(part.capitalize() for part in name.split("_")) + "Backward0"
-    op = Op(name, checked(name, forward), inputs, attrs, derivatives, joint, node, formula, view, outputs)
+    op = Op(
+        name,
+        checked(name, forward),
+        inputs,
+        attrs,
+        derivatives,
+        joint,
+        node,
+        formula,
+        view,
+        outputs,
+    )
     op.also, op.hidden = also or {}, hidden
     OPERATIONS[node] = op
     return op
@@ -128,7 +167,9 @@ def _with_out(name, function):
         return result if out is None else write_out(name, result, out, args)
 
     public_function.__name__ = public_function.__qualname__ = name
-    public_function.__doc__ = f"``{name}`` of its arguments, elementwise; ``out=`` receives the result."
+    public_function.__doc__ = (
+        f"``{name}`` of its arguments, elementwise; ``out=`` receives the result."
+    )
     return public_function
 
 

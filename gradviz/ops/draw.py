@@ -15,7 +15,9 @@ from .random import default_generator, stored_like
 def _fill(name, draw):
     def inplace(self, *args, generator=None, **kwargs):
         views.check_inplace(self, is_grad_enabled() and self._g is not None)
-        self._a[...] = stored_like(self._a, draw(self._a.size, generator or default_generator, *args, **kwargs))
+        self._a[...] = stored_like(
+            self._a, draw(self._a.size, generator or default_generator, *args, **kwargs)
+        )
         views.bump(self)
         return self
 
@@ -49,7 +51,12 @@ def _exponential(n, g, lambd=1.0):
     return -xp.log1p(-g.doubles(n)) / lambd
 
 
-for _n, _d in [("cauchy_", _cauchy), ("log_normal_", _log_normal), ("geometric_", _geometric), ("exponential_", _exponential)]:
+for _n, _d in [
+    ("cauchy_", _cauchy),
+    ("log_normal_", _log_normal),
+    ("geometric_", _geometric),
+    ("exponential_", _exponential),
+]:
     _fill(_n, _d)
 
 
@@ -77,14 +84,18 @@ def _poisson_large(rate, draw):
             return k
         if k < 0 or (us < 0.013 and v > us):
             continue
-        if math.log(v) + math.log(inv_alpha) - math.log(a / (us * us) + b) <= -rate + k * loglam - math.lgamma(k + 1):
+        if math.log(v) + math.log(inv_alpha) - math.log(
+            a / (us * us) + b
+        ) <= -rate + k * loglam - math.lgamma(k + 1):
             return k
 
 
 def _one_poisson(rate, draw):
     if rate < 0:
         raise RuntimeError("invalid Poisson rate, expected rate to be non-negative")
-    return 0 if rate == 0 else _poisson_large(rate, draw) if rate >= 10 else _poisson_small(rate, draw)
+    return (
+        0 if rate == 0 else _poisson_large(rate, draw) if rate >= 10 else _poisson_small(rate, draw)
+    )
 
 
 def poisson(input, generator=None):
@@ -174,7 +185,9 @@ def multinomial(input, num_samples, replacement=False, *, generator=None, out=No
     if num_samples <= 0:
         raise RuntimeError("cannot sample n_sample <= 0 samples")
     if not replacement and num_samples > weights.shape[1]:
-        raise RuntimeError("cannot sample n_sample > prob_dist.size(-1) samples without replacement")
+        raise RuntimeError(
+            "cannot sample n_sample > prob_dist.size(-1) samples without replacement"
+        )
     if (weights.sum(1) <= 0).any():
         raise RuntimeError("invalid multinomial distribution (sum of probabilities <= 0)")
     g = generator or default_generator

@@ -9,7 +9,7 @@ from ..engine import dispatch, dtypes
 from ..engine.dispatch import RAW, Tensor, operands
 from ..engine.views import write
 from .arithmetic import _floating, _sign
-from .declare import alias, binary, cast_operand, declare, only_method, unary
+from .declare import alias, binary, cast_operand, declare, method, only_method, unary
 
 ndarray = xp.ndarray
 
@@ -92,12 +92,43 @@ def _sigmoid(x):
 sigmoid = unary("sigmoid", _sigmoid, formula="g · result · (1 − result)",
                 self=lambda F, g, result: g * F.conj((1 - result) * result))  # fmt: skip
 log = unary("log", _quiet(xp.log), formula="g / self", self=lambda F, g, self: g / F.conj(self))
-log2 = unary("log2", _quiet(xp.log2), formula="g / (self · ln 2)", self=lambda F, g, self: g / F.conj(self * 0.6931471805599453))
-log10 = unary("log10", _quiet(xp.log10), formula="g / (self · ln 10)", self=lambda F, g, self: g / F.conj(self * 2.302585092994046))
-log1p = unary("log1p", _quiet(xp.log1p), node="Log1PBackward0", formula="g / (self + 1)", self=lambda F, g, self: g / F.conj(self + 1))
-exp2 = unary("exp2", _quiet(xp.exp2), formula="g · result · ln 2", self=lambda F, g, result: g * F.conj(result * 0.6931471805599453))
-expm1 = unary("expm1", _quiet(xp.expm1), formula="g · (result + 1)", self=lambda F, g, result: g * F.conj(result + 1))
-sqrt = unary("sqrt", _quiet(xp.sqrt), formula="g / (2 · result)", self=lambda F, g, result: g / F.conj(result * 2))
+log2 = unary(
+    "log2",
+    _quiet(xp.log2),
+    formula="g / (self · ln 2)",
+    self=lambda F, g, self: g / F.conj(self * 0.6931471805599453),
+)
+log10 = unary(
+    "log10",
+    _quiet(xp.log10),
+    formula="g / (self · ln 10)",
+    self=lambda F, g, self: g / F.conj(self * 2.302585092994046),
+)
+log1p = unary(
+    "log1p",
+    _quiet(xp.log1p),
+    node="Log1PBackward0",
+    formula="g / (self + 1)",
+    self=lambda F, g, self: g / F.conj(self + 1),
+)
+exp2 = unary(
+    "exp2",
+    _quiet(xp.exp2),
+    formula="g · result · ln 2",
+    self=lambda F, g, result: g * F.conj(result * 0.6931471805599453),
+)
+expm1 = unary(
+    "expm1",
+    _quiet(xp.expm1),
+    formula="g · (result + 1)",
+    self=lambda F, g, result: g * F.conj(result + 1),
+)
+sqrt = unary(
+    "sqrt",
+    _quiet(xp.sqrt),
+    formula="g / (2 · result)",
+    self=lambda F, g, result: g / F.conj(result * 2),
+)
 
 
 def _rsqrt_forward(x):
@@ -116,7 +147,14 @@ def _reciprocal_forward(x):
 
 reciprocal = unary("reciprocal", _floating(_reciprocal_forward), formula="−g · result²",
                    self=lambda F, g, result: -g * F.conj(result * result))  # fmt: skip
-square = unary("square", lambda x: x * x if x.dtype != bool else x.astype(xp.int64), node="PowBackward0", also={"exponent": lambda node: 2}, formula="2 · g · self", self=lambda F, g, self: g * (F.conj(self) * 2))
+square = unary(
+    "square",
+    lambda x: x * x if x.dtype != bool else x.astype(xp.int64),
+    node="PowBackward0",
+    also={"exponent": lambda node: 2},
+    formula="2 · g · self",
+    self=lambda F, g, self: g * (F.conj(self) * 2),
+)
 abs_ = unary("abs", xp.abs, formula="g · sgn(self)", self=lambda F, g, self: g * F.sgn(self))
 
 
@@ -124,26 +162,127 @@ def _sgn_grad(F, g, self, result):
     if (g if F is RAW else g._a).dtype.kind != "c":
         return F.zeros_like(g)
     size = F.abs(self)
-    return F.masked_fill((g - result * result * F.conj(g)) / (F.masked_fill(size, size == 0, 1) * 2), size == 0, 0)
+    return F.masked_fill(
+        (g - result * result * F.conj(g)) / (F.masked_fill(size, size == 0, 1) * 2), size == 0, 0
+    )
 
 
 sgn = unary("sgn", lambda x: x.copy() if x.dtype == bool else _sign(x), self=_sgn_grad)
-sign = unary("sign", lambda x: x.copy() if x.dtype == bool else xp.sign(x), formula="0", self=lambda F, g: F.zeros_like(g))
-sin = unary("sin", _quiet(xp.sin), formula="g · cos self", self=lambda F, g, self: g * F.conj(F.cos(self)))
-cos = unary("cos", _quiet(xp.cos), formula="−g · sin self", self=lambda F, g, self: g * -F.conj(F.sin(self)))
-tan = unary("tan", _quiet(xp.tan), formula="g · (1 + result²)", self=lambda F, g, result: g * F.conj(1 + result * result))
-asin = unary("asin", _quiet(xp.arcsin), formula="g / √(1 − self²)", self=lambda F, g, self: g * F.conj(F.rsqrt(1 - self * self)))
-acos = unary("acos", _quiet(xp.arccos), formula="−g / √(1 − self²)", self=lambda F, g, self: -g * F.conj(F.rsqrt(1 - self * self)))
-atan = unary("atan", _quiet(xp.arctan), formula="g / (1 + self²)", self=lambda F, g, self: g / F.conj(self * self + 1))
-sinh = unary("sinh", _quiet(xp.sinh), formula="g · cosh self", self=lambda F, g, self: g * F.conj(F.cosh(self)))
-cosh = unary("cosh", _quiet(xp.cosh), formula="g · sinh self", self=lambda F, g, self: g * F.conj(F.sinh(self)))
-asinh = unary("asinh", _quiet(xp.arcsinh), formula="g / √(self² + 1)", self=lambda F, g, self: g * F.conj(F.rsqrt(self * self + 1)))
-acosh = unary("acosh", _quiet(xp.arccosh), formula="g / √(self² − 1)", self=lambda F, g, self: g * F.conj(F.rsqrt(self * self - 1)))
-atanh = unary("atanh", _quiet(xp.arctanh), formula="g / (1 − self²)", self=lambda F, g, self: g / F.conj(1 - self * self))
-floor = unary("floor", lambda x: xp.floor(x) if x.dtype.kind in "fV" else x.copy(), formula="0", self=lambda F, g: F.zeros_like(g))
-ceil = unary("ceil", lambda x: xp.ceil(x) if x.dtype.kind in "fV" else x.copy(), formula="0", self=lambda F, g: F.zeros_like(g))
-trunc = unary("trunc", lambda x: xp.trunc(x) if x.dtype.kind in "fV" else x.copy(), formula="0", self=lambda F, g: F.zeros_like(g))
-round_ = unary("round", lambda x: xp.round(x) if x.dtype.kind in "fV" else x.copy(), formula="0", self=lambda F, g: F.zeros_like(g))
+sign = unary(
+    "sign",
+    lambda x: x.copy() if x.dtype == bool else xp.sign(x),
+    formula="0",
+    self=lambda F, g: F.zeros_like(g),
+)
+sin = unary(
+    "sin", _quiet(xp.sin), formula="g · cos self", self=lambda F, g, self: g * F.conj(F.cos(self))
+)
+cos = unary(
+    "cos", _quiet(xp.cos), formula="−g · sin self", self=lambda F, g, self: g * -F.conj(F.sin(self))
+)
+tan = unary(
+    "tan",
+    _quiet(xp.tan),
+    formula="g · (1 + result²)",
+    self=lambda F, g, result: g * F.conj(1 + result * result),
+)
+asin = unary(
+    "asin",
+    _quiet(xp.arcsin),
+    formula="g / √(1 − self²)",
+    self=lambda F, g, self: g * F.conj(F.rsqrt(1 - self * self)),
+)
+acos = unary(
+    "acos",
+    _quiet(xp.arccos),
+    formula="−g / √(1 − self²)",
+    self=lambda F, g, self: -g * F.conj(F.rsqrt(1 - self * self)),
+)
+atan = unary(
+    "atan",
+    _quiet(xp.arctan),
+    formula="g / (1 + self²)",
+    self=lambda F, g, self: g / F.conj(self * self + 1),
+)
+sinh = unary(
+    "sinh",
+    _quiet(xp.sinh),
+    formula="g · cosh self",
+    self=lambda F, g, self: g * F.conj(F.cosh(self)),
+)
+cosh = unary(
+    "cosh",
+    _quiet(xp.cosh),
+    formula="g · sinh self",
+    self=lambda F, g, self: g * F.conj(F.sinh(self)),
+)
+asinh = unary(
+    "asinh",
+    _quiet(xp.arcsinh),
+    formula="g / √(self² + 1)",
+    self=lambda F, g, self: g * F.conj(F.rsqrt(self * self + 1)),
+)
+acosh = unary(
+    "acosh",
+    _quiet(xp.arccosh),
+    formula="g / √(self² − 1)",
+    self=lambda F, g, self: g * F.conj(F.rsqrt(self * self - 1)),
+)
+atanh = unary(
+    "atanh",
+    _quiet(xp.arctanh),
+    formula="g / (1 − self²)",
+    self=lambda F, g, self: g / F.conj(1 - self * self),
+)
+floor = unary(
+    "floor",
+    lambda x: xp.floor(x) if x.dtype.kind in "fV" else x.copy(),
+    formula="0",
+    self=lambda F, g: F.zeros_like(g),
+)
+ceil = unary(
+    "ceil",
+    lambda x: xp.ceil(x) if x.dtype.kind in "fV" else x.copy(),
+    formula="0",
+    self=lambda F, g: F.zeros_like(g),
+)
+trunc = unary(
+    "trunc",
+    lambda x: xp.trunc(x) if x.dtype.kind in "fV" else x.copy(),
+    formula="0",
+    self=lambda F, g: F.zeros_like(g),
+)
+round_ = unary(
+    "round",
+    lambda x: xp.round(x) if x.dtype.kind in "fV" else x.copy(),
+    formula="0",
+    self=lambda F, g: F.zeros_like(g),
+)
+round_decimals = declare("round_decimals", lambda x, decimals: xp.round(x, decimals) if x.dtype.kind in "fV" else x.copy(), "self", "decimals",
+                         node="RoundBackward1", formula="0", self=lambda F, g: F.zeros_like(g))  # fmt: skip
+
+
+def _round(input, *, decimals=None, out=None):
+    """Elements rounded to the nearest integer, halves to even; or to ``decimals`` digits."""
+    result = round_(input) if decimals is None else round_decimals(input, decimals)
+    if out is None:
+        return result
+    from .declare import write_out
+
+    return write_out("round", result, out, (input,))
+
+
+def _round_inplace(self, *, decimals=None):
+    """In-place ``round``."""
+    return (
+        write(round_.op, (self,))
+        if decimals is None
+        else write(round_decimals.op, (self,), (decimals,))
+    )
+
+
+method(_round, "round")
+method(_round_inplace, "round_")
 frac = unary("frac", lambda x: x - xp.trunc(x), formula="g", self=lambda F, g: g)
 erf = unary("erf", lambda x: _special("erf")(x), formula="g · 2/√π · exp(−self²)",
             self=lambda F, g, self: g * (F.exp(-(self * self)) * 1.1283791670955126))  # fmt: skip
@@ -173,7 +312,9 @@ def _special(name):
 def _compare(name, function):
     found = binary(name, function, inplace=False, self=None, other=None)
     node = f"{name.title().replace('_', '')}Backward"
-    by_tensor = binary(f"{name}_tensor", function, node=f"{node}1", expose=False, self=_none, other=_none)
+    by_tensor = binary(
+        f"{name}_tensor", function, node=f"{node}1", expose=False, self=_none, other=_none
+    )
     by_number = declare(f"{name}_number", function, "self", "value", node=f"{node}0", self=_none)
 
     def inplace(self, other):
@@ -181,7 +322,10 @@ def _compare(name, function):
             return write(by_number.op, (self,), (operands(name, self, other)[1]._a,))
         return write(by_tensor.op, (self, cast_operand(self, other)))
 
-    inplace.__name__, inplace.__doc__ = f"{name}_", f"In-place ``{name}``: 1 where it holds, 0 elsewhere."
+    inplace.__name__, inplace.__doc__ = (
+        f"{name}_",
+        f"In-place ``{name}``: 1 where it holds, 0 elsewhere.",
+    )
     only_method(inplace)
     return found
 
@@ -193,12 +337,21 @@ def _none(F, g):
 eq, ne = _compare("eq", operator.eq), _compare("ne", operator.ne)
 lt, le = _compare("lt", operator.lt), _compare("le", operator.le)
 gt, ge = _compare("gt", operator.gt), _compare("ge", operator.ge)
-for _new, _old in [("greater", "gt"), ("greater_equal", "ge"), ("less", "lt"), ("less_equal", "le"), ("not_equal", "ne")]:
+for _new, _old in [
+    ("greater", "gt"),
+    ("greater_equal", "ge"),
+    ("less", "lt"),
+    ("less_equal", "le"),
+    ("not_equal", "ne"),
+]:
     alias(_new, _old)
     alias(f"{_new}_", f"{_old}_")
 for _n in ("eq", "ne", "lt", "le", "gt", "ge"):
     setattr(Tensor, f"__{_n}__", dispatch.binary(globals()[_n].op, operator=True))
-logical_and, logical_or = _compare("logical_and", xp.logical_and), _compare("logical_or", xp.logical_or)
+logical_and, logical_or = (
+    _compare("logical_and", xp.logical_and),
+    _compare("logical_or", xp.logical_or),
+)
 logical_xor = _compare("logical_xor", xp.logical_xor)
 logical_not = unary("logical_not", xp.logical_not, self=None)
 
@@ -206,19 +359,26 @@ logical_not = unary("logical_not", xp.logical_not, self=None)
 def _bitwise(name, function):
     def forward(a, b):
         if a.dtype.kind not in "biu":
-            raise NotImplementedError(f'"{name}_cpu" not implemented for \'{dtypes.scalar_name(dtypes.of(a))}\'')
+            raise NotImplementedError(
+                f"\"{name}_cpu\" not implemented for '{dtypes.scalar_name(dtypes.of(a))}'"
+            )
         return function(a, b)
 
     return binary(name, forward, self=None, other=None)
 
 
-bitwise_and, bitwise_or = _bitwise("bitwise_and", operator.and_), _bitwise("bitwise_or", operator.or_)
+bitwise_and, bitwise_or = (
+    _bitwise("bitwise_and", operator.and_),
+    _bitwise("bitwise_or", operator.or_),
+)
 bitwise_xor = _bitwise("bitwise_xor", operator.xor)
 
 
 def _invert(x):
     if x.dtype.kind not in "biu":
-        raise NotImplementedError(f"\"bitwise_not_cpu\" not implemented for '{dtypes.scalar_name(dtypes.of(x))}'")
+        raise NotImplementedError(
+            f"\"bitwise_not_cpu\" not implemented for '{dtypes.scalar_name(dtypes.of(x))}'"
+        )
     return xp.invert(x)
 
 
@@ -227,7 +387,9 @@ bitwise_not = unary("bitwise_not", _invert, self=None)
 
 def _tilde(self):
     if self._a.dtype.kind not in "biu":
-        raise TypeError("~ (operator.invert) is only implemented on integer and Boolean-type tensors")
+        raise TypeError(
+            "~ (operator.invert) is only implemented on integer and Boolean-type tensors"
+        )
     return bitwise_not(self)
 
 
@@ -235,9 +397,30 @@ Tensor.__and__ = Tensor.__rand__ = bitwise_and
 Tensor.__or__ = Tensor.__ror__ = bitwise_or
 Tensor.__xor__ = Tensor.__rxor__ = bitwise_xor
 Tensor.__invert__ = _tilde
-Tensor.__iand__, Tensor.__ior__, Tensor.__ixor__ = Tensor.bitwise_and_, Tensor.bitwise_or_, Tensor.bitwise_xor_
+Tensor.__iand__, Tensor.__ior__, Tensor.__ixor__ = (
+    Tensor.bitwise_and_,
+    Tensor.bitwise_or_,
+    Tensor.bitwise_xor_,
+)
 
-isnan = unary("isnan", lambda x: xp.isnan(x) if x.dtype.kind in "fcV" else xp.zeros(x.shape, bool), inplace=False, self=None)
-isinf = unary("isinf", lambda x: xp.isinf(x) if x.dtype.kind in "fcV" else xp.zeros(x.shape, bool), inplace=False, self=None)
-isfinite = unary("isfinite", lambda x: xp.isfinite(x) if x.dtype.kind in "fcV" else xp.ones(x.shape, bool), inplace=False, self=None)
-signbit = unary("signbit", lambda x: xp.signbit(x) if x.dtype.kind in "fV" else x < 0, inplace=False, self=None)
+isnan = unary(
+    "isnan",
+    lambda x: xp.isnan(x) if x.dtype.kind in "fcV" else xp.zeros(x.shape, bool),
+    inplace=False,
+    self=None,
+)
+isinf = unary(
+    "isinf",
+    lambda x: xp.isinf(x) if x.dtype.kind in "fcV" else xp.zeros(x.shape, bool),
+    inplace=False,
+    self=None,
+)
+isfinite = unary(
+    "isfinite",
+    lambda x: xp.isfinite(x) if x.dtype.kind in "fcV" else xp.ones(x.shape, bool),
+    inplace=False,
+    self=None,
+)
+signbit = unary(
+    "signbit", lambda x: xp.signbit(x) if x.dtype.kind in "fV" else x < 0, inplace=False, self=None
+)

@@ -66,7 +66,10 @@ def _c2r_grad(F, g, dim, normalization, last):
     double = last - n
     if not double:
         return out
-    weights = xp.ones([n if d == dim[-1] else 1 for d in range((out if F is RAW else out._a).ndim)], (g if F is RAW else g._a).dtype)
+    weights = xp.ones(
+        [n if d == dim[-1] else 1 for d in range((out if F is RAW else out._a).ndim)],
+        (g if F is RAW else g._a).dtype,
+    )
     weights[(slice(None),) * dim[-1] + (slice(1, 1 + double),)] = 2
     return out * F.constant(weights)
 
@@ -156,7 +159,9 @@ def ifftn(input, s=None, dim=None, norm=None, *, out=None):
 def rfftn(input, s=None, dim=None, norm=None, *, out=None):
     """The transform of real input; the last dimension keeps only the half that is not redundant."""
     if input._a.dtype.kind == "c":
-        raise RuntimeError(f"rfftn expects a real-valued input tensor, but got {dtypes.scalar_name(input.dtype)}")
+        raise RuntimeError(
+            f"rfftn expects a real-valued input tensor, but got {dtypes.scalar_name(input.dtype)}"
+        )
     x = _promoted(input)
     dims, sizes = _dims(x, s, dim)
     if not dims:
@@ -232,7 +237,9 @@ def _one(name, input, n, dim, norm, forward):
 def _last_one(function):
     def one(input, n=None, dim=-1, norm=None, *, out=None):
         if name in ("rfft", "ihfft") and input._a.dtype.kind == "c":
-            raise RuntimeError(f"{name} expects a real input tensor, but got {dtypes.scalar_name(input.dtype)}")
+            raise RuntimeError(
+                f"{name} expects a real input tensor, but got {dtypes.scalar_name(input.dtype)}"
+            )
         return function(input, None if n is None else (n,), (dim,), norm)
 
     def two(input, s=None, dim=(-2, -1), norm=None, *, out=None):
@@ -241,7 +248,9 @@ def _last_one(function):
     name = function.__name__[:-1]
     for made, suffix in ((one, ""), (two, "2")):
         made.__name__ = name + suffix
-        made.__doc__ = f"``{function.__name__}`` over {'one dimension' if not suffix else 'two dimensions'}."
+        made.__doc__ = (
+            f"``{function.__name__}`` over {'one dimension' if not suffix else 'two dimensions'}."
+        )
     return one, two
 
 
@@ -256,13 +265,17 @@ for _n in (fftn, ifftn):
 @fft_function
 def fftfreq(n, d=1.0, *, out=None, dtype=None, layout=None, device=None, requires_grad=False):
     """The frequencies of ``fft`` for ``n`` points at distance ``d``."""
-    return wrap(xp.fft.fftfreq(n, d).astype((dtype or dtypes.default.float).np)).requires_grad_(requires_grad)
+    return wrap(xp.fft.fftfreq(n, d).astype((dtype or dtypes.default.float).np)).requires_grad_(
+        requires_grad
+    )
 
 
 @fft_function
 def rfftfreq(n, d=1.0, *, out=None, dtype=None, layout=None, device=None, requires_grad=False):
     """The frequencies of ``rfft`` for ``n`` points at distance ``d``."""
-    return wrap(xp.fft.rfftfreq(n, d).astype((dtype or dtypes.default.float).np)).requires_grad_(requires_grad)
+    return wrap(xp.fft.rfftfreq(n, d).astype((dtype or dtypes.default.float).np)).requires_grad_(
+        requires_grad
+    )
 
 
 def _shift(input, dim, way):
@@ -293,7 +306,11 @@ def _reflected(x, width):
 def _window(window, win_length, n_fft, dtype):
     found = wrap(xp.ones(win_length, dtype)) if window is None else window
     left = (n_fft - win_length) // 2
-    return TENSOR.constant_pad_nd_op(found, (left, n_fft - win_length - left), 0) if win_length < n_fft else found
+    return (
+        TENSOR.constant_pad_nd_op(found, (left, n_fft - win_length - left), 0)
+        if win_length < n_fft
+        else found
+    )
 
 
 def stft(input, n_fft, hop_length=None, win_length=None, window=None, center=True, pad_mode="reflect", normalized=False, onesided=None,
@@ -306,7 +323,11 @@ def stft(input, n_fft, hop_length=None, win_length=None, window=None, center=Tru
     x = input if input._a.ndim == 2 else input.unsqueeze(0)
     if center:
         half = n_fft // 2
-        x = _reflected(x, half) if pad_mode == "reflect" else TENSOR.constant_pad_nd_op(x, (half, half), 0)
+        x = (
+            _reflected(x, half)
+            if pad_mode == "reflect"
+            else TENSOR.constant_pad_nd_op(x, (half, half), 0)
+        )
     real = xp.float32 if x._a.dtype in (xp.float32, xp.complex64) else xp.float64
     frames = x.unfold(-1, n_fft, hop) * _window(window, width, n_fft, real)
     half_only = not x.is_complex() if onesided is None else onesided
@@ -326,11 +347,15 @@ def istft(input, n_fft, hop_length=None, win_length=None, window=None, center=Tr
     scale = ROOT if normalized else COUNT
     x = x.transpose(1, 2)
     frames = c2r_op(x, (2,), scale, n_fft) if half_only else c2c_op(x, (2,), scale, False)
-    weights = _window(window, width, n_fft, xp.float32 if x._a.dtype == xp.complex64 else xp.float64)
+    weights = _window(
+        window, width, n_fft, xp.float32 if x._a.dtype == xp.complex64 else xp.float64
+    )
     total = n_fft + hop * (frames._a.shape[1] - 1)
     shape = (frames._a.shape[0], total)
     signal = TENSOR.from_windows(frames * weights, shape, 1, n_fft, hop)
-    energy = TENSOR.from_windows((weights * weights).expand(*frames._a.shape).clone(), shape, 1, n_fft, hop)
+    energy = TENSOR.from_windows(
+        (weights * weights).expand(*frames._a.shape).clone(), shape, 1, n_fft, hop
+    )
     start = n_fft // 2 if center else 0
     end = total - (n_fft // 2 if center else 0) if length is None else min(start + length, total)
     signal, energy = signal.narrow(1, start, end - start), energy.narrow(1, start, end - start)

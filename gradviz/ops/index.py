@@ -28,7 +28,14 @@ def shown(index):
 index_op = declare("index", lambda x, indices: xp.ascontiguousarray(x[indices]), "self", "indices",
                    formula="g added at the indices", also={"indices": lambda node: shown(node.at[0])},
                    self=lambda F, g, self_shape, indices: F.put_index(g, indices, self_shape))  # fmt: skip
-declare("put_index", _put_index, "self", "index shape", node="IndexPutBackward0", self=lambda F, g, index: F.index(g, index))
+declare(
+    "put_index",
+    _put_index,
+    "self",
+    "index shape",
+    node="IndexPutBackward0",
+    self=lambda F, g, index: F.index(g, index),
+)
 
 
 def _index_put_forward(x, values, indices, accumulate):
@@ -53,7 +60,14 @@ def _zero_at(g, indices):
     return out
 
 
-declare("zero_at", _zero_at, "self", "indices", node="IndexPutBackward0", self=lambda F, g, indices: F.zero_at(g, indices))
+declare(
+    "zero_at",
+    _zero_at,
+    "self",
+    "indices",
+    node="IndexPutBackward0",
+    self=lambda F, g, indices: F.zero_at(g, indices),
+)
 
 
 # ---------------------------------------------------------------- reading an index
@@ -173,18 +187,18 @@ def _expanded(index, ndim):
     """The index with ``...`` written out; IndexError with too many entries."""
     used = sum(map(_used, index))
     if used > ndim:
-        if ndim == 0:
-            raise IndexError(_ZERO_DIM)
         raise IndexError(f"too many indices for tensor of dimension {ndim}")
     for at, i in enumerate(index):
         if i is Ellipsis:
-            return (*index[:at], *[slice(None)] * (ndim - used), *[j for j in index[at + 1 :] if j is not Ellipsis])
+            return (
+                *index[:at],
+                *[slice(None)] * (ndim - used),
+                *[j for j in index[at + 1 :] if j is not Ellipsis],
+            )
     return index
 
 
-_ZERO_DIM = (
-    "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to convert a 0-dim tensor to a number"
-)
+_ZERO_DIM = "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to convert a 0-dim tensor to a number"
 
 
 def _read(self, index):
@@ -228,9 +242,17 @@ def getitem(self, index):
         try:
             part = self._a[index, ...]
         except IndexError:
+            if self._a.ndim == 0:
+                raise IndexError(
+                    _ZERO_DIM
+                    if index == 0
+                    else f"index {index} is out of bounds for dimension 0 with size 0"
+                ) from None
             return _read(self, (index,)).out
         return select_attach(self, part, (0, index if index >= 0 else index + len(self._a)))
-    if kind is slice and self._a.ndim:
+    if kind is slice:
+        if self._a.ndim == 0:
+            raise IndexError("slice() cannot be applied to a 0-dim tensor.")
         return _slice(self, 0, index, always=True)
     reader = _read(self, index if kind is tuple else (index,))
     out = reader.out
@@ -244,14 +266,18 @@ def _gather(x, index):
         return index_op(x, index)
     except IndexError:
         shapes = ", ".join(str(list(i.shape)) for i in index if i.__class__ is not slice)
-        raise IndexError(f"shape mismatch: indexing tensors could not be broadcast together with shapes {shapes}") from None
+        raise IndexError(
+            f"shape mismatch: indexing tensors could not be broadcast together with shapes {shapes}"
+        ) from None
 
 
 def setitem(self, index, value):
     """``self[index] = value``: written in place and recorded."""
     if not isinstance(value, Tensor):
         if not isinstance(value, (bool, int, float, complex, xp.generic)):
-            raise TypeError(f"can't assign a {type(value).__name__} to a torch.{self.dtype.type_name}")
+            raise TypeError(
+                f"can't assign a {type(value).__name__} to a torch.{self.dtype.type_name}"
+            )
         value = wrap(xp.asarray(value).astype(self._a.dtype))
     reader = _read(self, index if index.__class__ is tuple else (index,))
     target = reader.out
@@ -342,7 +368,11 @@ def index_put(input, indices, values, accumulate=False):
 
 
 method(index_put_)
-setattr(Tensor, "index", lambda self, indices: getitem(self, tuple(slice(None) if i is None else i for i in indices)))  # noqa: B010
+setattr(
+    Tensor,
+    "index",
+    lambda self, indices: getitem(self, tuple(slice(None) if i is None else i for i in indices)),
+)  # noqa: B010
 method(index_put)
 
 

@@ -20,7 +20,9 @@ class finfo:
     def __init__(self, type=None):
         dtype = dtypes.default.float if type is None else type
         if dtype.category < 2:
-            raise TypeError(f"torch.finfo() requires a floating point input type. Use torch.iinfo to handle '{__name__}.finfo'")
+            raise TypeError(
+                f"torch.finfo() requires a floating point input type. Use torch.iinfo to handle '{__name__}.finfo'"
+            )
         dtype = dtype.to_real()
         if dtype is dtypes.bfloat16:
             import ml_dtypes
@@ -47,9 +49,16 @@ class iinfo:
 
     def __init__(self, type):
         if type.category != 1:
-            raise TypeError(f"torch.iinfo() requires an integer input type. Use torch.finfo to handle '{type}'")
+            raise TypeError(
+                f"torch.iinfo() requires an integer input type. Use torch.finfo to handle '{type}'"
+            )
         found = xp.iinfo(type.np)
-        self.dtype, self.bits, self.max, self.min = type.name, type.itemsize * 8, int(found.max), int(found.min)
+        self.dtype, self.bits, self.max, self.min = (
+            type.name,
+            type.itemsize * 8,
+            int(found.max),
+            int(found.min),
+        )
 
     def __repr__(self):
         return f"iinfo(min={self.min}, max={self.max}, dtype={self.dtype})"
@@ -69,15 +78,28 @@ def _cosines(n, periodic, weights):
 
 
 def _window(name, values):
-    def function(window_length, periodic=True, *args, dtype=None, layout=None, device=None, requires_grad=False, **named):
+    def function(
+        window_length,
+        periodic=True,
+        *args,
+        dtype=None,
+        layout=None,
+        device=None,
+        requires_grad=False,
+        **named,
+    ):
         _device(device)
         if window_length < 0:
-            raise RuntimeError(f"{name} requires non-negative window_length, got window_length={window_length}")
+            raise RuntimeError(
+                f"{name} requires non-negative window_length, got window_length={window_length}"
+            )
         made = values(window_length, periodic, *args, **named) if window_length else xp.zeros(0)
         return mark(wrap(made.astype((dtype or dtypes.default.float).np)), requires_grad)
 
     function.__name__ = name
-    function.__doc__ = f"The {name.split('_')[0].title()} window; ``periodic`` for spectra, else symmetric."
+    function.__doc__ = (
+        f"The {name.split('_')[0].title()} window; ``periodic`` for spectra, else symmetric."
+    )
     public(name, function)
 
 
@@ -96,7 +118,10 @@ def _kaiser(n, periodic, beta=12.0):
 
 
 _window("hann_window", lambda n, periodic: _cosines(n, periodic, (0.5, 0.5)))
-_window("hamming_window", lambda n, periodic, alpha=0.54, beta=0.46: _cosines(n, periodic, (alpha, beta)))
+_window(
+    "hamming_window",
+    lambda n, periodic, alpha=0.54, beta=0.46: _cosines(n, periodic, (alpha, beta)),
+)
 _window("blackman_window", lambda n, periodic: _cosines(n, periodic, (0.42, 0.5, 0.08)))
 _window("bartlett_window", _bartlett)
 _window("kaiser_window", _kaiser)
@@ -150,7 +175,9 @@ public("is_anomaly_check_nan_enabled", lambda: local.anomaly_nan)
 Tensor.grad_dtype = property(lambda self: self.dtype)
 
 
-def range_(start, end=None, step=1, *, dtype=None, device=None, requires_grad=False, layout=None, out=None):
+def range_(
+    start, end=None, step=1, *, dtype=None, device=None, requires_grad=False, layout=None, out=None
+):
     """Numbers from ``start`` to ``end``, both ends included."""
     start, end = (0, start) if end is None else (start, end)
     if step == 0:
@@ -158,7 +185,10 @@ def range_(start, end=None, step=1, *, dtype=None, device=None, requires_grad=Fa
     if (end - start) * step < 0:
         raise RuntimeError("upper bound and lower bound inconsistent with step sign")
     n = math.floor((end - start) / step) + 1
-    return mark(wrap((start + xp.arange(n) * step).astype((dtype or dtypes.default.float).np)), requires_grad)
+    return mark(
+        wrap((start + xp.arange(n) * step).astype((dtype or dtypes.default.float).np)),
+        requires_grad,
+    )
 
 
 def frombuffer(buffer, *, dtype, count=-1, offset=0, requires_grad=False):
@@ -171,10 +201,22 @@ def from_dlpack(ext_tensor, *, device=None, copy=None):
     return wrap(xp.from_dlpack(ext_tensor))
 
 
-def empty_permuted(size, physical_layout, *, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False):
+def empty_permuted(
+    size,
+    physical_layout,
+    *,
+    dtype=None,
+    device=None,
+    requires_grad=False,
+    layout=None,
+    pin_memory=False,
+):
     """An uninitialised tensor whose dimensions lie in memory in the given order."""
     base = xp.zeros([size[d] for d in physical_layout], (dtype or dtypes.default.float).np)
-    return mark(wrap(base.transpose([list(physical_layout).index(d) for d in range(len(size))])), requires_grad)
+    return mark(
+        wrap(base.transpose([list(physical_layout).index(d) for d in range(len(size))])),
+        requires_grad,
+    )
 
 
 for _n, _f in [("range", range_), ("frombuffer", frombuffer), ("from_dlpack", from_dlpack), ("to_dlpack", lambda tensor: tensor.__dlpack__()),

@@ -76,7 +76,11 @@ _RUNTIME = {
 
 def checked(name, forward):
     """``forward`` that refuses what PyTorch's kernel of that name refuses; unchanged for a name that is not listed."""
-    rows, error = (KERNELS[name], NotImplementedError) if name in KERNELS else (_RUNTIME.get(name), RuntimeError)
+    rows, error = (
+        (KERNELS[name], NotImplementedError)
+        if name in KERNELS
+        else (_RUNTIME.get(name), RuntimeError)
+    )
     if rows is None:
         return forward
     allowed = [(frozenset(kinds), text if " " in text else _named(text)) for text, kinds in rows]

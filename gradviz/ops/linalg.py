@@ -33,7 +33,9 @@ def linalg(function, name=None):
 def _floating(name, *tensors):
     for x in tensors:
         if x._a.dtype.kind not in "fc":
-            raise RuntimeError(f"{name}: Expected a floating point or complex tensor as input. Got {dtypes.scalar_name(x.dtype)}")
+            raise RuntimeError(
+                f"{name}: Expected a floating point or complex tensor as input. Got {dtypes.scalar_name(x.dtype)}"
+            )
         if x._a.dtype == xp.float16:
             raise RuntimeError(f"{name}: Low precision dtypes not supported. Got Half")
 
@@ -48,7 +50,9 @@ def _square(name, x, argument="A"):
     _matrix(name, x, argument)
     n, m = x._a.shape[-2:]
     if n != m:
-        raise RuntimeError(f"{name}: {argument} must be batches of square matrices, but they are {n} by {m} matrices")
+        raise RuntimeError(
+            f"{name}: {argument} must be batches of square matrices, but they are {n} by {m} matrices"
+        )
 
 
 def _refuse_singular(name, array, what="inversion"):
@@ -62,7 +66,9 @@ def _refuse_singular(name, array, what="inversion"):
                 f"{name}: {where}The diagonal element {place} is zero, the {what} could not be completed because the input matrix is "
                 "singular."
             )
-    raise LinAlgError(f"{name}: The {what} could not be completed because the input matrix is singular.")
+    raise LinAlgError(
+        f"{name}: The {what} could not be completed because the input matrix is singular."
+    )
 
 
 def _zero_pivot(a):
@@ -114,8 +120,21 @@ def _lu_names(node):
     return lu_factor(TENSOR.read(node.s[0], node.s[1]).detach())
 
 
-_LU = {"A": lambda node: TENSOR.read(node.s[0], node.s[1]), "LU": lambda node: _lu_names(node)[0], "pivots": lambda node: _lu_names(node)[1]}
-det_op = declare("det_op", xp.linalg.det, "self", node="LinalgDetBackward0", formula="g · det · A⁻ᵀ", also=_LU, hidden=("self",), self=_det_grad)
+_LU = {
+    "A": lambda node: TENSOR.read(node.s[0], node.s[1]),
+    "LU": lambda node: _lu_names(node)[0],
+    "pivots": lambda node: _lu_names(node)[1],
+}
+det_op = declare(
+    "det_op",
+    xp.linalg.det,
+    "self",
+    node="LinalgDetBackward0",
+    formula="g · det · A⁻ᵀ",
+    also=_LU,
+    hidden=("self",),
+    self=_det_grad,
+)
 
 
 def det(A):
@@ -181,7 +200,9 @@ def inv(A, *, out=None):
 def inv_ex(A, *, check_errors=False):
     """(inverse, info): info is 0 where it worked."""
     _square("linalg.inv_ex" if not check_errors else "linalg.inv", A)
-    return return_types("linalg_inv_ex", ("inverse", "info"))(inv_op(A), wrap(xp.zeros(A._a.shape[:-2], xp.int32)))
+    return return_types("linalg_inv_ex", ("inverse", "info"))(
+        inv_op(A), wrap(xp.zeros(A._a.shape[:-2], xp.int32))
+    )
 
 
 for _f in (det, slogdet, inv, inv_ex):
@@ -195,7 +216,9 @@ method(inv, "inverse")
 # ---------------------------------------------------------------- systems of equations
 def _solve_forward(a, b, vector):
     try:
-        return xp.linalg.solve(a, b[..., None])[..., 0] if vector else _columns(xp.linalg.solve(a, b))
+        return (
+            xp.linalg.solve(a, b[..., None])[..., 0] if vector else _columns(xp.linalg.solve(a, b))
+        )
     except xp.linalg.LinAlgError:
         _refuse_singular("torch.linalg.solve", a, "solve")
 
@@ -208,7 +231,9 @@ def _solve_a(F, g, A, result, vector):
     back = F.solve_op(_swap(F, A), g, vector)
     if vector:
         shape = tuple((back if F is RAW else back._a).shape)
-        return -F.matmul(F.reshape(back, (*shape, 1)), F.conj(F.reshape(result, (*shape[:-1], 1, shape[-1]))))
+        return -F.matmul(
+            F.reshape(back, (*shape, 1)), F.conj(F.reshape(result, (*shape[:-1], 1, shape[-1])))
+        )
     return -F.matmul(back, _swap(F, result))
 
 
@@ -229,7 +254,9 @@ def solve(A, B, *, left=True, out=None):
         n = A._a.shape[-1]
         shown = f"{B._a.shape[-1]}x1" if vector else f"{B._a.shape[-2]}x{B._a.shape[-1]}"
         equation = "AX = B" if left else "XA = B"
-        raise RuntimeError(f"linalg.solve: Incompatible shapes of A and B for the equation {equation} ({n}x{n} and {shown})")
+        raise RuntimeError(
+            f"linalg.solve: Incompatible shapes of A and B for the equation {equation} ({n}x{n} and {shown})"
+        )
     if not left:
         return TENSOR.transpose(solve(A.mT, B.mT), -2, -1)
     if vector and B._a.ndim < A._a.ndim - 1:
@@ -239,7 +266,9 @@ def solve(A, B, *, left=True, out=None):
 
 def solve_ex(A, B, *, left=True, check_errors=False):
     """(result, info) of ``solve``."""
-    return return_types("linalg_solve_ex", ("result", "info"))(solve(A, B, left=left), wrap(xp.zeros(A._a.shape[:-2], xp.int32)))
+    return return_types("linalg_solve_ex", ("result", "info"))(
+        solve(A, B, left=left), wrap(xp.zeros(A._a.shape[:-2], xp.int32))
+    )
 
 
 def _triangle(a, upper, unit):
@@ -255,7 +284,9 @@ def _triangular_forward(a, b, upper, left, unit):
     a = _triangle(a, upper, unit)
     if left:
         return _columns(xp.linalg.solve(a, b))
-    return xp.ascontiguousarray(xp.linalg.solve(a.swapaxes(-2, -1), b.swapaxes(-2, -1)).swapaxes(-2, -1))
+    return xp.ascontiguousarray(
+        xp.linalg.solve(a.swapaxes(-2, -1), b.swapaxes(-2, -1)).swapaxes(-2, -1)
+    )
 
 
 def _triangular_b(F, g, self, upper, left, unitriangular):
@@ -265,7 +296,11 @@ def _triangular_b(F, g, self, upper, left, unitriangular):
 def _triangular_a(F, g, self, result, upper, left, unitriangular):
     back = F.triangular_op(_swap(F, self), g, not upper, left, unitriangular)
     whole = F.matmul(back, _swap(F, result)) if left else F.matmul(_swap(F, result), back)
-    return -(F.triu(whole, 1 if unitriangular else 0) if upper else F.tril(whole, -1 if unitriangular else 0))
+    return -(
+        F.triu(whole, 1 if unitriangular else 0)
+        if upper
+        else F.tril(whole, -1 if unitriangular else 0)
+    )
 
 
 triangular_op = declare("triangular_op", _triangular_forward, "self B", "upper left unitriangular", node="LinalgSolveTriangularBackward0",
@@ -300,7 +335,9 @@ def _refuse_indefinite(array):
                 where = f"(Batch element {k}): " if array.ndim > 2 else ""
                 raise LinAlgError(f"linalg.cholesky: {where}The factorization could not be completed because the input is not "
                                   f"positive-definite (the leading minor of order {n} is not positive-definite).") from None  # fmt: skip
-    raise LinAlgError("linalg.cholesky: The factorization could not be completed because the input is not positive-definite.")
+    raise LinAlgError(
+        "linalg.cholesky: The factorization could not be completed because the input is not positive-definite."
+    )
 
 
 def _halved(F, x):
@@ -315,10 +352,16 @@ def _ndim(F, x):
 
 RAW.diagonal = lambda x, offset, dim1, dim2: x.diagonal(offset, dim1, dim2)
 _diagonal_of = TENSOR.diagonal
-TENSOR.diagonal = lambda x, offset, dim1, dim2: _diagonal_of(x, offset, *(d % x._a.ndim for d in (dim1, dim2)))
+TENSOR.diagonal = lambda x, offset, dim1, dim2: _diagonal_of(
+    x, offset, *(d % x._a.ndim for d in (dim1, dim2))
+)
 _embed_raw, _embed_tensor = RAW.diag_embed_op, TENSOR.diag_embed_op
-RAW.diag_embed_op = lambda x, offset, dim1, dim2: _embed_raw(x, offset, dim1 % (x.ndim + 1), dim2 % (x.ndim + 1))
-TENSOR.diag_embed_op = lambda x, offset, dim1, dim2: _embed_tensor(x, offset, dim1 % (x._a.ndim + 1), dim2 % (x._a.ndim + 1))
+RAW.diag_embed_op = lambda x, offset, dim1, dim2: _embed_raw(
+    x, offset, dim1 % (x.ndim + 1), dim2 % (x.ndim + 1)
+)
+TENSOR.diag_embed_op = lambda x, offset, dim1, dim2: _embed_tensor(
+    x, offset, dim1 % (x._a.ndim + 1), dim2 % (x._a.ndim + 1)
+)
 
 
 def _cholesky_grad(F, g, result, upper):
@@ -345,7 +388,9 @@ def cholesky(A, *, upper=False, out=None):
 def cholesky_ex(A, *, upper=False, check_errors=False):
     """(L, info) of ``cholesky``."""
     _square("linalg.cholesky", A)
-    return return_types("linalg_cholesky_ex", ("L", "info"))(cholesky_op(A, upper), wrap(xp.zeros(A._a.shape[:-2], xp.int32)))
+    return return_types("linalg_cholesky_ex", ("L", "info"))(
+        cholesky_op(A, upper), wrap(xp.zeros(A._a.shape[:-2], xp.int32))
+    )
 
 
 def _old_cholesky(input, upper=False):
@@ -419,7 +464,9 @@ def _qr_joint(F, g, result, self_shape, mode):
                            "linalg.qr(A, mode='reduced') if you are going to require gradients through linalg.qr.")  # fmt: skip
     m, n = self_shape[-2:]
     if mode == "complete" and m > n:
-        raise RuntimeError("The QR decomposition is not differentiable when mode='complete' and nrows > ncols.")
+        raise RuntimeError(
+            "The QR decomposition is not differentiable when mode='complete' and nrows > ncols."
+        )
     if m < n:
         return (_wide_qr(F, gq, gr, q, r, m, n),)
     return (_tall_qr(F, gq, gr, q, r),)
@@ -457,7 +504,9 @@ def qr(A, mode="reduced", *, out=None):
     """(Q, R) with A = Q R; mode "reduced", "complete" or "r"."""
     _matrix("linalg.qr", A)
     if mode not in ("reduced", "complete", "r"):
-        raise RuntimeError(f"qr received unrecognized mode '{mode}' but expected one of 'reduced' (default), 'r', or 'complete'")
+        raise RuntimeError(
+            f"qr received unrecognized mode '{mode}' but expected one of 'reduced' (default), 'r', or 'complete'"
+        )
     return return_types("linalg_qr", ("Q", "R"))(*qr_op(A, mode))
 
 
@@ -548,7 +597,9 @@ def _lu_factor_joint(F, g, result, self_shape):
     _check_square_lu(self_shape)
     packed, pivots = result
     array = pivots if F is RAW else pivots._a
-    permutation = F.constant(_permutation(array, self_shape[-1]).astype((packed if F is RAW else packed._a).dtype))
+    permutation = F.constant(
+        _permutation(array, self_shape[-1]).astype((packed if F is RAW else packed._a).dtype)
+    )
     lower = F.tril(packed, -1) + _eye_like(F, packed)
     return (_lu_grad(F, g[0], g[0], lower, F.triu(packed, 0), permutation),)
 
@@ -569,7 +620,9 @@ def lu_factor(A, *, pivot=True, out=None):
 def lu_factor_ex(A, *, pivot=True, check_errors=False):
     """(LU, pivots, info) of ``lu_factor``."""
     _matrix("linalg.lu_factor_ex", A)
-    return return_types("linalg_lu_factor_ex", ("LU", "pivots", "info"))(*lu_factor_op(A, pivot), wrap(xp.zeros(A._a.shape[:-2], xp.int32)))
+    return return_types("linalg_lu_factor_ex", ("LU", "pivots", "info"))(
+        *lu_factor_op(A, pivot), wrap(xp.zeros(A._a.shape[:-2], xp.int32))
+    )
 
 
 def lu_solve(LU, pivots, B, *, left=True, adjoint=False, out=None):
@@ -622,7 +675,10 @@ def ldl_solve(LD, pivots, B, *, hermitian=False, out=None):
     rights = xp.broadcast_to(B._a, shape).reshape(-1, *shape[-2:])
     lefts = xp.broadcast_to(LD._a, (*shape[:-2], n, n)).reshape(-1, n, n)
     places = xp.broadcast_to(pivots._a, (*shape[:-2], n)).reshape(-1, n)
-    out = [_lapack(name, xp.asfortranarray(a), p - (p > 0) * 1, b, lower=1)[0] for a, p, b in zip(lefts, places, rights, strict=True)]
+    out = [
+        _lapack(name, xp.asfortranarray(a), p - (p > 0) * 1, b, lower=1)[0]
+        for a, p, b in zip(lefts, places, rights, strict=True)
+    ]
     return wrap(xp.ascontiguousarray(xp.stack(out)).reshape(shape))
 
 
@@ -733,7 +789,10 @@ def _eigh_joint(F, g, result, uplo):
     return (out if gv is None else (out + _swap(F, out)) * 0.5,)
 
 
-_EIG = {"eigenvalues": lambda node: TENSOR.result(node)[0], "eigenvectors": lambda node: TENSOR.result(node)[1]}
+_EIG = {
+    "eigenvalues": lambda node: TENSOR.result(node)[0],
+    "eigenvectors": lambda node: TENSOR.result(node)[1],
+}
 eigh_op = declare("eigh_op", lambda a, uplo: tuple(xp.linalg.eigh(a, uplo)), "self", "uplo", node="LinalgEighBackward0", outputs=True,
                   formula="V (diag g_λ + …) Vᵀ", hidden=("result", "uplo"), also=_EIG, joint=_eigh_joint)  # fmt: skip
 
@@ -848,7 +907,9 @@ def matrix_rank(A, tol=None, hermitian=False, *, atol=None, rtol=None, out=None)
     if tol is not None:
         floor = tol._a if hasattr(tol, "_a") else tol
     else:
-        floor = xp.maximum(_rtol(A, rtol, atol) * values.max(-1, initial=0), 0 if atol is None else atol)
+        floor = xp.maximum(
+            _rtol(A, rtol, atol) * values.max(-1, initial=0), 0 if atol is None else atol
+        )
     return wrap(xp.asarray((values > xp.asarray(floor)[..., None]).sum(-1), dtype=xp.int64))
 
 
@@ -880,7 +941,9 @@ def lstsq(A, B, rcond=None, *, driver=None):
     m, n = A._a.shape[-2:]
     dtype = A._a.dtype
     residuals = (A @ solution - right).abs().square().sum(-2) if m > n else wrap(xp.zeros(0, dtype))
-    rank = matrix_rank(A) if driver != "gels" and driver is not None else wrap(xp.zeros(0, xp.int64))
+    rank = (
+        matrix_rank(A) if driver != "gels" and driver is not None else wrap(xp.zeros(0, xp.int64))
+    )
     values = svdvals(A).detach() if driver in ("gelsd", "gelss") else wrap(xp.zeros(0, dtype))
     made = return_types("linalg_lstsq", ("solution", "residuals", "rank", "singular_values"))
     return made(solution.squeeze(-1) if vector else solution, residuals, rank, values)
@@ -917,7 +980,9 @@ def matrix_norm(A, ord="fro", dim=(-2, -1), keepdim=False, *, dtype=None, out=No
     """A norm of matrices: "fro", "nuc", ±1, ±2, ±inf."""
     A = A if dtype is None else TENSOR.cast(A, dtype.np)
     if A._a.ndim < 2:
-        raise RuntimeError("linalg.matrix_norm: The input tensor A must have at least 2 dimensions.")
+        raise RuntimeError(
+            "linalg.matrix_norm: The input tensor A must have at least 2 dimensions."
+        )
     _floating("linalg.matrix_norm", A)
     return _matrix_ord(A, ord, dim, keepdim)
 
@@ -930,7 +995,10 @@ def norm(A, ord=None, dim=None, keepdim=False, *, dtype=None, out=None):
     if isinstance(dim, int) or dim is not None and len(dim) == 1:
         return vector_norm(A, ord, dim, keepdim)
     if dim is None and A._a.ndim not in (1, 2):
-        raise RuntimeError("linalg.norm: If dim is not specified but ord is, the input must be 1D or 2D. Got " + f"{A._a.ndim}D.")
+        raise RuntimeError(
+            "linalg.norm: If dim is not specified but ord is, the input must be 1D or 2D. Got "
+            + f"{A._a.ndim}D."
+        )
     if dim is None and A._a.ndim == 1:
         return vector_norm(A, ord, 0, keepdim)
     return matrix_norm(A, ord, dim or (0, 1), keepdim)
@@ -1013,7 +1081,9 @@ def multi_dot(tensors, *, out=None):
     if column:
         tensors[-1] = tensors[-1].unsqueeze(-1)
     out_ = _ordered_product(tensors)
-    return out_.view(*[n for k, n in enumerate(out_._a.shape) if not (k == 0 and row or k == 1 and column)])
+    return out_.view(
+        *[n for k, n in enumerate(out_._a.shape) if not (k == 0 and row or k == 1 and column)]
+    )
 
 
 def _ordered_product(tensors):
@@ -1024,7 +1094,10 @@ def _ordered_product(tensors):
     for length in range(1, n):
         for i in range(n - length):
             j = i + length
-            choices = [(cost[i][k] + cost[k + 1][j] + sizes[i] * sizes[k + 1] * sizes[j + 1], k) for k in range(i, j)]
+            choices = [
+                (cost[i][k] + cost[k + 1][j] + sizes[i] * sizes[k + 1] * sizes[j + 1], k)
+                for k in range(i, j)
+            ]
             cost[i][j], cut[i][j] = min(choices)
     return _product(tensors, cut, 0, n - 1)
 
@@ -1047,7 +1120,9 @@ def cross(input, other, *, dim=-1, out=None):
     shape = xp.broadcast_shapes(input._a.shape, other._a.shape)
     d = wrap_dim(dim, len(shape))
     if shape[d] != 3:
-        raise RuntimeError(f"linalg.cross: inputs dimension {dim} must have length 3. Got {input._a.shape[d]} and {other._a.shape[d]}")
+        raise RuntimeError(
+            f"linalg.cross: inputs dimension {dim} must have length 3. Got {input._a.shape[d]} and {other._a.shape[d]}"
+        )
     return cross_op(*[x if x._a.shape == shape else x.expand(*shape) for x in (input, other)], d)
 
 
@@ -1112,14 +1187,31 @@ def householder_product(A, tau, *, out=None):
     return result.narrow(-1, 0, n)
 
 
-for _f in (matrix_power, matrix_exp, multi_dot, cross, vecdot, diagonal, vander, tensorinv, tensorsolve, householder_product):
+for _f in (
+    matrix_power,
+    matrix_exp,
+    multi_dot,
+    cross,
+    vecdot,
+    diagonal,
+    vander,
+    tensorinv,
+    tensorsolve,
+    householder_product,
+):
     linalg(_f)
 linalg(TENSOR.matmul, "matmul")
 method(matrix_power)
 method(matrix_exp)
 method(_old_cross, "cross")
-public("frobenius_norm", lambda input, dim=(), keepdim=False: vector_norm(input, 2, axes(dim, input._a.ndim), keepdim))
-public("nuclear_norm", lambda input, dim=(-2, -1), keepdim=False: matrix_norm(input, "nuc", dim, keepdim))
+public(
+    "frobenius_norm",
+    lambda input, dim=(), keepdim=False: vector_norm(input, 2, axes(dim, input._a.ndim), keepdim),
+)
+public(
+    "nuclear_norm",
+    lambda input, dim=(-2, -1), keepdim=False: matrix_norm(input, "nuc", dim, keepdim),
+)
 
 
 # ---------------------------------------------------------------- distances between rows
@@ -1154,11 +1246,17 @@ cdist_op = declare("cdist_op", _cdist_forward, "x1 x2", "p", node="CdistBackward
 def cdist(x1, x2, p=2.0, compute_mode="use_mm_for_euclid_dist_if_necessary"):
     """The p-norm distance between every row of ``x1`` and every row of ``x2``."""
     if x1._a.ndim < 2 or x2._a.ndim < 2:
-        raise RuntimeError("cdist only supports at least 2D tensors, X1 got: " + f"{min(x1._a.ndim, x2._a.ndim)}D")
+        raise RuntimeError(
+            "cdist only supports at least 2D tensors, X1 got: " + f"{min(x1._a.ndim, x2._a.ndim)}D"
+        )
     if x1._a.shape[-1] != x2._a.shape[-1]:
-        raise RuntimeError(f"X1 and X2 must have the same number of columns. X1: {x1._a.shape[-1]} X2: {x2._a.shape[-1]}")
+        raise RuntimeError(
+            f"X1 and X2 must have the same number of columns. X1: {x1._a.shape[-1]} X2: {x2._a.shape[-1]}"
+        )
     batch = xp.broadcast_shapes(x1._a.shape[:-2], x2._a.shape[:-2])
-    x1, x2 = (x if x._a.shape[:-2] == batch else x.expand(*batch, *x._a.shape[-2:]) for x in (x1, x2))
+    x1, x2 = (
+        x if x._a.shape[:-2] == batch else x.expand(*batch, *x._a.shape[-2:]) for x in (x1, x2)
+    )
     return cdist_op(x1, x2, float(p))
 
 

@@ -52,7 +52,12 @@ l1_op = declare("l1_loss", lambda a, b, r: _reduce(xp.abs(a - b), r), "self targ
 
 def _smooth_forward(a, b, reduction, beta):
     d = xp.abs(a - b)
-    return _reduce(xp.where(d < beta, 0.5 * d * d / beta, d - 0.5 * beta).astype(a.dtype, copy=False) if beta else d, reduction)
+    return _reduce(
+        xp.where(d < beta, 0.5 * d * d / beta, d - 0.5 * beta).astype(a.dtype, copy=False)
+        if beta
+        else d,
+        reduction,
+    )
 
 
 def _smooth_self(F, g, self, target, self_shape, reduction, beta):
@@ -68,7 +73,10 @@ smooth_l1_op = declare("smooth_l1_loss", _smooth_forward, "self target", "reduct
 
 def _huber_forward(a, b, reduction, delta):
     d = xp.abs(a - b)
-    return _reduce(xp.where(d <= delta, 0.5 * d * d, delta * (d - 0.5 * delta)).astype(a.dtype, copy=False), reduction)
+    return _reduce(
+        xp.where(d <= delta, 0.5 * d * d, delta * (d - 0.5 * delta)).astype(a.dtype, copy=False),
+        reduction,
+    )
 
 
 def _huber_self(F, g, self, target, self_shape, reduction, delta):
@@ -91,7 +99,9 @@ def _nll_weights(target, weight, ignore_index, classes, dtype):
 
 
 def _nll_forward(x, target, weight, reduction, ignore_index):
-    per, safe = _nll_weights(target, weight, ignore_index, x.shape[1] if x.ndim > 1 else x.shape[0], x.dtype)
+    per, safe = _nll_weights(
+        target, weight, ignore_index, x.shape[1] if x.ndim > 1 else x.shape[0], x.dtype
+    )
     if x.ndim == 1:
         losses = -x[safe] * per
     else:
@@ -121,7 +131,9 @@ def _nll_back_back(F, g, target, weight, reduction, ignore_index):
     per, safe = _nll_weights(target, weight, ignore_index, None, like)
     scale = -per / xp.add.reduce(per, None) if reduction == MEAN else -per
     shape = (g if F is RAW else g._a).shape
-    picked = F.take_along(g, safe if len(shape) == 1 else xp.expand_dims(safe, 1), 0 if len(shape) == 1 else 1)
+    picked = F.take_along(
+        g, safe if len(shape) == 1 else xp.expand_dims(safe, 1), 0 if len(shape) == 1 else 1
+    )
     picked = F.reshape(picked, safe.shape) * F.constant(scale)
     return picked if reduction == NONE else F.sum(picked)
 
@@ -141,12 +153,16 @@ declare("nll_back", _nll_back_forward, "self", "shape target weight reduction ig
 # ---------------------------------------------------------------- binary cross entropy
 def _bce_forward(x, target, weight, reduction):
     with xp.errstate(divide="ignore"):
-        out = -(target * xp.maximum(xp.log(x), -100) + (1 - target) * xp.maximum(xp.log1p(-x), -100))
+        out = -(
+            target * xp.maximum(xp.log(x), -100) + (1 - target) * xp.maximum(xp.log1p(-x), -100)
+        )
     return _reduce((out if weight is None else out * weight).astype(x.dtype, copy=False), reduction)
 
 
 def _bce_self(F, g, self, target, weight, self_shape, reduction):
-    out = _spread(F, g, self_shape, reduction) * ((self - target) / F.clamp((1 - self) * self, 1e-12, None))
+    out = _spread(F, g, self_shape, reduction) * (
+        (self - target) / F.clamp((1 - self) * self, 1e-12, None)
+    )
     return out if weight is None else out * weight
 
 
@@ -182,7 +198,9 @@ def _kl_forward(x, target, reduction, log_target):
     if log_target:
         out = xp.exp(target) * (target - x)
     else:
-        out = xp.where(target > 0, target * (xp.log(xp.where(target > 0, target, 1)) - x), 0).astype(x.dtype, copy=False)
+        out = xp.where(
+            target > 0, target * (xp.log(xp.where(target > 0, target, 1)) - x), 0
+        ).astype(x.dtype, copy=False)
     return _reduce(out, reduction)
 
 
@@ -190,4 +208,12 @@ def _kl_self(F, g, target, self_shape, reduction, log_target):
     return -_spread(F, g, self_shape, reduction) * (F.exp(target) if log_target else target)
 
 
-kl_op = declare("kl_div", _kl_forward, "self target", "reduction log_target", node="KlDivBackward0", formula="−target · g", self=_kl_self)
+kl_op = declare(
+    "kl_div",
+    _kl_forward,
+    "self target",
+    "reduction log_target",
+    node="KlDivBackward0",
+    formula="−target · g",
+    self=_kl_self,
+)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from ..backend import xp
 from ..engine import dtypes, views
 from ..engine.dispatch import RAW, TENSOR, Tensor, broadcast_error, not_a_tensor
-from ..engine.tensor import wrap_dim
 from ..engine.modes import local, state
+from ..engine.tensor import wrap_dim
 from .declare import declare, method, only_method, public
 from .lower import lowered
 from .shape import clone, expand, permute, reshape, transpose, unsafe_view_op, unsqueeze, view_op
@@ -98,7 +98,9 @@ def mm(input, mat2, *, out=None):
         raise RuntimeError(f"{which} must be a matrix")
     _check("mm", input, mat2)
     if input._a.shape[1] != mat2._a.shape[0]:
-        raise RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({_x(input._a.shape)} and {_x(mat2._a.shape)})")
+        raise RuntimeError(
+            f"mat1 and mat2 shapes cannot be multiplied ({_x(input._a.shape)} and {_x(mat2._a.shape)})"
+        )
     return mm_op(input, mat2)
 
 
@@ -108,19 +110,25 @@ def mv(input, vec):
         input, vec = lowered(input, vec)
     _check("mv", input, vec)
     if input._a.shape[1] != vec._a.shape[0]:
-        raise RuntimeError(f"size mismatch, got input ({input._a.shape[0]}), mat ({_x(input._a.shape)}), vec ({vec._a.shape[0]})")
+        raise RuntimeError(
+            f"size mismatch, got input ({input._a.shape[0]}), mat ({_x(input._a.shape)}), vec ({vec._a.shape[0]})"
+        )
     return mv_op(input, vec)
 
 
 def dot(input, tensor):
     """The inner product of two vectors."""
     if input._a.ndim != 1 or tensor._a.ndim != 1:
-        raise RuntimeError(f"1D tensors expected, but got {input._a.ndim}D and {tensor._a.ndim}D tensors")
+        raise RuntimeError(
+            f"1D tensors expected, but got {input._a.ndim}D and {tensor._a.ndim}D tensors"
+        )
     _check("dot", input, tensor)
     if input._a.shape != tensor._a.shape:
         raise RuntimeError(
             "inconsistent tensor size, expected tensor [{}] and src [{}] to have the same number of elements, but got {} and {} "
-            "elements respectively".format(input._a.shape[0], tensor._a.shape[0], input._a.shape[0], tensor._a.shape[0])
+            "elements respectively".format(
+                input._a.shape[0], tensor._a.shape[0], input._a.shape[0], tensor._a.shape[0]
+            )
         )
     return dot_op(input, tensor)
 
@@ -157,7 +165,9 @@ def matmul(input, other, *, out=None):
     if a == 2 and b == 2:
         return mm(input, other)
     if a == 0 or b == 0:
-        raise RuntimeError(f"both arguments to matmul need to be at least 1D, but they are {a}D and {b}D")
+        raise RuntimeError(
+            f"both arguments to matmul need to be at least 1D, but they are {a}D and {b}D"
+        )
     if a == 1 and b == 1:
         return dot(input, other)
     if a == 2 and b == 1:
@@ -215,22 +225,33 @@ def addmm(input, mat1, mat2, *, beta=1, alpha=1):
         input, mat1, mat2 = lowered(input, mat1, mat2)
     if mat1._a.dtype != mat2._a.dtype:
         names = dtypes.scalar_name(mat1.dtype), dtypes.scalar_name(mat2.dtype)
-        raise RuntimeError("mat1 and mat2 must have the same dtype, but got {} and {}".format(*names))
+        raise RuntimeError(
+            "mat1 and mat2 must have the same dtype, but got {} and {}".format(*names)
+        )
     if mat1._a.shape[1] != mat2._a.shape[0]:
-        raise RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({_x(mat1._a.shape)} and {_x(mat2._a.shape)})")
+        raise RuntimeError(
+            f"mat1 and mat2 shapes cannot be multiplied ({_x(mat1._a.shape)} and {_x(mat2._a.shape)})"
+        )
     return addmm_op(input, mat1, mat2, beta, alpha)
 
 
 for _f in (mm, mv, dot, bmm, matmul, addmm):
     method(_f)
-method(lambda input, batch1, batch2, *, beta=1, alpha=1: baddbmm_op(input, batch1, batch2, beta, alpha), "baddbmm")
+method(
+    lambda input, batch1, batch2, *, beta=1, alpha=1: baddbmm_op(
+        input, batch1, batch2, beta, alpha
+    ),
+    "baddbmm",
+)
 
 
 def outer(input, vec2, *, out=None):
     """The outer product of two vectors."""
     for position, x in enumerate((input, vec2), 1):
         if x._a.ndim != 1:
-            raise RuntimeError(f"outer: Expected 1-D argument {'self' if position == 1 else 'vec2'}, but got {x._a.ndim}-D")
+            raise RuntimeError(
+                f"outer: Expected 1-D argument {'self' if position == 1 else 'vec2'}, but got {x._a.ndim}-D"
+            )
     return TENSOR.mul(view_op(input, (input._a.shape[0], 1)), vec2)
 
 
@@ -249,7 +270,9 @@ def _added(name, op_function, product):
 
     def function(input, first, second, *, beta=1, alpha=1, out=None):
         shape = product(first._a, second._a).shape
-        return op_function(input if input._a.shape == shape else expand(input, shape), first, second, beta, alpha)
+        return op_function(
+            input if input._a.shape == shape else expand(input, shape), first, second, beta, alpha
+        )
 
     def inplace(self, first, second, *, beta=1, alpha=1):
         return views.write(op_function.op, (self, first, second), (beta, alpha))
@@ -271,7 +294,10 @@ addr_op = declare("addr_op", lambda c, a, b, beta, alpha: _times(c, beta) + _tim
 
 
 def _each(F, g, shape):
-    return F.expand_to(F.reshape(g, (1, *(g if F is RAW else g._a).shape)), (shape[0], *(g if F is RAW else g._a).shape))
+    return F.expand_to(
+        F.reshape(g, (1, *(g if F is RAW else g._a).shape)),
+        (shape[0], *(g if F is RAW else g._a).shape),
+    )
 
 
 _SIZES = {"batch1_sym_argsize_0": lambda node: node.at[-1][0], "batch1_sym_argsize_1": lambda node: node.at[-1][1],
@@ -323,7 +349,11 @@ def linear(input, weight, bias=None):
 
 def _check_linear(input, weight, bias):
     if input._a.dtype != weight._a.dtype and input._a.ndim == 2:
-        names = "mat1" if bias is not None else "self", dtypes.scalar_name(input.dtype), dtypes.scalar_name(weight.dtype)
+        names = (
+            "mat1" if bias is not None else "self",
+            dtypes.scalar_name(input.dtype),
+            dtypes.scalar_name(weight.dtype),
+        )
         raise RuntimeError("{} and mat2 must have the same dtype, but got {} and {}".format(*names))
 
 
@@ -401,8 +431,14 @@ def _sum_product(a, b, inner):
     columns = [d for d in range(len(sa)) if d not in inner and sb[d] != 1 and sa[d] == 1]
     rest = [d for d in range(len(sa)) if d not in (*inner, *batch, *rows, *columns)]
     size = lambda shape, dims: _count([shape[d] for d in dims])  # noqa: E731
-    left = reshape(permute(a, batch + rows + inner + columns + rest), (size(sa, batch), size(sa, rows), size(sa, inner)))
-    right = reshape(permute(b, batch + inner + columns + rows + rest), (size(sb, batch), size(sb, inner), size(sb, columns)))
+    left = reshape(
+        permute(a, batch + rows + inner + columns + rest),
+        (size(sa, batch), size(sa, rows), size(sa, inner)),
+    )
+    right = reshape(
+        permute(b, batch + inner + columns + rows + rest),
+        (size(sb, batch), size(sb, inner), size(sb, columns)),
+    )
     out = bmm_op(left, right)
     order = batch + rows + inner + columns + rest
     wide = reshape(out, tuple(sb[d] if d in columns else 1 if d in inner else sa[d] for d in order))
@@ -414,11 +450,22 @@ def _parse(equation, operands):
     terms = left.split(",")
     if len(terms) != len(operands):
         more = "fewer" if len(operands) < len(terms) else "more"
-        raise RuntimeError(f"einsum(): {more} operands were provided than specified in the equation")
-    wide = max((x._a.ndim - len(t.replace("...", "")) for x, t in zip(operands, terms, strict=True) if "..." in t), default=0)
+        raise RuntimeError(
+            f"einsum(): {more} operands were provided than specified in the equation"
+        )
+    wide = max(
+        (
+            x._a.ndim - len(t.replace("...", ""))
+            for x, t in zip(operands, terms, strict=True)
+            if "..." in t
+        ),
+        default=0,
+    )
     spare = "ΑΒΓΔΕΖΗΘ"[:wide]
     terms = [
-        t.replace("...", spare[wide - (x._a.ndim - len(t.replace("...", ""))) :]) if "..." in t else t
+        t.replace("...", spare[wide - (x._a.ndim - len(t.replace("...", ""))) :])
+        if "..." in t
+        else t
         for x, t in zip(operands, terms, strict=True)
     ]
     for k, (x, t) in enumerate(zip(operands, terms, strict=True)):
@@ -429,7 +476,9 @@ def _parse(equation, operands):
             )
     everything = "".join(terms)
     if not arrow:
-        right = spare + "".join(sorted(c for c in set(everything) if everything.count(c) == 1 and c not in spare))
+        right = spare + "".join(
+            sorted(c for c in set(everything) if everything.count(c) == 1 and c not in spare)
+        )
     return terms, list(right.replace("...", spare))
 
 
@@ -449,10 +498,16 @@ def tensordot(a, b, dims=2):
     if isinstance(dims, int):
         da, db = list(range(a._a.ndim - dims, a._a.ndim)), list(range(dims))
     else:
-        da, db = ([wrap_dim(d, x._a.ndim) for d in (ds if isinstance(ds, (list, tuple)) else [ds])] for ds, x in zip(dims, (a, b), strict=True))
+        da, db = (
+            [wrap_dim(d, x._a.ndim) for d in (ds if isinstance(ds, (list, tuple)) else [ds])]
+            for ds, x in zip(dims, (a, b), strict=True)
+        )
     if len(da) == a._a.ndim == 1 and b._a.ndim == 1:
         return view_op(dot(permute(a, da), permute(b, db)), ())
-    ra, rb = [d for d in range(a._a.ndim) if d not in da], [d for d in range(b._a.ndim) if d not in db]
+    ra, rb = (
+        [d for d in range(a._a.ndim) if d not in da],
+        [d for d in range(b._a.ndim) if d not in db],
+    )
     n = _count([a._a.shape[d] for d in da])
     left = reshape(permute(a, ra + da), (-1, n))
     right = reshape(permute(b, db + rb), (n, -1))
@@ -461,5 +516,15 @@ def tensordot(a, b, dims=2):
 
 public("einsum", einsum)
 public("tensordot", tensordot)
-only_method(lambda self, mat1, mat2, *, beta=1, alpha=1: views.write(addmm_op.op, (self, mat1, mat2), (beta, alpha)), "addmm_")
-only_method(lambda self, batch1, batch2, *, beta=1, alpha=1: views.write(baddbmm_op.op, (self, batch1, batch2), (beta, alpha)), "baddbmm_")
+only_method(
+    lambda self, mat1, mat2, *, beta=1, alpha=1: views.write(
+        addmm_op.op, (self, mat1, mat2), (beta, alpha)
+    ),
+    "addmm_",
+)
+only_method(
+    lambda self, batch1, batch2, *, beta=1, alpha=1: views.write(
+        baddbmm_op.op, (self, batch1, batch2), (beta, alpha)
+    ),
+    "baddbmm_",
+)

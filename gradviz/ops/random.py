@@ -65,7 +65,10 @@ class Generator:
             raise TypeError("expected a torch.ByteTensor, but got " + type(new_state).__name__)
         raw = xp.ascontiguousarray(new_state._a)
         key = raw[:2496].view("<u4").astype(xp.uint32)
-        self._stream.state = {"bit_generator": "MT19937", "state": {"key": key, "pos": int(raw[2496:2500].view("<u4")[0])}}
+        self._stream.state = {
+            "bit_generator": "MT19937",
+            "state": {"key": key, "pos": int(raw[2496:2500].view("<u4")[0])},
+        }
         self._seed = int(raw[2500:2508].view("<u8")[0])
         self._next_normal = float(raw[2509:2517].view("<f8")[0]) if raw[2508] else None
         return self
@@ -77,7 +80,9 @@ class Generator:
     def doubles(self, n):
         """``n`` uniform doubles of 53 bits: PyTorch takes two words each, the first as the high one."""
         words = self.words(2 * n)
-        return (((words[0::2] << xp.uint64(32)) | words[1::2]) & xp.uint64((1 << 53) - 1)) * 2.0**-53
+        return (
+            ((words[0::2] << xp.uint64(32)) | words[1::2]) & xp.uint64((1 << 53) - 1)
+        ) * 2.0**-53
 
     def floats(self, n):
         """``n`` uniform floats of 24 bits."""
@@ -130,7 +135,9 @@ def stored_like(array, values):
     if array.flags.c_contiguous:
         return values.reshape(array.shape)
     order = sorted(range(array.ndim), key=lambda d: -abs(array.strides[d]))
-    return values.reshape([array.shape[d] for d in order]).transpose([order.index(d) for d in range(array.ndim)])
+    return values.reshape([array.shape[d] for d in order]).transpose(
+        [order.index(d) for d in range(array.ndim)]
+    )
 
 
 def _box_muller(u, np_dtype, mean, std):
@@ -165,13 +172,33 @@ def _float(dtype):
     return (dtype or dtypes.default.float).np
 
 
-def rand(*size, generator=None, dtype=None, requires_grad=False, device=None, layout=None, pin_memory=False, out=None):
+def rand(
+    *size,
+    generator=None,
+    dtype=None,
+    requires_grad=False,
+    device=None,
+    layout=None,
+    pin_memory=False,
+    out=None,
+):
     """Uniform numbers in [0, 1)."""
     shape = sizes(size)
-    return _made(uniform_array(math.prod(shape), _float(dtype), generator).reshape(shape), requires_grad)
+    return _made(
+        uniform_array(math.prod(shape), _float(dtype), generator).reshape(shape), requires_grad
+    )
 
 
-def randn(*size, generator=None, dtype=None, requires_grad=False, device=None, layout=None, pin_memory=False, out=None):
+def randn(
+    *size,
+    generator=None,
+    dtype=None,
+    requires_grad=False,
+    device=None,
+    layout=None,
+    pin_memory=False,
+    out=None,
+):
     """Standard normal numbers; complex ones have variance 1 in all."""
     shape = sizes(size)
     wanted = _float(dtype)
@@ -182,20 +209,41 @@ def randn(*size, generator=None, dtype=None, requires_grad=False, device=None, l
     return _made(normal_array(math.prod(shape), wanted, generator).reshape(shape), requires_grad)
 
 
-def randint(low, high=None, size=None, *, generator=None, dtype=None, requires_grad=False, device=None, layout=None):
+def randint(
+    low,
+    high=None,
+    size=None,
+    *,
+    generator=None,
+    dtype=None,
+    requires_grad=False,
+    device=None,
+    layout=None,
+):
     """Integers in [low, high)."""
     if size is None and high is not None and not isinstance(high, int):
         low, high, size = 0, low, high
     if size is None:
         low, high, size = 0, low, high
     if high <= low:
-        raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
+        raise RuntimeError(
+            f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}"
+        )
     shape = sizes((size,))
     array = integer_array(math.prod(shape), low, high, generator).reshape(shape)
     return _made(array.astype((dtype or dtypes.int64).np), requires_grad)
 
 
-def randperm(n, *, generator=None, dtype=None, requires_grad=False, device=None, layout=None, pin_memory=False):
+def randperm(
+    n,
+    *,
+    generator=None,
+    dtype=None,
+    requires_grad=False,
+    device=None,
+    layout=None,
+    pin_memory=False,
+):
     """A random permutation of 0 … n−1."""
     g = generator or default_generator
     out = list(range(n))
@@ -206,8 +254,22 @@ def randperm(n, *, generator=None, dtype=None, requires_grad=False, device=None,
 
 
 def _like(function):
-    def like(input, *, dtype=None, requires_grad=False, device=None, memory_format=None, layout=None, generator=None):
-        return function(input._a.shape, dtype=dtype or input.dtype, requires_grad=requires_grad, generator=generator)
+    def like(
+        input,
+        *,
+        dtype=None,
+        requires_grad=False,
+        device=None,
+        memory_format=None,
+        layout=None,
+        generator=None,
+    ):
+        return function(
+            input._a.shape,
+            dtype=dtype or input.dtype,
+            requires_grad=requires_grad,
+            generator=generator,
+        )
 
     like.__doc__ = f"``{function.__name__}`` in the shape and dtype of ``input``."
     return like
@@ -263,9 +325,14 @@ def _tracking():
 
 
 def _uniform(a, g, *bounds, **named):
-    low, high = named.get("from", bounds[0] if bounds else 0.0), named.get("to", bounds[1] if len(bounds) > 1 else 1.0)
+    low, high = (
+        named.get("from", bounds[0] if bounds else 0.0),
+        named.get("to", bounds[1] if len(bounds) > 1 else 1.0),
+    )
     if low > high:
-        raise RuntimeError(f"uniform_ expects to return a [from, to) range, but found from={low} > to={high}")
+        raise RuntimeError(
+            f"uniform_ expects to return a [from, to) range, but found from={low} > to={high}"
+        )
     return stored_like(a, uniform_array(a.size, a.dtype, g, low, high))
 
 
@@ -294,17 +361,36 @@ def _span(np_dtype):
     """How many numbers ``random_`` draws from: what the dtype holds exactly."""
     if np_dtype.kind == "f":
         return 2 ** (xp.finfo(np_dtype).nmant + 1) + 1
-    return 2 if np_dtype == bool else 2**8 + 1 if np_dtype.kind == "V" else int(xp.iinfo(np_dtype).max) + 1
+    return (
+        2
+        if np_dtype == bool
+        else 2**8 + 1
+        if np_dtype.kind == "V"
+        else int(xp.iinfo(np_dtype).max) + 1
+    )
 
 
 def _integers(a, g, *bounds, **named):
-    low, high = (0, bounds[0]) if len(bounds) == 1 else bounds if bounds else (named.get("from", 0), named.get("to"))
+    low, high = (
+        (0, bounds[0])
+        if len(bounds) == 1
+        else bounds
+        if bounds
+        else (named.get("from", 0), named.get("to"))
+    )
     if high is None:
         low, high = 0, _span(a.dtype)
     if high <= low:
-        raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
+        raise RuntimeError(
+            f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}"
+        )
     return stored_like(a, integer_array(a.size, low, high, g))
 
 
-for _n, _d in [("uniform_", _uniform), ("normal_", _normal), ("bernoulli_", _bernoulli), ("random_", _integers)]:
+for _n, _d in [
+    ("uniform_", _uniform),
+    ("normal_", _normal),
+    ("bernoulli_", _bernoulli),
+    ("random_", _integers),
+]:
     _fill_from(_n, _d)

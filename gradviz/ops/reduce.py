@@ -53,7 +53,9 @@ def _summing(dtype):
 empty = xp.empty
 _HALF = xp.dtype(xp.float16)
 # the dtype to sum in, where it is not the array's own
-_sum_in = {d: xp.dtype(xp.int64) for d in map(xp.dtype, "?bBhHiIlL")} | {_HALF: xp.dtype(xp.float32)}
+_sum_in = {d: xp.dtype(xp.int64) for d in map(xp.dtype, "?bBhHiIlL")} | {
+    _HALF: xp.dtype(xp.float32)
+}
 
 
 def _sum_all(x):
@@ -113,6 +115,8 @@ def sum(input, dim=None, keepdim=False, *, dtype=None, out=None, axis=None):
         if dim is None and not keepdim and dtype.category >= 2:
             return _finish("sum", sum_cast(input, dtype.np), out, input)
         input = _as(input, dtype)
+    if dim is None and not keepdim:
+        return _finish("sum", sum_all(input), out, input)
     return _finish("sum", sum_dims(input, axes(dim, input._a.ndim), keepdim), out, input)
 
 
@@ -247,7 +251,16 @@ def _extreme(function):
 
 
 def _reducing(name, ufunc, node, hidden, shared):
-    return declare(name, _extreme(ufunc), "self", "dim keepdim", node=node, formula=f"g shared by the {shared}", hidden=hidden, self=_even)
+    return declare(
+        name,
+        _extreme(ufunc),
+        "self",
+        "dim keepdim",
+        node=node,
+        formula=f"g shared by the {shared}",
+        hidden=hidden,
+        self=_even,
+    )
 
 
 amax_op = _reducing("amax", xp.maximum, "AmaxBackward0", ("self_sym_sizes",), "largest")
@@ -257,7 +270,11 @@ min_all = _reducing("min_all", xp.minimum, "MinBackward1", _WHOLE, "smallest")
 
 
 def _aminmax_joint(F, g, self, result, self_shape, dim, keepdim):
-    parts = [_even(F, gx, self, r, self_shape, dim, keepdim) for gx, r in zip(g, result, strict=True) if gx is not None]
+    parts = [
+        _even(F, gx, self, r, self_shape, dim, keepdim)
+        for gx, r in zip(g, result, strict=True)
+        if gx is not None
+    ]
     return (parts[0] if len(parts) == 1 else parts[0] + parts[1],)
 
 
@@ -305,7 +322,9 @@ def _chooser(name, argument, node):
         n = input._a.ndim
         d = wrap_dim(dim, n)
         if n and input._a.shape[d] == 0:
-            raise IndexError(f"{name.split('_')[0]}(): Expected reduction dim {d} to have non-zero size.")
+            raise IndexError(
+                f"{name.split('_')[0]}(): Expected reduction dim {d} to have non-zero size."
+            )
         indices = argument(input._a, d) if n else None
         return _pair(name.split("_")[0], op(input, d, keepdim, indices))
 
@@ -327,7 +346,9 @@ def return_types(name, fields=("values", "indices")):
         made = namedtuple(name, fields)
         made.__module__ = "torch.return_types"
         made.__repr__ = lambda self: (
-            f"torch.return_types.{name}(\n" + ",\n".join(f"{f}={v!r}" for f, v in zip(self._fields, self, strict=True)) + ")"
+            f"torch.return_types.{name}(\n"
+            + ",\n".join(f"{f}={v!r}" for f, v in zip(self._fields, self, strict=True))
+            + ")"
         )
         _TYPES[name] = made
     return _TYPES[name]
@@ -364,8 +385,12 @@ def _extremum(name, whole, along):
 
 _extremum("max", max_all, _max_dim)
 _extremum("min", min_all, _min_dim)
-method(lambda input, dim=(), keepdim=False: amax_op(input, axes(dim, input._a.ndim), keepdim), "amax")
-method(lambda input, dim=(), keepdim=False: amin_op(input, axes(dim, input._a.ndim), keepdim), "amin")
+method(
+    lambda input, dim=(), keepdim=False: amax_op(input, axes(dim, input._a.ndim), keepdim), "amax"
+)
+method(
+    lambda input, dim=(), keepdim=False: amin_op(input, axes(dim, input._a.ndim), keepdim), "amin"
+)
 method(lambda input, *, dim=None, keepdim=False: return_types("aminmax", ("min", "max"))(
     *aminmax_op(input, axes(dim, input._a.ndim), keepdim)), "aminmax")  # fmt: skip
 
@@ -374,10 +399,14 @@ def _arg(function, name):
     def index_of(input, dim=None, keepdim=False):
         a = input._a
         if a.dtype.kind in "bc":
-            raise RuntimeError(f"{name}(): does not support {'bool' if a.dtype == bool else 'complex'} input")
+            raise RuntimeError(
+                f"{name}(): does not support {'bool' if a.dtype == bool else 'complex'} input"
+            )
         if dim is None:
             if a.size == 0:
-                raise IndexError(f"{name}(): Expected reduction dim to be specified for input.numel() == 0.")
+                raise IndexError(
+                    f"{name}(): Expected reduction dim to be specified for input.numel() == 0."
+                )
             found = xp.asarray(function(a), dtype=xp.int64)
             return wrap(found.reshape((1,) * a.ndim) if keepdim else found)
         d = wrap_dim(dim, a.ndim)
@@ -478,7 +507,9 @@ def _implicit_dim(input, dim):
 def _refuse_kinds(name, input, dim):
     if input._a.dtype.kind in "biuc":
         kernel = f"{name}_{'lastdim_' if dim == input._a.ndim - 1 else ''}kernel_impl"
-        raise NotImplementedError(f"\"{kernel}\" not implemented for '{dtypes.scalar_name(input.dtype)}'")
+        raise NotImplementedError(
+            f"\"{kernel}\" not implemented for '{dtypes.scalar_name(input.dtype)}'"
+        )
 
 
 method(softmax)

@@ -62,7 +62,9 @@ gather_op = declare("gather_op", _gather, "self index", "dim", node="GatherBackw
 
 def _check_index(name, input, index, dim):
     if not isinstance(index, Tensor):
-        raise TypeError(f"{name}(): argument 'index' (position 2) must be Tensor, not {type(index).__name__}")
+        raise TypeError(
+            f"{name}(): argument 'index' (position 2) must be Tensor, not {type(index).__name__}"
+        )
     if index._a.dtype not in (xp.int64, xp.int32):
         raise RuntimeError(f"{name}(): Expected dtype int32/int64 for index")
     if index._a.ndim != input._a.ndim and input._a.ndim and index._a.size:
@@ -92,8 +94,13 @@ def take_along_dim(input, indices, dim=None):
     if dim is None:
         return gather(reshape(input, (-1,)), 0, reshape(indices, (-1,)))
     d = wrap_dim(dim, input._a.ndim)
-    common = xp.broadcast_shapes(*[tuple(1 if k == d else n for k, n in enumerate(x._a.shape)) for x in (input, indices)])
-    shapes = [tuple(x._a.shape[d] if k == d else n for k, n in enumerate(common)) for x in (input, indices)]
+    common = xp.broadcast_shapes(
+        *[tuple(1 if k == d else n for k, n in enumerate(x._a.shape)) for x in (input, indices)]
+    )
+    shapes = [
+        tuple(x._a.shape[d] if k == d else n for k, n in enumerate(common))
+        for x in (input, indices)
+    ]
     return gather(expand(input, shapes[0]), d, wrap(xp.broadcast_to(indices._a, shapes[1])))
 
 
@@ -115,10 +122,16 @@ def _numel(shape):
 def take(input, index):
     """Elements at flat indices."""
     if index._a.dtype != xp.int64:
-        raise RuntimeError(f"take(): Expected a long tensor for index, but got {dtypes.scalar_name(index.dtype)}")
+        raise RuntimeError(
+            f"take(): Expected a long tensor for index, but got {dtypes.scalar_name(index.dtype)}"
+        )
     n = input._a.size
     if index._a.size and (index._a.min() < -n or index._a.max() >= n):
-        raise IndexError("out of range: tried to access index " + str(int(index._a.max())) + f" on a tensor of {n} elements.")
+        raise IndexError(
+            "out of range: tried to access index "
+            + str(int(index._a.max()))
+            + f" on a tensor of {n} elements."
+        )
     return take_op(input, index)
 
 
@@ -129,7 +142,13 @@ method(take)
 def _scatter_forward(x, index, src, dim, add):
     out = x.copy()
     if x.ndim == 0:
-        return out + src.sum() if add else xp.broadcast_to(src, index.shape).reshape(-1)[-1:].reshape(()) if index.size else out
+        return (
+            out + src.sum()
+            if add
+            else xp.broadcast_to(src, index.shape).reshape(-1)[-1:].reshape(())
+            if index.size
+            else out
+        )
     where = _full_index(index, dim)
     part = src[tuple(slice(0, n) for n in index.shape)] if src.ndim else src
     if add:
@@ -178,7 +197,14 @@ def _zero_along(g, index, dim):
     return out
 
 
-declare("zero_along", _zero_along, "self index", "dim", node="ScatterBackward0", self=lambda F, g, index, dim: F.zero_along(g, index, dim))
+declare(
+    "zero_along",
+    _zero_along,
+    "self index",
+    "dim",
+    node="ScatterBackward0",
+    self=lambda F, g, index, dim: F.zero_along(g, index, dim),
+)
 
 
 def _plan_scatter(self, dim, index, src, reduce):
@@ -236,7 +262,13 @@ for _f in (scatter, scatter_add):
 for _f in (scatter_, scatter_add_):
     only_method(_f)
 
-_REDUCERS = {"sum": xp.add, "mean": xp.add, "prod": xp.multiply, "amax": xp.maximum, "amin": xp.minimum}
+_REDUCERS = {
+    "sum": xp.add,
+    "mean": xp.add,
+    "prod": xp.multiply,
+    "amax": xp.maximum,
+    "amin": xp.minimum,
+}
 _STARTS = {"sum": 0, "mean": 0, "prod": 1, "amax": -xp.inf, "amin": xp.inf}
 
 
@@ -295,7 +327,9 @@ scatter_reduce_op = declare("scatter_reduce_op", _reduce_forward, "self src inde
 
 def _reducing(self, dim, index, src, reduce):
     if reduce not in _REDUCERS:
-        raise RuntimeError(f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}.")
+        raise RuntimeError(
+            f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}."
+        )
     d = wrap_dim(dim, self._a.ndim)
     _check_index("scatter_reduce", self, index, d)
     return (self, src, index), d
@@ -334,7 +368,14 @@ def _select_back(g, index, shape, dim):
 index_select_op = declare("index_select", lambda x, index, dim: xp.take(x, index, dim) if x.ndim else x.reshape(1)[index].reshape(()),
                           "self index", "dim", formula="g added at the indices",
                           self=lambda F, g, index, self_shape, dim: F.select_back(g, index, self_shape, dim))  # fmt: skip
-declare("select_back", _select_back, "self index", "shape dim", node="IndexAddBackward0", self=lambda F, g, index, dim: F.index_select(g, index, dim))
+declare(
+    "select_back",
+    _select_back,
+    "self index",
+    "shape dim",
+    node="IndexAddBackward0",
+    self=lambda F, g, index, dim: F.index_select(g, index, dim),
+)
 
 
 def index_select(input, dim, index):
@@ -347,7 +388,9 @@ def index_select(input, dim, index):
     n = input._a.shape[d] if input._a.ndim else 1
     if index._a.size and (index._a.min() < 0 or index._a.max() >= n):
         raise IndexError("index out of range in self")
-    return index_select_op(input, index if index._a.ndim or not input._a.ndim else reshape(index, (1,)), d)
+    return index_select_op(
+        input, index if index._a.ndim or not input._a.ndim else reshape(index, (1,)), d
+    )
 
 
 method(index_select)
@@ -355,7 +398,9 @@ method(index_select)
 
 def _index_add_forward(x, source, index, dim, alpha):
     out = x.copy()
-    xp.add.at(out, along(index, dim, x.ndim), source if alpha == 1 else source * source.dtype.type(alpha))
+    xp.add.at(
+        out, along(index, dim, x.ndim), source if alpha == 1 else source * source.dtype.type(alpha)
+    )
     return out
 
 
@@ -391,7 +436,11 @@ def _check_source(name, self, dim, index, source):
     if index._a.dtype not in (xp.int64, xp.int32):
         raise IndexError(f"{name}(): Expected LongTensor for index" if name == "index_copy_" else
                          f"{name}(): Expected dtype int32/int64 for index")  # fmt: skip
-    if source is not None and source._a.ndim and index._a.size != source._a.shape[d if source._a.ndim > d else 0]:
+    if (
+        source is not None
+        and source._a.ndim
+        and index._a.size != source._a.shape[d if source._a.ndim > d else 0]
+    ):
         raise RuntimeError(
             f"{name}(): Number of indices ({index._a.size}) should be equal to source.size(dim): "
             f"({source._a.shape[d if source._a.ndim > d else 0]}), for dim: {d}"
@@ -404,29 +453,43 @@ def _check_source(name, self, dim, index, source):
 
 def index_add(input, dim, index, source, *, alpha=1):
     """A copy with the slices of ``source`` added at ``index``."""
-    return index_add_op(input, source, index, _check_source("index_add_", input, dim, index, source), alpha)
+    return index_add_op(
+        input, source, index, _check_source("index_add_", input, dim, index, source), alpha
+    )
 
 
 def index_add_(self, dim, index, source, *, alpha=1):
     """In-place ``index_add``."""
-    return write(index_add_op.op, (self, source, index), (_check_source("index_add_", self, dim, index, source), alpha))
+    return write(
+        index_add_op.op,
+        (self, source, index),
+        (_check_source("index_add_", self, dim, index, source), alpha),
+    )
 
 
 def index_copy(input, dim, index, source):
     """A copy with the slices of ``source`` at ``index``."""
-    return index_copy_op(input, source, index, _check_source("index_copy_", input, dim, index, source))
+    return index_copy_op(
+        input, source, index, _check_source("index_copy_", input, dim, index, source)
+    )
 
 
 def index_copy_(self, dim, index, source):
     """In-place ``index_copy``."""
-    return write(index_copy_op.op, (self, source, index), (_check_source("index_copy_", self, dim, index, source),))
+    return write(
+        index_copy_op.op,
+        (self, source, index),
+        (_check_source("index_copy_", self, dim, index, source),),
+    )
 
 
 def _filling(self, dim, index, value):
     d = _check_source("index_fill_", self, dim, index, None)
     if isinstance(value, Tensor):
         if value._a.ndim:
-            raise RuntimeError(f"index_fill_ only supports a 0-dimensional value tensor, but got tensor with {value._a.ndim} dimension(s).")
+            raise RuntimeError(
+                f"index_fill_ only supports a 0-dimensional value tensor, but got tensor with {value._a.ndim} dimension(s)."
+            )
         return index_fill_tensor, (self, value, index), (d,)
     return index_fill_op, (self, index), (d, value)
 
@@ -452,7 +515,9 @@ for _f in (index_add_, index_copy_, index_fill_):
 def index_reduce(input, dim, index, source, reduce, *, include_self=True):
     """A copy in which slices of ``source`` were combined at ``index`` by prod, mean, amax or amin."""
     d = _check_source("index_reduce", input, dim, index, source)
-    wide = xp.broadcast_to(index._a.reshape([-1 if k == d else 1 for k in range(input._a.ndim)]), source._a.shape)
+    wide = xp.broadcast_to(
+        index._a.reshape([-1 if k == d else 1 for k in range(input._a.ndim)]), source._a.shape
+    )
     return scatter_reduce(input, d, wrap(wide), source, reduce, include_self=include_self)
 
 
@@ -482,8 +547,15 @@ put_op = declare("put_op", _put_forward, "self source index", "accumulate", node
                  formula="∂self: g, zero at the indices    ∂source: g at the indices", self=_put_self,
                  source=lambda F, g, source, index, source_shape: F.reshape(
                      F.pick(F.reshape(g, (-1,)), _array_of(F, index).reshape(-1), 0), source_shape))  # fmt: skip
-method(lambda input, index, source, accumulate=False: put_op(input, source, index, accumulate), "put")
-only_method(lambda self, index, source, accumulate=False: write(put_op.op, (self, source, index), (accumulate,)), "put_")
+method(
+    lambda input, index, source, accumulate=False: put_op(input, source, index, accumulate), "put"
+)
+only_method(
+    lambda self, index, source, accumulate=False: write(
+        put_op.op, (self, source, index), (accumulate,)
+    ),
+    "put_",
+)
 
 masked_select_op = declare("masked_select_op", lambda x, mask: x[mask], "self mask", node="MaskedSelectBackward0",
                            formula="g where the mask holds", hidden=("self_sym_sizes",),
@@ -496,7 +568,9 @@ def masked_select(input, mask, *, out=None):
         raise RuntimeError("masked_select: expected BoolTensor for mask")
     shape = xp.broadcast_shapes(input._a.shape, mask._a.shape)
     source = input if input._a.shape == shape else expand(input, shape)
-    return masked_select_op(source, mask if mask._a.shape == shape else wrap(xp.broadcast_to(mask._a, shape)))
+    return masked_select_op(
+        source, mask if mask._a.shape == shape else wrap(xp.broadcast_to(mask._a, shape))
+    )
 
 
 method(masked_select)
@@ -521,7 +595,9 @@ masked_scatter_op = declare("masked_scatter_op", _masked_scatter_forward, "self 
 
 def _masked_source(self, mask, source):
     if mask._a.dtype != bool:
-        raise RuntimeError(f"masked_scatter_ only supports boolean masks, but got mask with dtype {mask.dtype.name}")
+        raise RuntimeError(
+            f"masked_scatter_ only supports boolean masks, but got mask with dtype {mask.dtype.name}"
+        )
     if source._a.dtype != self._a.dtype:
         raise RuntimeError(
             f"masked_scatter: expected self and source to have same dtypes but got {dtypes.scalar_name(self.dtype)} and "
@@ -573,7 +649,14 @@ def _window_op(name, node, attrs, window):
     op = declare(f"{name}_op", forward, "self src", attrs, node=node, formula="∂self: g, zero in the window    ∂src: g in the window",
                  self=env["self_"], src=env["read_"])  # fmt: skip
     declare(rules["blank"], blank, "self", attrs, node=node, self=env["self_"])
-    declare(rules["read"], lambda g, *given: xp.array(window(g, *given)), "self", attrs, node=node, self=env["back_"])
+    declare(
+        rules["read"],
+        lambda g, *given: xp.array(window(g, *given)),
+        "self",
+        attrs,
+        node=node,
+        self=env["back_"],
+    )
     return op
 
 
@@ -584,17 +667,23 @@ def _diagonal_window(x, offset, dim1, dim2):
     return out
 
 
-select_scatter_op = _window_op("select_scatter", "SelectScatterBackward0", "dim index", _select_forward)
+select_scatter_op = _window_op(
+    "select_scatter", "SelectScatterBackward0", "dim index", _select_forward
+)
 slice_scatter_op = _window_op("slice_scatter", "SliceScatterBackward0", "dim start end step",
                               lambda x, dim, start, end, step: x[along(slice(start, end, step), dim, x.ndim)])  # fmt: skip
-diagonal_scatter_op = _window_op("diagonal_scatter", "DiagonalScatterBackward0", "offset dim1 dim2", _diagonal_window)
+diagonal_scatter_op = _window_op(
+    "diagonal_scatter", "DiagonalScatterBackward0", "offset dim1 dim2", _diagonal_window
+)
 strided_place_op = _window_op("as_strided_scatter", "AsStridedScatterBackward0", "size stride storage_offset",
                               lambda x, size, stride, offset: as_strided_op.op.forward(x, size, stride, offset, None))  # fmt: skip
 
 
 def _same_shape(expected, src):
     if tuple(src._a.shape) != tuple(expected):
-        raise RuntimeError(f"expected src to have a size equal to the slice of self. src size = {list(src._a.shape)}, slice size = {list(expected)}")
+        raise RuntimeError(
+            f"expected src to have a size equal to the slice of self. src size = {list(src._a.shape)}, slice size = {list(expected)}"
+        )
 
 
 def select_scatter(input, src, dim, index):

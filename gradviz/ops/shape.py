@@ -49,11 +49,20 @@ def infer(shape, numel):
 # ---------------------------------------------------------------- helpers of derivatives
 def _sum_to(x, shape):
     extra = x.ndim - len(shape)
-    axes = tuple(range(extra)) + tuple(i + extra for i, n in enumerate(shape) if n == 1 and x.shape[i + extra] != 1)
+    axes = tuple(range(extra)) + tuple(
+        i + extra for i, n in enumerate(shape) if n == 1 and x.shape[i + extra] != 1
+    )
     return xp.add.reduce(x, axes, keepdims=True).reshape(shape) if axes else x.reshape(shape)
 
 
-sum_to = declare("sum_to", _sum_to, "self", "shape", node="SumBackward1", self=lambda F, g, self_shape: F.expand_to(g, self_shape))
+sum_to = declare(
+    "sum_to",
+    _sum_to,
+    "self",
+    "shape",
+    node="SumBackward1",
+    self=lambda F, g, self_shape: F.expand_to(g, self_shape),
+)
 
 
 def _broadcast(x, shape):
@@ -68,7 +77,14 @@ def _expand_to(x, shape):
     return xp.broadcast_to(x, shape)
 
 
-expand_to = declare("expand_to", _expand_to, "self", "shape", node="ExpandBackward0", self=lambda F, g, self_shape: F.sum_to(g, self_shape))
+expand_to = declare(
+    "expand_to",
+    _expand_to,
+    "self",
+    "shape",
+    node="ExpandBackward0",
+    self=lambda F, g, self_shape: F.sum_to(g, self_shape),
+)
 
 # ---------------------------------------------------------------- strided views
 as_strided_op = declare(
@@ -112,7 +128,9 @@ reshape_alias_op = declare("reshape_alias", lambda x, size: x.reshape(size), "se
                            formula="g in the shape of self", self=lambda F, g, self_shape: F.reshape(g, self_shape))  # fmt: skip
 unsafe_view_op = declare("unsafe_view", lambda x, size: x.reshape(size), "self", "size", node="UnsafeViewBackward0",
                          formula="g in the shape of self", self=lambda F, g, self_shape: F.reshape(g, self_shape))  # fmt: skip
-alias_op = declare("alias", lambda x: x.view(), "self", "", node="AliasBackward0", view=True, self=lambda F, g: g)
+alias_op = declare(
+    "alias", lambda x: x.view(), "self", "", node="AliasBackward0", view=True, self=lambda F, g: g
+)
 RAW.reshape = lambda x, shape: x.reshape(shape)
 
 
@@ -153,7 +171,9 @@ def _view_dtype(self, dtype):
         return alias_op(self)
     wide, narrow = self._a.itemsize, dtype.np.itemsize
     if self._a.ndim == 0 and wide != narrow:
-        raise RuntimeError(f"self.dim() cannot be 0 to view {dtypes.scalar_name(self.dtype)} as {dtypes.scalar_name(dtype)} (different element sizes)")
+        raise RuntimeError(
+            f"self.dim() cannot be 0 to view {dtypes.scalar_name(self.dtype)} as {dtypes.scalar_name(dtype)} (different element sizes)"
+        )
     return reinterpret_op(self.detach() if dtype.category < 2 else self, dtype.np)
 
 
@@ -161,7 +181,15 @@ def _reinterpret(x, dtype):
     return x.view(dtype) if x.ndim else x.reshape(1).view(dtype).reshape(())
 
 
-reinterpret_op = declare("reinterpret", _reinterpret, "self", "dtype", node="ViewBackward1", view=True, self=lambda F, g: g)
+reinterpret_op = declare(
+    "reinterpret",
+    _reinterpret,
+    "self",
+    "dtype",
+    node="ViewBackward1",
+    view=True,
+    self=lambda F, g: g,
+)
 
 
 method(reshape)
@@ -212,9 +240,18 @@ for _f in (flatten, ravel, unflatten):
 # ---------------------------------------------------------------- permutations
 permute_op = declare("permute", lambda x, dims: x.transpose(dims), "self", "dims", node="PermuteBackward0", view=True,
                      formula="g, dimensions put back", self=lambda F, g, dims: F.permute(g, _inverse(dims)))  # fmt: skip
-transpose_op = declare("transpose", lambda x, d0, d1: x.swapaxes(d0, d1), "self", "dim0 dim1", node="TransposeBackward0", view=True,
+transpose_op = declare("transpose", lambda x, d0, d1: x.swapaxes(d0, d1) if x.ndim else x.view(), "self", "dim0 dim1", node="TransposeBackward0", view=True,
                        formula="g transposed", self=lambda F, g, dim0, dim1: F.transpose(g, dim0, dim1))  # fmt: skip
-t_op = declare("t", lambda x: x.T, "self", "", node="TBackward0", view=True, formula="gᵀ", self=lambda F, g: F.t(g))
+t_op = declare(
+    "t",
+    lambda x: x.T,
+    "self",
+    "",
+    node="TBackward0",
+    view=True,
+    formula="gᵀ",
+    self=lambda F, g: F.t(g),
+)
 movedim_op = declare("movedim", lambda x, dims: x.transpose(dims), "self", "dims", node="PermuteBackward0", view=True,
                      self=lambda F, g, dims: F.permute(g, _inverse(dims)))  # fmt: skip
 
@@ -245,13 +282,15 @@ def transpose(input, dim0, dim1):
     """A view with two dimensions exchanged."""
     n = input._a.ndim
     d0, d1 = wrap_dim(dim0, n), wrap_dim(dim1, n)
-    return alias_op(input) if n == 0 else transpose_op(input, d0, d1)
+    return transpose_op(input, d0, d1)
 
 
 def t(input):
     """The transpose of a matrix, a view."""
     if input._a.ndim > 2:
-        raise RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {input._a.ndim}D")
+        raise RuntimeError(
+            f"t() expects a tensor with <= 2 dimensions, but self is {input._a.ndim}D"
+        )
     return t_op(input)
 
 
@@ -259,7 +298,10 @@ def movedim(input, source, destination):
     """Dimensions moved to new places, the others in order."""
     n = input._a.ndim
     src = [wrap_dim(d, n) for d in (source if isinstance(source, (tuple, list)) else (source,))]
-    dst = [wrap_dim(d, n) for d in (destination if isinstance(destination, (tuple, list)) else (destination,))]
+    dst = [
+        wrap_dim(d, n)
+        for d in (destination if isinstance(destination, (tuple, list)) else (destination,))
+    ]
     order = [d for d in range(n) if d not in src]
     for d, s in sorted(zip(dst, src, strict=True)):
         order.insert(d, s)
@@ -277,7 +319,9 @@ only_method(lambda self: mT(self).conj(), "adjoint")
 def mT(self):
     """The last two dimensions exchanged."""
     if self._a.ndim < 2:
-        raise RuntimeError(f"tensor.mT is only supported on matrices or batches of matrices. Got {self._a.ndim}-D tensor.")
+        raise RuntimeError(
+            f"tensor.mT is only supported on matrices or batches of matrices. Got {self._a.ndim}-D tensor."
+        )
     return transpose(self, -2, -1)
 
 
@@ -287,7 +331,9 @@ Tensor.mH = property(lambda self: mT(self).conj())
 
 def _H(self):
     if self._a.ndim not in (0, 2):
-        raise RuntimeError(f"tensor.H is only supported on matrices (2-D tensors). Got {self._a.ndim}-D tensor.")
+        raise RuntimeError(
+            f"tensor.H is only supported on matrices (2-D tensors). Got {self._a.ndim}-D tensor."
+        )
     return transpose(self, 0, 1).conj() if self._a.ndim else self.conj()
 
 
@@ -408,7 +454,9 @@ def _renamed(node_class, name):
     """The node class as PyTorch calls it for the in-place form."""
     found = _INPLACE_NAMES.get((node_class, name))
     if found is None:
-        found = _INPLACE_NAMES[node_class, name] = type(name, (node_class,), {"__slots__": (), "__module__": "gradviz"})
+        found = _INPLACE_NAMES[node_class, name] = type(
+            name, (node_class,), {"__slots__": (), "__module__": "gradviz"}
+        )
     return found
 
 
@@ -428,7 +476,9 @@ clone_op = declare("clone", lambda x, contiguous: xp.array(x, order="C" if conti
 
 def clone(input, *, memory_format=None, contiguous=False):
     """A copy with storage of its own, still in the graph."""
-    if input._a.ndim and any(s == 0 and n > 1 for s, n in zip(input._a.strides, input._a.shape, strict=True)):
+    if input._a.ndim and any(
+        s == 0 and n > 1 for s, n in zip(input._a.strides, input._a.shape, strict=True)
+    ):
         contiguous = True
     return clone_op(input, contiguous)
 
@@ -448,7 +498,11 @@ def _copied(x, src):
     """``src`` as it is written into ``x``: in its dtype and, broadcast, in its shape."""
     if src.dtype != x.dtype:
         src = (src.real if src.dtype.kind == "c" and x.dtype.kind != "c" else src).astype(x.dtype)
-    return src if src.shape == x.shape else xp.broadcast_to(src, xp.broadcast_shapes(src.shape, x.shape))
+    return (
+        src
+        if src.shape == x.shape
+        else xp.broadcast_to(src, xp.broadcast_shapes(src.shape, x.shape))
+    )
 
 
 copy_op = declare("copy", _copied, "self src", node="CopyBackwards", formula="∂src: g",
@@ -459,7 +513,9 @@ copy_op.op.node.name = lambda self: "torch::autograd::CopyBackwards"
 def copy_(self, src, non_blocking=False):
     """Write the elements of ``src`` (broadcast, converted) into this tensor."""
     if not isinstance(src, Tensor):
-        raise TypeError(f"copy_(): argument 'other' (position 1) must be Tensor, not {type(src).__name__}")
+        raise TypeError(
+            f"copy_(): argument 'other' (position 1) must be Tensor, not {type(src).__name__}"
+        )
     return views.write(copy_op.op, (self, src))
 
 
@@ -469,7 +525,7 @@ only_method(copy_)
 
 
 def _cat_forward(arrays, dim):
-    return xp.concatenate(arrays, dim)
+    return xp.ascontiguousarray(xp.concatenate(arrays, dim))
 
 
 def variadic(name, node, forward, joint, formula, hide=()):
@@ -482,9 +538,20 @@ def variadic(name, node, forward, joint, formula, hide=()):
         if op is None:
             names = " ".join(f"t{k}" for k in range(n))
             shapes = ", ".join(f"t{k}_shape" for k in range(n))
-            rule = eval(f"lambda F, g, dim, {shapes}: joint(F, g, dim, ({shapes},))", {"joint": joint})  # noqa: S307
+            rule = eval(
+                f"lambda F, g, dim, {shapes}: joint(F, g, dim, ({shapes},))", {"joint": joint}
+            )  # noqa: S307
             hidden = (*hide, *[f"t{k}_sym_sizes" for k in range(n)])
-            op = declare(f"{name}_{n}", lambda *a: forward(a[:-1], a[-1]), names, "dim", node=node, formula=formula, joint=rule, hidden=hidden)
+            op = declare(
+                f"{name}_{n}",
+                lambda *a: forward(a[:-1], a[-1]),
+                names,
+                "dim",
+                node=node,
+                formula=formula,
+                joint=rule,
+                hidden=hidden,
+            )
             made[n] = op
         return op(*tensors, dim)
 
@@ -504,8 +571,10 @@ def _stack_joint(F, g, dim, shapes):
     return [F.select(g, dim, k) for k in range(len(shapes))]
 
 
-_cat = variadic("cat", "CatBackward0", _cat_forward, _cat_joint, "the slice of g that came from each input")
-_stack = variadic("stack", "StackBackward0", lambda arrays, dim: xp.stack(arrays, dim), _stack_joint,
+_cat = variadic(
+    "cat", "CatBackward0", _cat_forward, _cat_joint, "the slice of g that came from each input"
+)
+_stack = variadic("stack", "StackBackward0", lambda arrays, dim: xp.ascontiguousarray(xp.stack(arrays, dim)), _stack_joint,
                    "the slice of g that came from each input")  # fmt: skip
 
 
@@ -521,7 +590,9 @@ def cat(tensors, dim=0, *, out=None):
         raise ValueError("torch.cat(): expected a non-empty list of Tensors")
     for k, x in enumerate(tensors):
         if not isinstance(x, Tensor):
-            raise TypeError(f"expected Tensor as element {k} in argument 0, but got {type(x).__name__}")
+            raise TypeError(
+                f"expected Tensor as element {k} in argument 0, but got {type(x).__name__}"
+            )
         if x._a.ndim == 0:
             raise RuntimeError(f"zero-dimensional tensor (at position {k}) cannot be concatenated")
     tensors = [x for x in tensors if x._a.shape != (0,)] or tensors[:1]
@@ -542,7 +613,9 @@ def _check_cat(tensors, dim):
     for k, x in enumerate(tensors):
         s = x._a.shape
         if len(s) != len(first):
-            raise RuntimeError(f"Tensors must have same number of dimensions: got {len(first)} and {len(s)}")
+            raise RuntimeError(
+                f"Tensors must have same number of dimensions: got {len(first)} and {len(s)}"
+            )
         for i, (a, b) in enumerate(zip(first, s, strict=True)):
             if i != dim and a != b:
                 raise RuntimeError(
@@ -626,7 +699,9 @@ def narrow(input, dim, start, length):
     if length < 0:
         raise RuntimeError("narrow(): length must be non-negative.")
     if not -size <= start <= size:
-        raise IndexError(f"start out of range (expected to be in range of [{-size}, {size}], but got {start})")
+        raise IndexError(
+            f"start out of range (expected to be in range of [{-size}, {size}], but got {start})"
+        )
     start = start + size if start < 0 else start
     if start + length > size:
         raise RuntimeError(f"start ({start}) + length ({length}) exceeds dimension size ({size}).")
@@ -638,14 +713,16 @@ method(narrow)
 TENSOR.select, TENSOR.narrow = select, narrow
 
 
-
 def _parts(name, node, forward, joint, also):
     return declare(name, forward, "self", "sizes dim", node=node, view=True, outputs=True, formula="the gradients put side by side",
                    joint=joint, hidden=("sizes",), also=also)  # fmt: skip
 
 
 def _fill_none(F, gs, shapes, like):
-    return [g if g is not None else F.constant(xp.zeros(s, like)) for g, s in zip(gs, shapes, strict=True)]
+    return [
+        g if g is not None else F.constant(xp.zeros(s, like))
+        for g, s in zip(gs, shapes, strict=True)
+    ]
 
 
 def _split_forward(x, sizes, dim):
@@ -665,20 +742,36 @@ def _split_joint(F, g, self_shape, sizes, dim):
 def _unbind_joint(F, g, self_shape, dim):
     first = next(x for x in g if x is not None)
     shape = (*self_shape[:dim], *self_shape[dim + 1 :])
-    return (F.stack(_fill_none(F, g, [shape] * len(g), first.dtype if F is RAW else first._a.dtype), dim),)
+    return (
+        F.stack(
+            _fill_none(F, g, [shape] * len(g), first.dtype if F is RAW else first._a.dtype), dim
+        ),
+    )
 
 
 RAW.cat, TENSOR.cat = lambda arrays, dim: xp.concatenate(arrays, dim), cat
 RAW.stack, TENSOR.stack = lambda arrays, dim: xp.stack(arrays, dim), stack
-split_op = _parts("split", "SplitBackward0", _split_forward, _split_joint, {"split_size": lambda node: node.at[0][0]})
+split_op = _parts(
+    "split",
+    "SplitBackward0",
+    _split_forward,
+    _split_joint,
+    {"split_size": lambda node: node.at[0][0]},
+)
 split_sizes_op = _parts("split_with_sizes", "SplitWithSizesBackward0", _split_forward, _split_joint,
                         {"split_sizes": lambda node: node.at[0]})  # fmt: skip
 unbind_op = declare("unbind", lambda x, dim: [_select_forward(x, dim, k) for k in range(x.shape[dim])], "self", "dim",
                     node="UnbindBackward0", view=True, outputs=True, hidden=("self_sym_sizes",), formula="the gradients stacked", joint=_unbind_joint)  # fmt: skip
 
 
+def _at_least_one(name, tensor):
+    if tensor._a.ndim == 0:
+        raise RuntimeError(f"{name} expects at least a 1-dimensional tensor")
+
+
 def split(tensor, split_size_or_sections, dim=0):
     """Views of consecutive parts: of one size (the last may be smaller), or of the given sizes."""
+    _at_least_one("split", tensor)
     d = wrap_dim(dim, tensor._a.ndim)
     total = tensor._a.shape[d]
     if isinstance(split_size_or_sections, (list, tuple)):
@@ -703,6 +796,7 @@ def split_with_sizes(self, split_sizes, dim=0):
 
 def chunk(input, chunks, dim=0):
     """At most ``chunks`` views of equal size, the last may be smaller."""
+    _at_least_one("chunk", input)
     if chunks <= 0:
         raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
     total = input._a.shape[wrap_dim(dim, input._a.ndim)]

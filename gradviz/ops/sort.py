@@ -89,7 +89,11 @@ def kthvalue(input, k, dim=-1, keepdim=False):
     if not 1 <= k <= (input._a.shape[d] if input._a.ndim else 1):
         raise RuntimeError("kthvalue(): selected number k out of range for dimension " + str(d))
     if k not in _kth:
-        _kth[k] = _chooser("kthvalue_dim", lambda x, d: xp.take(xp.argsort(x, d, kind="stable"), k - 1, d), "KthvalueBackward0")
+        _kth[k] = _chooser(
+            "kthvalue_dim",
+            lambda x, d: xp.take(xp.argsort(x, d, kind="stable"), k - 1, d),
+            "KthvalueBackward0",
+        )
     return _kth[k](input, dim, keepdim)
 
 
@@ -139,7 +143,11 @@ def topk(input, k, dim=-1, largest=True, sorted=True):
     if input._a.ndim and not 0 <= k <= input._a.shape[d]:
         raise RuntimeError("selected index k out of range")
     order = _order(input._a, d, largest)
-    indices = xp.ascontiguousarray(order[_region(input._a.ndim, d, slice(0, k))]) if input._a.ndim else order
+    indices = (
+        xp.ascontiguousarray(order[_region(input._a.ndim, d, slice(0, k))])
+        if input._a.ndim
+        else order
+    )
     return _pair("topk", topk_op(input, d, indices))
 
 
@@ -150,7 +158,11 @@ method(lambda input: sort(input, 0)[0], "msort")
 
 # ---------------------------------------------------------------- sums and products so far
 def _scanned(ufunc):
-    return lambda x, dim: ufunc.accumulate(xp.ascontiguousarray(x), dim, _summing(x.dtype)) if x.ndim else x.astype(_summing(x.dtype))
+    return lambda x, dim: (
+        ufunc.accumulate(xp.ascontiguousarray(x), dim, _summing(x.dtype))
+        if x.ndim
+        else x.astype(_summing(x.dtype))
+    )
 
 
 cumsum_op = declare("cumsum", _scanned(xp.add), "self", "dim",
@@ -255,7 +267,10 @@ def _record(name, better, node):
     def function(input, dim):
         return _pair(name, op(input, wrap_dim(dim, input._a.ndim)))
 
-    function.__name__, function.__doc__ = name, f"(values, indices) of the {better}imum so far along ``dim``."
+    function.__name__, function.__doc__ = (
+        name,
+        f"(values, indices) of the {better}imum so far along ``dim``.",
+    )
     method(function)
 
 
@@ -266,7 +281,9 @@ _record("cummin", "min", "CumminBackward0")
 # ---------------------------------------------------------------- distinct values, search
 def unique(input, sorted=True, return_inverse=False, return_counts=False, dim=None):
     """The distinct elements in order; with their inverse indices and counts on request."""
-    found = xp.unique(input._a, return_inverse=return_inverse, return_counts=return_counts, axis=dim)
+    found = xp.unique(
+        input._a, return_inverse=return_inverse, return_counts=return_counts, axis=dim
+    )
     if not (return_inverse or return_counts):
         return wrap(found)
     values, *rest = found
@@ -277,7 +294,11 @@ def unique(input, sorted=True, return_inverse=False, return_counts=False, dim=No
 
 def unique_consecutive(input, return_inverse=False, return_counts=False, dim=None):
     """The elements (slices along ``dim``) without immediate repetitions."""
-    rows = input._a.ravel()[:, None] if dim is None else xp.moveaxis(input._a, dim, 0).reshape(input._a.shape[dim], -1)
+    rows = (
+        input._a.ravel()[:, None]
+        if dim is None
+        else xp.moveaxis(input._a, dim, 0).reshape(input._a.shape[dim], -1)
+    )
     fresh = xp.ones(len(rows), bool)
     fresh[1:] = (rows[1:] != rows[:-1]).any(1)
     starts = xp.nonzero(fresh)[0]
@@ -291,7 +312,9 @@ def unique_consecutive(input, return_inverse=False, return_counts=False, dim=Non
     return out[0] if len(out) == 1 else tuple(out)
 
 
-def searchsorted(sorted_sequence, input, *, out_int32=False, right=False, side=None, sorter=None, out=None):
+def searchsorted(
+    sorted_sequence, input, *, out_int32=False, right=False, side=None, sorter=None, out=None
+):
     """Where the values of ``input`` belong in the sorted rows of ``sorted_sequence``."""
     side = "right" if right or side == "right" else "left"
     rows = sorted_sequence._a
@@ -331,7 +354,11 @@ for _f in (searchsorted, bucketize, isin):
 # ---------------------------------------------------------------- counts
 def bincount(input, weights=None, minlength=0):
     """How often every number occurs, or the sum of its weights."""
-    if input._a.dtype.kind not in "iu" or input._a.ndim != 1 or (input._a.size and input._a.min() < 0):
+    if (
+        input._a.dtype.kind not in "iu"
+        or input._a.ndim != 1
+        or (input._a.size and input._a.min() < 0)
+    ):
         raise RuntimeError("bincount only supports 1-d non-negative integral inputs.")
     return wrap(xp.bincount(input._a, None if weights is None else weights._a, minlength))
 
@@ -343,25 +370,43 @@ def _range(a, low, high):
 def histc(input, bins=100, min=0, max=0):
     """Counts in ``bins`` equal parts of [min, max], or of the range of the elements."""
     low, high = _range(input._a, min, max)
-    return wrap(xp.histogram(input._a, bins, (low, high if high > low else low + 1))[0].astype(input._a.dtype))
+    return wrap(
+        xp.histogram(input._a, bins, (low, high if high > low else low + 1))[0].astype(
+            input._a.dtype
+        )
+    )
 
 
 def histogram(input, bins, *, range=None, weight=None, density=False):
     """(hist, bin_edges) with equal parts, or with given edges."""
     if isinstance(bins, Tensor):
         bins = bins._a
-    counts, edges = xp.histogram(input._a, bins, range, density, None if weight is None else weight._a)
+    counts, edges = xp.histogram(
+        input._a, bins, range, density, None if weight is None else weight._a
+    )
     dtype = input._a.dtype
-    return return_types("histogram", ("hist", "bin_edges"))(wrap(counts.astype(dtype)), wrap(edges.astype(dtype)))
+    return return_types("histogram", ("hist", "bin_edges"))(
+        wrap(counts.astype(dtype)), wrap(edges.astype(dtype))
+    )
 
 
 def histogramdd(input, bins, *, range=None, weight=None, density=False):
     """(hist, bin_edges) of points, one a row."""
-    bins = [b._a if isinstance(b, Tensor) else b for b in bins] if isinstance(bins, (list, tuple)) else bins
-    pairs = None if range is None else [tuple(range[k : k + 2]) for k in xp.arange(0, len(range), 2)]
-    counts, edges = xp.histogramdd(input._a, bins, pairs, density, None if weight is None else weight._a)
+    bins = (
+        [b._a if isinstance(b, Tensor) else b for b in bins]
+        if isinstance(bins, (list, tuple))
+        else bins
+    )
+    pairs = (
+        None if range is None else [tuple(range[k : k + 2]) for k in xp.arange(0, len(range), 2)]
+    )
+    counts, edges = xp.histogramdd(
+        input._a, bins, pairs, density, None if weight is None else weight._a
+    )
     dtype = input._a.dtype
-    return return_types("histogramdd", ("hist", "bin_edges"))(wrap(counts.astype(dtype)), tuple(wrap(e.astype(dtype)) for e in edges))
+    return return_types("histogramdd", ("hist", "bin_edges"))(
+        wrap(counts.astype(dtype)), tuple(wrap(e.astype(dtype)) for e in edges)
+    )
 
 
 method(bincount)
@@ -394,7 +439,12 @@ _logical("any", xp.logical_or)
 
 def count_nonzero(input, dim=None):
     """The number of nonzero elements."""
-    return wrap(xp.asarray(xp.count_nonzero(input._a, axis=None if dim is None else _axes(dim, input._a.ndim)), dtype=xp.int64))
+    return wrap(
+        xp.asarray(
+            xp.count_nonzero(input._a, axis=None if dim is None else _axes(dim, input._a.ndim)),
+            dtype=xp.int64,
+        )
+    )
 
 
 method(count_nonzero)

@@ -35,8 +35,15 @@ def _only_special(name, function):
 
 
 # ---------------------------------------------------------------- of one tensor, in the main namespace
-digamma = unary("digamma", _scipy("digamma"), formula="g · ψ′(self)", self=lambda F, g, self: g * F.polygamma(self, 1))
-lgamma = unary("lgamma", _scipy("gammaln"), formula="g · ψ(self)", self=lambda F, g, self: g * F.digamma(self))
+digamma = unary(
+    "digamma",
+    _scipy("digamma"),
+    formula="g · ψ′(self)",
+    self=lambda F, g, self: g * F.polygamma(self, 1),
+)
+lgamma = unary(
+    "lgamma", _scipy("gammaln"), formula="g · ψ(self)", self=lambda F, g, self: g * F.digamma(self)
+)
 erfinv = unary("erfinv", _scipy("erfinv"), formula="g · √π/2 · exp(erfinv(self)²)",
                self=lambda F, g, self: g * (F.exp(F.erfinv(self) * F.erfinv(self)) * (0.5 * math.sqrt(math.pi))))  # fmt: skip
 i0 = unary("i0", _scipy("i0"), formula="g · I₁(self)", self=lambda F, g, self: g * F.i1(self))
@@ -56,7 +63,12 @@ def _sinc_grad(F, g, self):
     return g * F.conj(F.masked_fill(slope, self == 0, 0))
 
 
-sinc = unary("sinc", lambda x: xp.sinc(_float(x)).astype(_float(x).dtype, copy=False), formula="g · (πx cos πx − sin πx)/(πx²)", self=_sinc_grad)
+sinc = unary(
+    "sinc",
+    lambda x: xp.sinc(_float(x)).astype(_float(x).dtype, copy=False),
+    formula="g · (πx cos πx − sin πx)/(πx²)",
+    self=_sinc_grad,
+)
 
 
 def _poly_forward(x, n):
@@ -95,7 +107,9 @@ def _mvlgamma(x, p):
     return out + out.dtype.type(p * (p - 1) / 4 * math.log(math.pi))
 
 
-mvlgamma_op = declare("mvlgamma", _mvlgamma, "self", "p", formula="g · Σ ψ(self − k/2)", self=_mvlgamma_grad)
+mvlgamma_op = declare(
+    "mvlgamma", _mvlgamma, "self", "p", formula="g · Σ ψ(self − k/2)", self=_mvlgamma_grad
+)
 method(lambda input, p: mvlgamma_op(input, p), "mvlgamma")
 only_method(lambda self, p: write(mvlgamma_op.op, (self,), (p,)), "mvlgamma_")
 only_method(lambda self, n: write(polygamma_op.op, (self,), (n,)), "polygamma_")
@@ -111,12 +125,16 @@ def _logit_forward(x, eps):
 
 def _logit_grad(F, g, self, eps):
     if eps is None:
-        return F.where((self >= 0) & (self <= 1), g / (self * (1 - self)), F.constant_like(xp.nan, g))
+        return F.where(
+            (self >= 0) & (self <= 1), g / (self * (1 - self)), F.constant_like(xp.nan, g)
+        )
     inside = (self >= eps) & (self <= 1 - eps)
     return F.where(inside, g / (self * (1 - self)), F.constant_like(0, g))
 
 
-logit_op = declare("logit", _logit_forward, "self", "eps", formula="g / (self (1 − self))", self=_logit_grad)
+logit_op = declare(
+    "logit", _logit_forward, "self", "eps", formula="g / (self (1 − self))", self=_logit_grad
+)
 method(lambda input, eps=None: logit_op(input, eps), "logit")
 method(lambda self, eps=None: write(logit_op.op, (self,), (eps,)), "logit_")
 
@@ -124,13 +142,23 @@ method(lambda self, eps=None: write(logit_op.op, (self,), (eps,)), "logit_")
 def _nan_to_num(x, nan, posinf, neginf):
     if x.dtype.kind not in "fc":
         return x.copy()
-    return xp.nan_to_num(x, copy=True, nan=0.0 if nan is None else nan, posinf=posinf, neginf=neginf)
+    return xp.nan_to_num(
+        x, copy=True, nan=0.0 if nan is None else nan, posinf=posinf, neginf=neginf
+    )
 
 
 nan_to_num_op = declare("nan_to_num", _nan_to_num, "self", "nan posinf neginf", formula="g where self is finite",
                         self=lambda F, g, self: F.masked_fill(g, F.logical_not(F.isfinite(self)), 0))  # fmt: skip
-method(lambda input, nan=None, posinf=None, neginf=None: nan_to_num_op(input, nan, posinf, neginf), "nan_to_num")
-method(lambda self, nan=None, posinf=None, neginf=None: write(nan_to_num_op.op, (self,), (nan, posinf, neginf)), "nan_to_num_")
+method(
+    lambda input, nan=None, posinf=None, neginf=None: nan_to_num_op(input, nan, posinf, neginf),
+    "nan_to_num",
+)
+method(
+    lambda self, nan=None, posinf=None, neginf=None: write(
+        nan_to_num_op.op, (self,), (nan, posinf, neginf)
+    ),
+    "nan_to_num_",
+)
 
 
 # ---------------------------------------------------------------- of two tensors
@@ -211,7 +239,9 @@ def float_power(input, exponent, *, out=None):
     """``input ** exponent`` in double precision."""
     wide = xp.dtype(xp.complex128 if any(isinstance(x, complex) or isinstance(x, Tensor) and x.is_complex() for x in (input, exponent))
                     else xp.float64)  # fmt: skip
-    input, exponent = (TENSOR.cast(x, wide) if isinstance(x, Tensor) else x for x in (input, exponent))
+    input, exponent = (
+        TENSOR.cast(x, wide) if isinstance(x, Tensor) else x for x in (input, exponent)
+    )
     return FUNCTIONS["pow"](input, exponent, out=out)
 
 
@@ -253,7 +283,9 @@ only_method(lambda self, exponent: self.copy_(float_power(self, exponent)), "flo
 def _integer(name, function):
     def forward(a, b):
         if a.dtype.kind not in "iu":
-            raise NotImplementedError(f'"{name}_cpu" not implemented for \'{dtypes.scalar_name(dtypes.of(a))}\'')
+            raise NotImplementedError(
+                f"\"{name}_cpu\" not implemented for '{dtypes.scalar_name(dtypes.of(a))}'"
+            )
         return function(a, b)
 
     return binary(name, forward, self=None, other=None)
@@ -269,9 +301,24 @@ Tensor.__rlshift__ = lambda self, other: bitwise_left_shift(other, self)
 Tensor.__rrshift__ = lambda self, other: bitwise_right_shift(other, self)
 Tensor.__ilshift__, Tensor.__irshift__ = Tensor.bitwise_left_shift_, Tensor.bitwise_right_shift_
 
-isposinf = unary("isposinf", lambda x: xp.isposinf(x) if x.dtype.kind == "f" else xp.zeros(x.shape, bool), inplace=False, self=None)
-isneginf = unary("isneginf", lambda x: xp.isneginf(x) if x.dtype.kind == "f" else xp.zeros(x.shape, bool), inplace=False, self=None)
-isreal = unary("isreal", lambda x: x.imag == 0 if x.dtype.kind == "c" else xp.ones(x.shape, bool), inplace=False, self=None)
+isposinf = unary(
+    "isposinf",
+    lambda x: xp.isposinf(x) if x.dtype.kind == "f" else xp.zeros(x.shape, bool),
+    inplace=False,
+    self=None,
+)
+isneginf = unary(
+    "isneginf",
+    lambda x: xp.isneginf(x) if x.dtype.kind == "f" else xp.zeros(x.shape, bool),
+    inplace=False,
+    self=None,
+)
+isreal = unary(
+    "isreal",
+    lambda x: x.imag == 0 if x.dtype.kind == "c" else xp.ones(x.shape, bool),
+    inplace=False,
+    self=None,
+)
 
 
 def positive(input):
@@ -287,10 +334,22 @@ Tensor.__pos__ = positive
 # ---------------------------------------------------------------- in the special namespace only
 erfcx = unary("erfcx", _scipy("erfcx"), node="SpecialErfcxBackward0", expose=False,
               self=lambda F, g, self, result: (2 * self * result - 2 / math.sqrt(math.pi)) * g)  # fmt: skip
-i1 = unary("i1", _scipy("i1"), node="SpecialI1Backward0", expose=False, self=lambda F, g, self, result: _i1_grad(F, g, self, result))
+i1 = unary(
+    "i1",
+    _scipy("i1"),
+    node="SpecialI1Backward0",
+    expose=False,
+    self=lambda F, g, self, result: _i1_grad(F, g, self, result),
+)
 i0e = unary("i0e", _scipy("i0e"), node="SpecialI0EBackward0", expose=False,
             self=lambda F, g, self, result: g * (F.i1e(self) - F.sgn(self) * result))  # fmt: skip
-i1e = unary("i1e", _scipy("i1e"), node="SpecialI1EBackward0", expose=False, self=lambda F, g, self, result: _i1e_grad(F, g, self, result))
+i1e = unary(
+    "i1e",
+    _scipy("i1e"),
+    node="SpecialI1EBackward0",
+    expose=False,
+    self=lambda F, g, self, result: _i1e_grad(F, g, self, result),
+)
 
 
 def _i1_grad(F, g, self, result):
@@ -313,7 +372,9 @@ log_ndtr = unary("log_ndtr", _scipy("log_ndtr"), node="SpecialLogNdtrBackward0",
 
 def _entr(x):
     with xp.errstate(all="ignore"):
-        return xp.where(x > 0, -x * xp.log(x), xp.where(x == 0, x.dtype.type(0), x.dtype.type(-xp.inf)))
+        return xp.where(
+            x > 0, -x * xp.log(x), xp.where(x == 0, x.dtype.type(0), x.dtype.type(-xp.inf))
+        )
 
 
 entr = unary("entr", _entr, node="SpecialEntrBackward0", expose=False,
@@ -332,10 +393,14 @@ _only_special("xlog1py", xlog1py)
 _only_special("zeta", zeta)
 _only_special("bessel_j0", lambda input: wrap(_scipy("j0")(input._a)))
 _only_special("bessel_j1", lambda input: wrap(_scipy("j1")(input._a)))
+_only_special(
+    "round",
+    lambda input, *, decimals=0, out=None: FUNCTIONS["round"](input, decimals=decimals, out=out),
+)
 for _new, _old in [("psi", "digamma"), ("gammaln", "lgamma"), ("expit", "sigmoid"), ("gammainc", "igamma"), ("gammaincc", "igammac"),
                    ("multigammaln", "mvlgamma")]:  # fmt: skip
     _only_special(_new, FUNCTIONS[_old])
-for _n in ("digamma", "erf", "erfc", "erfinv", "exp2", "expm1", "i0", "log1p", "log_softmax", "logit", "logsumexp", "polygamma", "round",
+for _n in ("digamma", "erf", "erfc", "erfinv", "exp2", "expm1", "i0", "log1p", "log_softmax", "logit", "logsumexp", "polygamma",
            "sinc", "softmax", "xlogy"):  # fmt: skip
     if _n in FUNCTIONS:
         _only_special(_n, FUNCTIONS[_n])

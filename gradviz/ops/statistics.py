@@ -11,6 +11,7 @@ from ..engine.views import write
 from .declare import declare, method, only_method, public
 from .reduce import _as, add_reduce, axes, count, keep_shape, mean_dims, restore
 
+
 # ---------------------------------------------------------------- variance and norms
 def _centred(x, dims):
     return x - add_reduce(x, dims, None, None, True) / x.dtype.type(max(count(x.shape, dims), 1))
@@ -20,7 +21,9 @@ def _var_forward(x, dims, correction, keepdim):
     c = _centred(x, dims)
     with xp.errstate(all="ignore"):
         squares = (c * xp.conj(c)).real if x.dtype.kind == "c" else c * c
-        return add_reduce(squares, dims, None, None, keepdim) / squares.dtype.type(max(count(x.shape, dims) - correction, 0))
+        return add_reduce(squares, dims, None, None, keepdim) / squares.dtype.type(
+            max(count(x.shape, dims) - correction, 0)
+        )
 
 
 def _var_grad(F, g, self, self_shape, dim, correction, keepdim):
@@ -61,9 +64,9 @@ def _std_mean_joint(F, g, self, result, self_shape, dim, correction, keepdim):
     return _var_mean_joint(F, (spread, g[1]), self, result, self_shape, dim, correction, keepdim)
 
 
-def _spread_and_mean(name, spread, joint):
+def _spread_and_mean(name, spread, joint, also=None):
     op = declare(name, lambda x, dims, c, k: (spread(x, dims, c, k), mean_dims.op.forward(x, dims, k)), "self", "dim correction keepdim",
-                 outputs=True, formula="the gradients of both, added", hidden=("self_sym_sizes", "result"), joint=joint)  # fmt: skip
+                 outputs=True, formula="the gradients of both, added", hidden=("self_sym_sizes", "result"), joint=joint, also=also)  # fmt: skip
 
     def function(input, dim=None, unbiased=None, keepdim=False, *, correction=None):
         if isinstance(dim, bool):
@@ -82,7 +85,8 @@ def _correction(unbiased, correction):
 
 
 _spread_and_mean("var_mean", _var_forward, _var_mean_joint)
-_spread_and_mean("std_mean", lambda x, dims, c, k: xp.sqrt(_var_forward(x, dims, c, k)), _std_mean_joint)
+_spread_and_mean("std_mean", lambda x, dims, c, k: xp.sqrt(_var_forward(x, dims, c, k)), _std_mean_joint,
+                 {"result0": lambda node: TENSOR.result(node)[0]})  # fmt: skip
 
 
 def _spread_measure(name, op):
@@ -194,9 +198,17 @@ def _quantile(input, q, dim, keepdim, interpolation, ignore_nan):
     if at.ndim > 1:
         raise RuntimeError("quantile() q must be a scalar or 1D tensor")
     if (at < 0).any() or (at > 1).any():
-        raise RuntimeError("quantile() q must be in the range [0, 1] but got " + str(float(at.ravel()[0])))
+        raise RuntimeError(
+            "quantile() q must be in the range [0, 1] but got " + str(float(at.ravel()[0]))
+        )
     n = input._a.ndim
-    x = input.reshape(-1) if dim is None else input.transpose(wrap_dim(dim, n), -1) if n else input.reshape(1)
+    x = (
+        input.reshape(-1)
+        if dim is None
+        else input.transpose(wrap_dim(dim, n), -1)
+        if n
+        else input.reshape(1)
+    )
     values = x.sort(-1)[0]
     last = xp.asarray(values._a.shape[-1] - 1)
     if ignore_nan:
@@ -294,9 +306,13 @@ def cumulative_trapezoid(y, x=None, *, dx=1, dim=-1):
 def cov(input, *, correction=1, fweights=None, aweights=None):
     """The covariance matrix of variables in rows, observations in columns."""
     if input._a.ndim > 2:
-        raise RuntimeError(f"cov(): expected input to have two or fewer dimensions but got an input with {input._a.ndim} dimensions")
+        raise RuntimeError(
+            f"cov(): expected input to have two or fewer dimensions but got an input with {input._a.ndim} dimensions"
+        )
     x = input if input._a.ndim == 2 else input.reshape(1, -1)
-    weights = aweights if fweights is None else fweights if aweights is None else fweights * aweights
+    weights = (
+        aweights if fweights is None else fweights if aweights is None else fweights * aweights
+    )
     n = x._a.shape[1]
     if weights is None:
         centred = x - x.mean(1, keepdim=True)
@@ -332,9 +348,14 @@ public("trapz", trapezoid)
 def _gradient_along(x, spacing, dim, edge_order):
     n = x._a.shape[dim]
     if n < edge_order + 1:
-        raise RuntimeError("torch.gradient expected each dimension size to be at least edge_order+1")
+        raise RuntimeError(
+            "torch.gradient expected each dimension size to be at least edge_order+1"
+        )
     a = x.narrow(dim, 2, n - 2) - x.narrow(dim, 0, n - 2)
-    first, last = x.narrow(dim, 1, 1) - x.narrow(dim, 0, 1), x.narrow(dim, n - 1, 1) - x.narrow(dim, n - 2, 1)
+    first, last = (
+        x.narrow(dim, 1, 1) - x.narrow(dim, 0, 1),
+        x.narrow(dim, n - 1, 1) - x.narrow(dim, n - 2, 1),
+    )
     if edge_order == 2:
         first = first * 2 - (x.narrow(dim, 2, 1) - x.narrow(dim, 0, 1)) / 2
         last = last * 2 - (x.narrow(dim, n - 1, 1) - x.narrow(dim, n - 3, 1)) / 2
@@ -375,5 +396,13 @@ renorm_op = declare("renorm", lambda x, p, dim, maxnorm: x * _renorm_scale(RAW, 
                     formula="g scaled, less its part along self", self=_renorm_grad)  # fmt: skip
 RAW.ones_like = lambda x: xp.ones(x.shape, x.dtype)
 TENSOR.ones_like = lambda x: wrap(xp.ones(x._a.shape, x._a.dtype))
-method(lambda input, p, dim, maxnorm: renorm_op(input, p, wrap_dim(dim, input._a.ndim), maxnorm), "renorm")
-only_method(lambda self, p, dim, maxnorm: write(renorm_op.op, (self,), (p, wrap_dim(dim, self._a.ndim), maxnorm)), "renorm_")
+method(
+    lambda input, p, dim, maxnorm: renorm_op(input, p, wrap_dim(dim, input._a.ndim), maxnorm),
+    "renorm",
+)
+only_method(
+    lambda self, p, dim, maxnorm: write(
+        renorm_op.op, (self,), (p, wrap_dim(dim, self._a.ndim), maxnorm)
+    ),
+    "renorm_",
+)

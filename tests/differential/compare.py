@@ -6,7 +6,13 @@ import warnings
 import numpy as np
 
 FLOATING = "fc"
-TOLERANCE = {"float16": 2e-3, "float32": 2e-5, "complex64": 2e-5, "float64": 1e-9, "complex128": 1e-9}
+TOLERANCE = {
+    "float16": 2e-3,
+    "float32": 2e-5,
+    "complex64": 2e-5,
+    "float64": 1e-9,
+    "complex128": 1e-9,
+}
 
 
 def arrays(seed=0):
@@ -81,27 +87,38 @@ def same_numbers(a, b, loose=1.0):
     return bool(np.allclose(a, b, rtol=tol, atol=tol, equal_nan=True))
 
 
-def describe_value(kind, a, b, strides=True):
+def describe_value(kind, a, b, loose=False):
     """Differences of two results: type, dtype, shape, strides, values."""
-    if type(a).__name__ != type(b).__name__ and not (hasattr(a, "detach") and hasattr(b, "detach")):
+    if type(a).__name__.lower() != type(b).__name__.lower() and not (
+        hasattr(a, "detach") and hasattr(b, "detach")
+    ):
         return [f"{kind}: {type(a).__name__} {a!r} but {type(b).__name__} {b!r}"]
     if not hasattr(a, "detach"):
-        same = a == b or str(a) == str(b) or (isinstance(a, float) and abs(a - b) <= 1e-6 * max(1, abs(a)))
+        if isinstance(a, np.ndarray):
+            return [] if same_numbers(a, b) else [f"{kind}: {a} but {b}"]
+        same = str(a) == str(b).replace("gradviz", "torch") or (
+            isinstance(a, float) and abs(a - b) <= 1e-6 * max(1, abs(a))
+        )
         return [] if same else [f"{kind}: {a!r} but {b!r}"]
     out = []
-    for what in ("dtype", "shape", "requires_grad", "is_leaf", "_version"):
+    for what in ("dtype", "shape", "requires_grad", "is_leaf"):
         first, second = str(getattr(a, what)), str(getattr(b, what))
         if first != second:
             out.append(f"{kind}.{what}: {first} but {second}")
     if tuple(a.shape) != tuple(b.shape):
         return out
-    if strides and a.stride() != b.stride():
+    if not loose and _strides(a) != _strides(b):
         out.append(f"{kind}.stride: {a.stride()} but {b.stride()}")
-    if a._is_view() != b._is_view():
+    if not loose and a._is_view() != b._is_view():
         out.append(f"{kind}._is_view: {a._is_view()} but {b._is_view()}")
     if not same_numbers(numbers(a), numbers(b)):
         out.append(f"{kind} values: {numbers(a).ravel()[:4]} but {numbers(b).ravel()[:4]}")
     return out
+
+
+def _strides(t):
+    """Strides that mean something: of dimensions with more than one element, of tensors that have any."""
+    return [s for s, n in zip(t.stride(), t.shape, strict=True) if n > 1] if t.numel() else []
 
 
 def graph(node, depth=12):
@@ -110,7 +127,9 @@ def graph(node, depth=12):
         return "None"
     if depth == 0:
         return "…"
-    inner = ", ".join(f"{graph(f, depth - 1)}{f'#{k}' if k else ''}" for f, k in node.next_functions)
+    inner = ", ".join(
+        f"{graph(f, depth - 1)}{f'#{k}' if k else ''}" for f, k in node.next_functions
+    )
     name = type(node).__name__
     return f"{name}({inner})" if inner else name
 
@@ -123,39 +142,52 @@ def saved_names(node):
     return sorted(n for n in names if not (product and n.endswith(("sym_sizes", "sym_strides"))))
 
 
-def differences(torch, engine, expression, given=None, order=2, check_saved=True, strides=True):
-    """Lines that say where gradviz differs from PyTorch for one expression; empty when nowhere."""
+def differences(torch, engine, expression, given=None, order=2, loose=False):
+    """Lines that say where gradviz differs from PyTorch for one expression; empty when nowhere.
+
+    ``loose`` compares values and derivatives only: for what PyTorch puts together from other operations in its own way.
+    """
     given = given or {n: INPUTS[n] for n in names_in(expression)}
     _, plain_a = evaluate(torch, expression, given, False)
     _, plain_b = evaluate(engine, expression, given, False)
-    out = compare_results("plain", torch, engine, plain_a, plain_b, strides)
-    if out or not any(a.dtype.kind in FLOATING for a in given.values()) or isinstance(plain_a, Exception):
+    out = compare_results("plain", torch, engine, plain_a, plain_b, loose)
+    if (
+        out
+        or not any(a.dtype.kind in FLOATING for a in given.values())
+        or isinstance(plain_a, Exception)
+    ):
         return out
     ins_a, res_a = evaluate(torch, expression, given, True)
     ins_b, res_b = evaluate(engine, expression, given, True)
-    out = compare_results("tracked", torch, engine, res_a, res_b, strides)
+    out = compare_results("tracked", torch, engine, res_a, res_b, loose)
     if out or isinstance(res_a, Exception):
         return out
     fa, fb = flatten(res_a, torch.Tensor), flatten(res_b, engine.Tensor)
     for a, b in zip(fa, fb, strict=True):
-        if not hasattr(a, "grad_fn") or a.grad_fn is None:
+        if loose or not hasattr(a, "grad_fn") or a.grad_fn is None:
             continue
         ga, gb = graph(a.grad_fn), graph(b.grad_fn)
         if ga != gb:
             out.append(f"graph: {ga} but {gb}")
-        elif check_saved and saved_names(a.grad_fn) != saved_names(b.grad_fn):
-            out.append(f"saved of {type(a.grad_fn).__name__}: {saved_names(a.grad_fn)} but {saved_names(b.grad_fn)}")
+        elif saved_names(a.grad_fn) != saved_names(b.grad_fn):
+            out.append(
+                f"saved of {type(a.grad_fn).__name__}: {saved_names(a.grad_fn)} but {saved_names(b.grad_fn)}"
+            )
     return out + derivatives(torch, engine, (ins_a, fa), (ins_b, fb), order)
 
 
-def compare_results(kind, torch, engine, a, b, strides):
+def compare_results(kind, torch, engine, a, b, loose):
     if isinstance(a, Exception) or isinstance(b, Exception):
         same = type(a).__name__ == type(b).__name__ and _plain(a) == _plain(b)
         return [] if same else [f"{kind}: {_shown(a)} but {_shown(b)}"]
     fa, fb = flatten(a, torch.Tensor), flatten(b, engine.Tensor)
     if len(fa) != len(fb):
         return [f"{kind}: {len(fa)} results but {len(fb)}"]
-    return [line for k, (x, y) in enumerate(zip(fa, fb, strict=True)) for line in describe_value(f"{kind}[{k}]", x, y, strides)]
+    return [
+        line
+        for k, (x, y) in enumerate(zip(fa, fb, strict=True))
+        for line in describe_value(f"{kind}[{k}]", x, y, loose)
+    ]
 
 
 def _plain(error):
@@ -164,7 +196,11 @@ def _plain(error):
 
 
 def _shown(x):
-    return f"{type(x).__name__}: {_plain(x)}" if isinstance(x, Exception) else f"a result ({type(x).__name__})"
+    return (
+        f"{type(x).__name__}: {_plain(x)}"
+        if isinstance(x, Exception)
+        else f"a result ({type(x).__name__})"
+    )
 
 
 def derivatives(torch, engine, first, second, order):
@@ -182,7 +218,9 @@ def derivatives(torch, engine, first, second, order):
                     break
                 seeds = [_seed(side, t, rng) for t in roots]
                 try:
-                    grads = side.autograd.grad(roots, leaves, seeds, create_graph=True, allow_unused=True)
+                    grads = side.autograd.grad(
+                        roots, leaves, seeds, create_graph=True, allow_unused=True
+                    )
                 except Exception as error:  # noqa: BLE001
                     found.append(error)
                     break
@@ -209,10 +247,16 @@ def _compare_rounds(a, b):
             if g is None or w is None:
                 # an undefined gradient and zeros mean the same further up
                 if k == 0 and (g is None) != (w is None):
-                    out.append(f"derivative {k + 1} of input {n}: {g if g is None else 'a gradient'} but {w if w is None else 'a gradient'}")
+                    out.append(
+                        f"derivative {k + 1} of input {n}: {g if g is None else 'a gradient'} but {w if w is None else 'a gradient'}"
+                    )
                 continue
             if tuple(g.shape) != tuple(w.shape) or str(g.dtype) != str(w.dtype):
-                out.append(f"derivative {k + 1} of input {n}: {g.dtype} {tuple(g.shape)} but {w.dtype} {tuple(w.shape)}")
+                out.append(
+                    f"derivative {k + 1} of input {n}: {g.dtype} {tuple(g.shape)} but {w.dtype} {tuple(w.shape)}"
+                )
             elif not same_numbers(numbers(g), numbers(w), 10):
-                out.append(f"derivative {k + 1} of input {n}: {numbers(g).ravel()[:4]} but {numbers(w).ravel()[:4]}")
+                out.append(
+                    f"derivative {k + 1} of input {n}: {numbers(g).ravel()[:4]} but {numbers(w).ravel()[:4]}"
+                )
     return out

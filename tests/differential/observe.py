@@ -4,7 +4,7 @@ import math
 import re
 import warnings
 
-PRELUDE = '''
+PRELUDE = """
 log = []
 
 def show(x):
@@ -22,7 +22,7 @@ def note(tag, reply=None):
 
 def tell(*what):
     log.append(show(what))
-'''
+"""
 
 
 def plain(x):
@@ -75,7 +75,9 @@ def derived(statements):
     found = set()
     for statement in statements:
         made, _, source = statement.partition(" = ")
-        words = set(re.findall(r"[A-Za-z]\w*", source)) | ({"d"} if "inference_mode()" in statement else set())
+        words = set(re.findall(r"[A-Za-z]\w*", source)) | (
+            {"d"} if "inference_mode()" in statement or ".grad" in source else set()
+        )
         if any(re.fullmatch(r"d\d*", w) or w in found for w in words):
             found |= {n for n in re.findall(r"[vd]\d+", made)}
     return found
@@ -83,14 +85,23 @@ def derived(statements):
 
 def describe(name, t, with_graph=True):
     """Every property of a tensor that the two engines share; of a gradient (d…) its values."""
-    seen = {"values": attempt(lambda: values(t)), "grad mode": [t.requires_grad, attempt(lambda: t.is_leaf)]}
+    seen = {
+        "values": attempt(lambda: values(t)),
+        "grad mode": [t.requires_grad, attempt(lambda: t.is_leaf)],
+    }
     if name[0] == "d":
         return seen
-    for name in ("_version","output_nr", *(["retains_grad"] if seen["grad mode"] == [True, False] else [])):
+    for name in (
+        "_version",
+        "output_nr",
+        *(["retains_grad"] if seen["grad mode"] == [True, False] else []),
+    ):
         seen[name] = attempt(lambda name=name: getattr(t, name))
     seen["_is_view"] = t._is_view()
     seen["is_inference"] = t.is_inference()
-    seen["grad"] = attempt(lambda: None if t.grad is None else [values(t.grad), with_graph and t.grad.requires_grad])
+    seen["grad"] = attempt(
+        lambda: None if t.grad is None else [values(t.grad), with_graph and t.grad.requires_grad]
+    )
     if with_graph:
         seen["graph"] = attempt(lambda: None if t.grad_fn is None else graph(t.grad_fn))
     return seen
@@ -128,14 +139,30 @@ def differences(a, b, where=""):
     """Paths at which two observations differ, floats compared to rounding."""
     if isinstance(a, dict) and isinstance(b, dict):
         keys = sorted(set(a) | set(b))
-        return [d for k in keys for d in differences(a.get(k, "absent"), b.get(k, "absent"), f"{where}.{k}")]
+        return [
+            d
+            for k in keys
+            for d in differences(a.get(k, "absent"), b.get(k, "absent"), f"{where}.{k}")
+        ]
     if isinstance(a, list) and isinstance(b, list) and len(a) == len(b):
-        return [d for k, (x, y) in enumerate(zip(a, b, strict=True)) for d in differences(x, y, f"{where}[{k}]")]
+        return [
+            d
+            for k, (x, y) in enumerate(zip(a, b, strict=True))
+            for d in differences(x, y, f"{where}[{k}]")
+        ]
     return [] if same(a, b) else [f"{where}: {a!r} but {b!r}"]
 
 
 def same(a, b):
     """Equal, or two floats that differ by rounding."""
-    if isinstance(a, bool) or isinstance(b, bool) or not (isinstance(a, (int, float)) and isinstance(b, (int, float))):
+    if (
+        isinstance(a, bool)
+        or isinstance(b, bool)
+        or not (isinstance(a, (int, float)) and isinstance(b, (int, float)))
+    ):
         return a == b
-    return (math.isnan(a) and math.isnan(b)) or a == b or math.isclose(a, b, rel_tol=2e-5, abs_tol=1e-7)
+    return (
+        (math.isnan(a) and math.isnan(b))
+        or a == b
+        or math.isclose(a, b, rel_tol=2e-5, abs_tol=1e-7)
+    )

@@ -5,7 +5,7 @@ import random
 VIEWS = [
     "{v}[{i}]", "{v}[{a}:{b}]", "{v}.t()", "{v}.view(-1)", "{v}.reshape(-1)", "{v}.narrow(0, 0, 1)", "{v}.unsqueeze(0)", "{v}.squeeze()",
     "{v}.transpose(0, -1)", "{v}.expand_as({v})", "{v}.detach()", "{v}.diagonal()", "{v}[..., 0]", "{v}.unbind(0)[0]", "{v}.split(1)[0]",
-    "{v}.flatten()", "{v}.select(0, 0)", "{v}.as_strided((2,), (1,))", "{v}.permute(1, 0)", "{v}[::2]", "{v}.chunk(2)[0]", "{v}.data",
+    "{v}.flatten()", "{v}.select(0, 0)", "{v}.permute(1, 0)", "{v}[::2]", "{v}.chunk(2)[0]", "{v}.data",
 ]  # fmt: skip
 FRESH = [
     "{v} * 2", "{v} + {u}", "{v} * {u}", "{v}.exp()", "{v}.clone()", "{v}.sum(0)", "{v}.sin()", "{v}.contiguous()", "{v} ** 2",
@@ -14,7 +14,7 @@ FRESH = [
 WRITES = [
     "{v}.mul_(2)", "{v}.add_({u})", "{v}.zero_()", "{v}.fill_(1.5)", "{v}.mul_({u})", "{v}.exp_()", "{v}.copy_({u})", "{v}[0] = 3.0",
     "{v}.sin_()", "{v}.clamp_(-1, 1)", "{v}.sub_(1)", "{v}.t_()", "{v}.unsqueeze_(0)", "{v}.relu_()", "{v} += {u}", "{v} *= 0.5",
-    "{v}.detach_()", "{v}.requires_grad_()", "{v}.view(-1)[0] = 2.0", "{v}.sigmoid_()", "{v}.masked_fill_({v} > 0, 0.5)",
+    "{v}.view(-1)[0] = 2.0", "{v}.sigmoid_()", "{v}.masked_fill_({v} > 0, 0.5)",
 ]  # fmt: skip
 
 
@@ -30,7 +30,13 @@ def program(seed, length=8):
     for _ in range(length):
         kind = r.choice("vvffwwn")
         v, u = f"t{r.randrange(count)}", f"t{r.randrange(count)}"
-        fill = {"v": v, "u": u, "i": r.choice([0, 1, -1]), "a": r.choice([0, 1]), "b": r.choice([1, 2, 3])}
+        fill = {
+            "v": v,
+            "u": u,
+            "i": r.choice([0, 1, -1]),
+            "a": r.choice([0, 1]),
+            "b": r.choice([1, 2, 3]),
+        }
         if kind == "v":
             lines.append(f"t{count} = " + r.choice(VIEWS).format(**fill))
         elif kind == "f":
@@ -39,7 +45,9 @@ def program(seed, length=8):
             lines.append(r.choice(WRITES).format(**fill))
             continue
         else:
-            lines.append(f"with torch.no_grad(): t{count} = " + r.choice(VIEWS + FRESH).format(**fill))
+            lines.append(
+                f"with torch.no_grad(): t{count} = " + r.choice(VIEWS + FRESH).format(**fill)
+            )
         count += 1
     return lines
 
@@ -67,7 +75,9 @@ def run(torch, lines):
             out.append("fine")
         except Exception as error:  # noqa: BLE001
             out.append(f"{type(error).__name__}: {str(error).splitlines()[0]}")
-        names = sorted((n for n in scope if n.startswith("t") and n[1:].isdigit()), key=lambda n: int(n[1:]))
+        names = sorted(
+            (n for n in scope if n.startswith("t") and n[1:].isdigit()), key=lambda n: int(n[1:])
+        )
         shown = {}
         for n in names:
             try:

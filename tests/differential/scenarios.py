@@ -41,7 +41,9 @@ def strict(observation):
 
 def seen_on(engine, text):
     """What a scenario does, as JSON has it; graphs of gradients are not part of it."""
-    return strict(seen.observe(engine, text, with_graph=not any("create_graph" in line for line in text)))
+    return strict(
+        seen.observe(engine, text, with_graph=not any("create_graph" in line for line in text))
+    )
 
 
 def compare(torch, engine):

@@ -940,3 +940,33 @@ FAMILIES = {
     "linalg": lines(LINALG), "fourier": lines(FOURIER), "specials": lines(SPECIALS), "inplace": lines(INPLACE), "misuse": lines(MISUSE), "factories": lines(FACTORIES),
     "unary": unary_expressions(),
 }  # fmt: skip
+
+# Families and expressions of which values and derivatives are compared, not the graph: PyTorch puts them together in its own way.
+LOOSE = {
+    "fourier", "torch.quantile(x, 0.3)", "torch.quantile(x, 0.3, dim=1)", "torch.nanquantile(x, 0.3)", "torch.trapezoid(x)",
+    "torch.trapezoid(x, p)", "torch.cumulative_trapezoid(x)", "torch.cov(x)", "torch.corrcoef(x)", "x.rot90()", "torch.combinations(v)",
+    "torch.unravel_index(n, (3, 4))", "torch.einsum('ii->i', S)", "torch.einsum('ii', S)", "torch.cosine_similarity(x, y)",
+    "torch.bilinear(x, y, torch.ones(2, 4, 4, dtype=x.dtype), None)", "torch.linalg.lstsq(x, h).solution", "torch.special.ndtr(x)",
+}  # fmt: skip
+
+# Where gradviz is known to differ, and why.
+DIFFERENT = {
+    "0 ** p": "the second derivative of 0 ** p is 0 here, NaN in PyTorch",
+    "z.conj()": "conj computes at once here; in PyTorch it is a lazy view",
+    "torch.adjoint(z)": "conj computes at once here; in PyTorch it is a lazy view",
+    "torch.ldexp(x, i)": "PyTorch's gradient with a negative integer exponent is 0, which is wrong",
+    "ties.argsort(1, stable=True)": "the method takes stable= here, as the function does",
+    "x.softmax(0, dtype=torch.float32)": "a gradient in single precision differs in its last digits",
+    "x.view(torch.int64)": "a reinterpretation is a view here under every dtype",
+    "torch.vander(h)": "PyTorch's derivative of torch.vander fails on its own in-place writes",
+    "torch.cdist(x, y)": "cdist has a second derivative here",
+    "torch.linalg.matrix_power(S, 0)": "the zeroth power is a constant here",
+    "torch.meshgrid(x)": "PyTorch prints the tensor in its C++ form inside the message",
+    "x.to('cuda')": "the words for a machine without a GPU are those of PyTorch's CUDA build",
+    "x.std('a')": "Python's own words for arguments that fit no signature",
+    "x.var(0, 1, 2, 3, 4)": "Python's own words for arguments that fit no signature",
+    "torch.nosuch": "the module has another name",
+}
+
+# Expressions left out over other dtypes and shapes, by kind.
+OTHER_DTYPES = {"all": ()}
