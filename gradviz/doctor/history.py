@@ -135,3 +135,10 @@ def elsewhere(case: Case, group: list[Held], *categories) -> set[int]:
 def best_first(group: list[Held]) -> list[Held]:
     """Paths a person would use come first."""
     return sorted(group, key=lambda held: rank(held.steps, held.path))
+
+
+def without_gradient(case: Case, optimizer) -> set[int]:
+    """Leaves of an optimiser that never got a gradient, when others of it did."""
+    accounts = case.ledger.leaves
+    got = {leaf for leaf in optimizer.leaves if leaf in accounts and accounts[leaf].total}
+    return set(optimizer.leaves) - got if got else set()

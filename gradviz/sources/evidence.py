@@ -272,6 +272,28 @@ class GraphView:
             level = below[:200]
         return None
 
+    def repeated(self, least: int) -> list[int]:
+        """Serials of the newest node of each line and class that made ``least`` nodes or more."""
+        groups: dict[tuple, list[int]] = {}
+        for seq, node in self.everything().items():
+            groups.setdefault((getattr(node, "note", None), type(node)), []).append(seq)
+        return sorted(
+            max(group) for (note, _), group in groups.items() if note and len(group) >= least
+        )
+
+    def path_to(self, top: int, node: int) -> str:
+        """``next_functions[0][0].next_functions[1][0]`` from the node ``top`` down to ``node``, or ''."""
+        seen, level = {top: ""}, [top]
+        while level and node not in seen:
+            below = []
+            for id in level:
+                for slot, source, leaf in self.inputs(id):
+                    if not leaf and source not in seen and len(seen) < NEAR:
+                        seen[source] = f"{seen[id]}.next_functions[{slot}][0]"
+                        below.append(source)
+            level = below
+        return seen.get(node, "")
+
     def contexts(self):
         """(node id, attribute name, bytes) of tensors put on the ctx of custom functions."""
         for kind, nodes in self._kinds().items():
@@ -284,6 +306,11 @@ class GraphView:
                     )
                     if size:
                         yield node.seq, name, size
+
+    def made_by(self, *ops: str) -> list[int]:
+        """Serials of held nodes whose class name begins with one of ``ops``, newest first."""
+        chosen = [nodes for kind, nodes in self._kinds().items() if kind.__name__.startswith(ops)]
+        return sorted((node.seq for nodes in chosen for node in nodes), reverse=True)
 
     def fed_by(self, op: str, source: str):
         """Serials of nodes whose class name begins with ``op`` and that have an input made by a

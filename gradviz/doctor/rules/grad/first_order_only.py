@@ -16,15 +16,34 @@ def look(case):
     """
     for statement in case.cells.statements:
         value = getattr(statement.node, "value", None)
-        call = (
-            next((c for c in ast.walk(value) if _is_grad(c)), None) if value is not None else None
-        )
-        if call is None or not isinstance(statement.node, ast.Assign):
+        if value is None or not isinstance(statement.node, ast.Assign):
             continue
         names = {target.id for target in targets(statement.node) if isinstance(target, ast.Name)}
-        if names and tainted_backward(case, statement, names, SHAPING):
+        asked = any(_is_grad(part) for part in ast.walk(value))
+        shaping = SHAPING if asked else None
+        if (
+            names
+            and (asked or _shapes_grad(value))
+            and tainted_backward(case, statement, names, shaping)
+        ):
             holders = sorted(names)
             yield RULE.found(case, holders, place_of(case, statement), name=holders[0])
+
+
+def _shapes_grad(value):
+    """x.grad.norm(), (x.grad ** 2) and the like, as part of an expression."""
+    for part in ast.walk(value):
+        if isinstance(part, ast.Call) and called(part) in SHAPING:
+            inner = receiver(part) or (part.args[0] if part.args else None)
+        else:
+            inner = (
+                part.left if isinstance(part, ast.BinOp) and isinstance(part.op, ast.Pow) else None
+            )
+        if inner is not None and any(
+            isinstance(p, ast.Attribute) and p.attr == "grad" for p in ast.walk(inner)
+        ):
+            return True
+    return False
 
 
 def _is_grad(node):

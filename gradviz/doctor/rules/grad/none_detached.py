@@ -3,11 +3,21 @@
 import ast
 
 from gradviz.doctor.finding import Rule
+from gradviz.doctor.flow import tainted_backward
+from gradviz.doctor.history import without_gradient
 from gradviz.doctor.where import place_of
 from gradviz.watch.program import calls, keyword, names_in, targets
 
+CUTS = ("detach", "numpy", "data", "item")
+
 
 def look(case):
+    """Values that were copied out of the graph where a gradient was expected."""
+    yield from _copied(case)
+    yield from _stray_detach(case)
+
+
+def _copied(case):
     """Leaves that got no gradient, or results never swept, are copied into a new tensor that itself
     gets a gradient.
     """
@@ -38,6 +48,33 @@ def look(case):
             yield RULE.found(
                 case, holders, place_of(case, statement), None, [h.facts.id for h in lost], severity
             )
+
+
+def _stray_detach(case):
+    """Modules whose parameters an optimiser has and that get no gradient, called on a line with detach()."""
+    missing = {leaf for optimizer in case.optimizers for leaf in without_gradient(case, optimizer)}
+    lost = [m for m in case.modules if m.parameters and set(m.parameters.values()) <= missing]
+    ran = {
+        (p.cell, p.line)
+        for cut in case.cuts
+        if cut.how in CUTS and (p := case.place(cut.note)) is not None
+    }
+    for statement in case.cells.statements if lost else ():
+        if (statement.cell, statement.line) not in ran:
+            continue
+        called = names_in(statement.node, plain=True)
+        names = {target.id for target in targets(statement.node) if isinstance(target, ast.Name)}
+        for module in lost:
+            if (
+                str(module.steps[-1].name) in called
+                and names
+                and tainted_backward(case, statement, names)
+            ):
+                holders = [case.named(leaf) for leaf in module.parameters.values()]
+                yield RULE.found(
+                    case, [h for h in holders if h], place_of(case, statement), severity="warning"
+                )
+                break
 
 
 RULE = Rule("GV302", "grad.none-detached", "warning", look)

@@ -4,6 +4,7 @@ import ast
 
 from gradviz.doctor.finding import Rule
 from gradviz.doctor.flow import tainted_backward
+from gradviz.doctor.history import without_gradient
 from gradviz.doctor.where import line_of
 from gradviz.watch.program import targets
 
@@ -27,7 +28,7 @@ def look(case):
     """Parameters in an optimiser without any gradient, used under no_grad in code whose result is
     trained on.
     """
-    missing = {leaf for optimizer in case.optimizers for leaf in _without(case, optimizer)}
+    missing = {leaf for optimizer in case.optimizers for leaf in without_gradient(case, optimizer)}
     lines = {}
     for cut in case.cuts:
         lost = (
@@ -43,16 +44,6 @@ def look(case):
         yield RULE.found(
             case, [name for name in holders if name], place, None, lost, count=len(lost)
         )
-
-
-def _without(case, optimizer):
-    """Its leaves that never got a gradient, when others of it did."""
-    got = {
-        leaf
-        for leaf in optimizer.leaves
-        if case.ledger.leaves.get(leaf) and case.ledger.leaves[leaf].total
-    }
-    return set(optimizer.leaves) - got if got else set()
 
 
 def _cause(case, cut):

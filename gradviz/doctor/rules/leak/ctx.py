@@ -13,7 +13,7 @@ def look(case):
         if size < SMALL or not _passed(case, node):
             continue
         direct = case.named(node)
-        holder = f"{direct}.grad_fn.{name}" if direct else f"{_above(case, node)} … .{name}"
+        holder = f"{direct}.grad_fn.{name}" if direct else f"{_above(case, node)}.{name}"
         place = place_of(case, bound(case, name, attribute=True))
         yield RULE.found(case, [holder], place, Weight({node}, size), [node], name=name)
 
@@ -24,7 +24,7 @@ def _above(case, node):
         {held.facts.id for held in case.held if held.facts.attached and held.facts.id > node}
     ):
         if node in case.graph.weigh([id]).nodes:
-            return f"{case.named(id)}.grad_fn"
+            return f"{case.named(id)}.grad_fn{case.graph.path_to(id, node)}"
     return "grad_fn"
 
 

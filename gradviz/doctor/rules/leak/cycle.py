@@ -2,9 +2,12 @@
 collector frees it.
 """
 
+import ast
+
 from gradviz.doctor.finding import Rule
 from gradviz.doctor.where import bound, place_of
 from gradviz.watch.case import Weight
+from gradviz.watch.program import targets
 
 
 def look(case):
@@ -45,12 +48,25 @@ def _gradients(case):
     for loops in lines.values():
         place = case.place(loops[0].note)
         name = f"{place.function}()" if place is not None and place.function else ".grad"
+        calls_text = f"{name}, {len(loops)} calls"
         holders = [
-            f"(unreachable) {name}, {len(loops)} calls",
+            f"(unreachable) local {local!r} of {calls_text}" for local in _leaves_of(case, place)
+        ]
+        holders += [
+            f"(unreachable) {calls_text}",
             "(unreachable)",
             "(unreachable from the notebook)",
         ]
         yield RULE.found(case, holders, place, None, (), "error", name=name, count=len(loops))
+
+
+def _leaves_of(case, place):
+    """Locals that the function at ``place`` declares to require grad."""
+    inside = [s for s in case.cells.statements if s.function is not None and place is not None]
+    for statement in inside:
+        if (statement.cell, statement.function.name) == (place.cell, place.function):
+            if "requires_grad" in case.cells.code(statement.cell, statement.line):
+                yield from (t.id for t in targets(statement.node) if isinstance(t, ast.Name))
 
 
 def _contexts(case):

@@ -3,6 +3,8 @@
 from gradviz.doctor.finding import Rule
 from gradviz.doctor.history import spans
 
+HOLDERS = ("name", "container", "attribute", "buffer", "closure")
+
 
 def look(case):
     """The last of the backward passes through a graph that is still held, when it retained the
@@ -12,25 +14,14 @@ def look(case):
     told = set()
     for sweep in reversed(sweeps):
         weight = case.graph.weigh(case.graph.alive(sweep))
-        if (
-            not weight.bytes
-            or weight.freed
-            or weight.nodes & told
-            or _used_later(case, sweep, weight)
-        ):
+        if not weight.bytes or weight.freed or weight.nodes & told:
             continue
         told |= weight.nodes
-        carried = [h for h in case.held if h.facts.id in weight.nodes and spans(case, h)[1] >= 2]
-        holders = (
-            []
-            if carried
-            else [
-                h.path
-                for h in case.held
-                if h.facts.id in weight.nodes and h.category in ("name", "container")
-            ]
-        )
-        if holders:
+        inside = [h for h in case.held if h.facts.id in weight.nodes and h.category in HOLDERS]
+        if _used_later(case, sweep, weight) or any(spans(case, h)[1] >= 2 for h in inside):
+            continue
+        if inside:
+            holders = [held.path for held in inside]
             yield RULE.found(case, holders, case.place(sweep.note), weight, sweep.roots)
 
 

@@ -25,8 +25,14 @@ def look(case):
         quiet = weight.leaves and weight.leaves <= resting - working and not weight.freed
         if quiet and read & weight.nodes and not case.graph.swept(held.facts.id):
             yield RULE.found(
-                case, [held.path], held.facts.place, weight, [held.facts.id], name=held.path
+                case, [held.path], _called(held), weight, [held.facts.id], name=held.path
             )
+
+
+def _called(held):
+    """The line that called the module, not one inside its forward."""
+    outside = [place for place in held.facts.chain if place.function != "forward"]
+    return outside[0] if outside else held.facts.place
 
 
 def _own(module):

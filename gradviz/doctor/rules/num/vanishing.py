@@ -15,18 +15,16 @@ def look(case):
     """Five or more sigmoids or tanhs of one line, and the first layer's gradient is tiny beside the
     last one's.
     """
-    for held in case.held:
-        if held.category != "name" or held.facts.op not in SQUASHING:
-            continue
-        links = case.graph.chain(held.facts.id)
+    for newest in case.graph.repeated(LAYERS):
+        links = case.graph.chain(newest) if case.graph.op(newest) in SQUASHING else []
         norms = [norm for link in links if (norm := _norm(case, link)) is not None]
-        if len(links) < LAYERS or len(norms) < LAYERS or len({leaf for _, leaf in norms}) < LAYERS:
+        if len(norms) < LAYERS or len({leaf for _, leaf in norms}) < LAYERS:
             continue
         (last, _), (first, leaf) = norms[0], norms[-1]
         if last > 0 and first < RATIO * last:
-            name = f"{case.named(leaf)}.grad"
+            place = case.place(case.graph.note(newest))
             fields = {"first": f"{first:.1e}", "last": f"{last:.1e}", "count": len(links)}
-            yield RULE.found(case, [name], held.facts.place, None, [leaf], **fields)
+            yield RULE.found(case, [f"{case.named(leaf)}.grad"], place, None, [leaf], **fields)
 
 
 def _norm(case, link):
