@@ -38,8 +38,9 @@ class Geometry:
         self.flat = all(s == 1 for s in stride)
         self.inside = tuple(slice(p, p + n) for p, n in zip(padding, image, strict=True))
         self.area, self.area_out = math.prod(self.padded), math.prod(self.out)
+        self.offsets = [self._offset(tap) for tap in self.taps]
 
-    def offset(self, tap):
+    def _offset(self, tap):
         """Distance of a tap from the first one in the flat padded image."""
         found = 0
         for i, n in zip(tap, self.padded, strict=True):
@@ -69,7 +70,7 @@ class Geometry:
     def pad(self, x, room):
         """Images (n, c, …) padded and channel first, (c, n·area + spare)."""
         n, c = x.shape[:2]
-        spare = self.offset(self.taps[-1]) if self.flat else 0
+        spare = self.offsets[-1] if self.flat else 0
         flat = room.get("pad", (c, n * self.area + spare), x.dtype)
         if spare or any(self.padding):
             flat[...] = 0
@@ -85,7 +86,7 @@ class Geometry:
         whole = flat[:, : n * self.area].reshape(c, n, *self.padded)
         for t, tap in enumerate(self.taps):
             if self.flat:
-                start = self.offset(tap)
+                start = self.offsets[t]
                 out[:, t] = flat[:, start : start + width]
             else:
                 out[:, t].reshape(c, n, *self.out)[...] = whole[
@@ -96,13 +97,13 @@ class Geometry:
     def uncolumns(self, columns, count, channels):
         """The sum of what every tap gives back to the images, (n, c, …); the other way round of
         ``columns``."""
-        spare = self.offset(self.taps[-1]) if self.flat else 0
+        spare = self.offsets[-1] if self.flat else 0
         flat = xp.zeros((channels, count * self.area + spare), columns.dtype)
         whole = flat[:, : count * self.area].reshape(channels, count, *self.padded)
         rows = columns.reshape(channels, len(self.taps), -1)
         for t, tap in enumerate(self.taps):
             if self.flat:
-                start = self.offset(tap)
+                start = self.offsets[t]
                 flat[:, start : start + rows.shape[2]] += rows[:, t]
             else:
                 whole[(slice(None), slice(None), *self.window(tap))] += rows[:, t].reshape(

@@ -93,19 +93,29 @@ huber_op = declare("huber_loss", _huber_forward, "self target", "reduction delta
 def _nll_weights(target, weight, ignore_index, classes, dtype):
     """Weight of every element of ``target``: 0 where ignored."""
     kept = target != ignore_index
+    if kept.all():
+        safe = target
+        per = xp.ones(target.shape, dtype) if weight is None else weight[safe].astype(dtype)
+        return per, safe
     safe = xp.where(kept, target, 0)
-    per = xp.ones(target.shape, dtype) if weight is None else weight[safe].astype(dtype)
-    return xp.where(kept, per, 0).astype(dtype), safe
+    if weight is None:
+        return kept.astype(dtype), safe
+    return xp.where(kept, weight[safe], 0).astype(dtype), safe
+
+
+def _at_target(x, safe):
+    """The index of each target's element in (C), (N, C) or (N, C, …)."""
+    if x.ndim == 1:
+        return safe
+    if x.ndim == 2:
+        return xp.arange(len(safe)), safe
+    batch, *rest = xp.ogrid[tuple(slice(n) for n in safe.shape)]
+    return (batch, safe, *rest)
 
 
 def _nll_forward(x, target, weight, reduction, ignore_index):
-    per, safe = _nll_weights(
-        target, weight, ignore_index, x.shape[1] if x.ndim > 1 else x.shape[0], x.dtype
-    )
-    if x.ndim == 1:
-        losses = -x[safe] * per
-    else:
-        losses = -xp.take_along_axis(x, xp.expand_dims(safe, 1), 1).squeeze(1) * per
+    per, safe = _nll_weights(target, weight, ignore_index, None, x.dtype)
+    losses = -x[_at_target(x, safe)] * per
     if reduction == NONE:
         return xp.asarray(losses)
     total = xp.asarray(xp.add.reduce(losses, None))
@@ -119,10 +129,7 @@ def _nll_back_forward(g, shape, target, weight, reduction, ignore_index):
     per, safe = _nll_weights(target, weight, ignore_index, None, g.dtype)
     scale = -per / xp.add.reduce(per, None) if reduction == MEAN else -per
     out = xp.zeros(shape, g.dtype)
-    if len(shape) == 1:
-        out[safe] = scale * g
-    else:
-        xp.put_along_axis(out, xp.expand_dims(safe, 1), xp.expand_dims(scale * g, 1), 1)
+    out[_at_target(out, safe)] = scale * g
     return out
 
 

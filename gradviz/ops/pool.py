@@ -63,14 +63,16 @@ def largest(x, at):
     padded = at.padded(x, _lowest(x.dtype))
     best = at.seen(padded, at.taps[0]).copy()
     tap = xp.zeros(best.shape, xp.uint8 if len(at.taps) <= 256 else xp.int32)
-    odd = x.dtype.kind in "fV" and bool(xp.isnan(x).any())
+    with xp.errstate(invalid="ignore"):
+        odd = x.dtype.kind in "fV" and bool(xp.isnan(x.sum()))
+    now = xp.empty_like(best)
     for k, place in enumerate(at.taps[1:], 1):
-        now = at.seen(padded, place)
+        xp.copyto(now, at.seen(padded, place))
         higher = now > best
         if odd:
             higher |= xp.isnan(now)
-        xp.copyto(best, now, where=higher)
-        tap[higher] = k
+        xp.maximum(best, now, out=best)
+        xp.putmask(tap, higher, k)
     return best, tap
 
 
@@ -100,14 +102,12 @@ def flat_indices(tap, at):
 def _give(g, tap, at):
     """Every window's gradient to its largest element."""
     out = xp.zeros((*g.shape[: -len(at.image)], *at.whole), g.dtype)
-    zero = g.dtype.type(0)
     for k, place in enumerate(at.taps):
         chosen = at.seen(out, place)
-        part = xp.where(tap == k, g, zero)
         if at.apart:
-            chosen[...] = part
+            xp.copyto(chosen, g, where=tap == k)
         else:
-            chosen += part
+            xp.add(chosen, g, out=chosen, where=tap == k)
     return xp.ascontiguousarray(out[at.inside])
 
 
