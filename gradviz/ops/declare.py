@@ -89,6 +89,13 @@ def binary(
     return function
 
 
+# These keep indices, in PyTorch as saved tensors, so that a second backward finds them freed.
+_KEEP_INDICES = frozenset(
+    "IndexBackward0 IndexPutBackward0 MaxBackward0 MinBackward0 MedianBackward1 NanmedianBackward1 ModeBackward0 SortBackward0 "
+    "SortBackward1 TopkBackward0 KthvalueBackward0 CummaxBackward0 CumminBackward0".split()
+)
+
+
 def _op(
     name,
     forward,
@@ -121,6 +128,7 @@ def _op(
         outputs,
     )
     op.also, op.hidden = also or {}, hidden
+    op.empty = (None, None) if node in _KEEP_INDICES else ()
     OPERATIONS[node] = op
     return op
 

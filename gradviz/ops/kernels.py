@@ -21,10 +21,10 @@ KERNELS = {
         "hypot": "hypot_cpu", "nextafter": "nextafter_cpu", "igamma": "igamma_cpu", "igammac": "igammac_cpu", "elu_op": "elu_cpu",
         "celu_op": "elu_cpu", "hardshrink_op": "hardshrink_cpu", "softshrink": "softshrink_cpu", "prelu_op": "prelu_cpu", "frac": "frac_cpu",
         "leaky_relu": "leaky_relu_cpu", "silu": "silu_cpu", "mish": "mish_cpu", "gelu": "GeluKernelImpl", "hardsigmoid": "hardsigmoid_cpu",
-        "hardswish": "hardswish_cpu", "softplus": "softplus_cpu", "logaddexp": "logaddexp_cpu", "logaddexp2": "logaddexp2_cpu",
+        "hardswish": "hardswish_cpu", "softplus": "softplus_cpu", "logaddexp2": "logaddexp2_cpu",
     }.items()},
     **{name: ((label, "fc"),) for name, label in {
-        "lerp_number": "lerp_kernel_scalar", "lerp": "lerp_kernel_tensor", "logcumsumexp": "logcumsumexp_out_cpu",
+        "lerp_number": "lerp_kernel_scalar", "lerp": "lerp_kernel_tensor", "logaddexp": "logaddexp_cpu", "logcumsumexp": "logcumsumexp_out_cpu",
     }.items()},
     **{name: ((label, "fi"),) for name, label in {
         "floor_divide_tensor": "div_floor_cpu", "div_floor": "div_floor_cpu", "div_trunc": "div_trunc_cpu",

@@ -232,13 +232,25 @@ def _logcumsumexp_grad(F, g, self, result, dim):
         total = F.narrow(g, dim, i, 1)
         here = F.narrow(result, dim, i, 1)
         if carried is not None:
-            total = total + F.exp(here - F.narrow(result, dim, i + 1, 1)) * carried
+            total = total + F.conj(F.exp(here - F.narrow(result, dim, i + 1, 1))) * carried
         carried = total
-        parts[i] = F.exp(F.narrow(self, dim, i, 1) - here) * total
+        parts[i] = F.conj(F.exp(F.narrow(self, dim, i, 1) - here)) * total
     return F.cat(parts, dim)
 
 
-logcumsumexp_op = declare("logcumsumexp", lambda x, dim: xp.logaddexp.accumulate(x, dim) if x.ndim else x.copy(), "self", "dim",
+def _logcumsumexp(x, dim):
+    if x.ndim == 0:
+        return x.copy()
+    if x.dtype.kind != "c":
+        return xp.logaddexp.accumulate(xp.ascontiguousarray(x), dim)
+    out = xp.array(x, order="C")
+    rows = xp.moveaxis(out, dim, 0)
+    for k in range(1, len(rows)):
+        rows[k] = RAW.logaddexp(rows[k - 1], rows[k])
+    return out
+
+
+logcumsumexp_op = declare("logcumsumexp", _logcumsumexp, "self", "dim",
                           formula="Σ g · exp(self − result) from here on", self=_logcumsumexp_grad)  # fmt: skip
 method(lambda input, dim: logcumsumexp_op(input, wrap_dim(dim, input._a.ndim)), "logcumsumexp")
 

@@ -199,10 +199,18 @@ xlog1py = binary("xlog1py", _xlog1py, node="SpecialXlog1PyBackward0", expose=Fal
 
 def _logaddexp_share(F, self, other):
     """exp(self)/(exp(self) + exp(other)), safe where both are large."""
-    return F.sigmoid(self - other)
+    return F.conj(F.sigmoid(self - other))
 
 
-logaddexp = binary("logaddexp", xp.logaddexp, inplace=False, formula="g · σ(self − other)",
+def _logaddexp(a, b):
+    if a.dtype.kind != "c":
+        return xp.logaddexp(a, b)
+    larger = a.real > b.real
+    top, low = xp.where(larger, a, b), xp.where(larger, b, a)
+    return top + xp.log1p(xp.exp(low - top))
+
+
+logaddexp = binary("logaddexp", _logaddexp, inplace=False, formula="g · σ(self − other)",
                    self=lambda F, g, self, other: g * _logaddexp_share(F, self, other),
                    other=lambda F, g, self, other: g * _logaddexp_share(F, other, self))  # fmt: skip
 logaddexp2 = binary("logaddexp2", xp.logaddexp2, inplace=False,
