@@ -1,7 +1,7 @@
 """Writes docs/findings.md and docs/findings.zh.md from the rules of the doctor and their texts.
 
-    python docs/build.py            write both
-    python docs/build.py --check    exit with 1 if one of them is out of date
+python docs/build.py            write both
+python docs/build.py --check    exit with 1 if one of them is out of date
 """
 
 import argparse
