@@ -525,7 +525,9 @@ def _result(sweep, key, tensor, index, allow_unused, materialize):
     got = sweep.captured[key]
     if got is None:
         if materialize and not isinstance(tensor, Tensor):
-            raise RuntimeError("materialize_grads cannot be used when the given input is a GradientEdge")
+            raise RuntimeError(
+                "materialize_grads cannot be used when the given input is a GradientEdge"
+            )
         if materialize:
             made = wrap(xp.zeros(tensor._a.shape, tensor._a.dtype))
             return made.requires_grad_() if sweep.create_graph else made

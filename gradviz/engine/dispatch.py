@@ -45,7 +45,8 @@ class Op:
     Their parameters after ``F, g`` name what they need: an input, ``result``, an attribute,
     ``<input>_shape``, or ``needs`` (which inputs want one). Inputs that have no derivative come
     last: they get no edge, ``edges`` counts those that do. ``also`` (name to function of the node)
-    and ``hidden`` adapt the ``_saved_`` names to PyTorch's.
+    and ``hidden`` adapt the ``_saved_`` names to PyTorch's. ``empty``: what a node that
+    saves no tensor keeps, ``(None, None)`` where PyTorch saves indices all the same.
     """
 
     __slots__ = (
@@ -53,6 +54,7 @@ class Op:
         "attr_names",
         "derivatives",
         "edges",
+        "empty",
         "formula",
         "forward",
         "hidden",
@@ -81,7 +83,7 @@ class Op:
         known = [k for k, d in enumerate(self.derivatives) if d is not None]
         self.edges = len(inputs) if joint is not None else max(known, default=-1) + 1
         self.derivatives = self.derivatives[: self.edges]
-        self.also, self.hidden = {}, ()
+        self.also, self.hidden, self.empty = {}, (), ()
         self.node = type(
             node,
             (MultiNode if outputs else Node,),
@@ -189,7 +191,7 @@ def fill(op, node, ins, attrs):
                 _refuse_inference()
         else:
             kept += (None, None)
-    node.s = kept
+    node.s = kept or op.empty
     if op.shaped:
         attrs = (*attrs, *[ins[i]._a.shape for i in op.shaped])
     node.at = attrs
@@ -254,7 +256,9 @@ def _unrecorded(op, t, ins):
     if local.inference:
         if t._v is None:
             t._v = INFERENCE
-    elif door.observer is not None and any(x is not None and x.requires_grad for x in ins[: op.edges]):
+    elif door.observer is not None and any(
+        x is not None and x.requires_grad for x in ins[: op.edges]
+    ):
         door.observer.cut(ins, t, "no_grad")
     return t
 
@@ -424,7 +428,7 @@ def runner(op):
     s[1])) if e1 …)``.
     """
     lines = ["def run(node, g, F):", "    __tracebackhide__ = True"]
-    if op.saved_inputs:
+    if op.saved_inputs or op.empty:
         lines += ["    s = node.s", "    if s is FREED:", "        freed(node)"]
     if any(word.startswith("at[") for words in op.words for word in words):
         lines.append("    at = node.at")
@@ -514,6 +518,7 @@ def structured(op):
     """
     forward, node_class = op.forward, op.node
     keeps_self, keeps_result, shaped = bool(op.saved_inputs), op.saves_result, bool(op.shaped)
+    empty = op.empty
 
     def function(input, *attrs):
         o = forward(input._a, *attrs)
@@ -540,7 +545,7 @@ def structured(op):
             if v is INFERENCE:
                 _refuse_inference()
         else:
-            node.s = ()
+            node.s = empty
         if keeps_result:
             t._v = v = [0, None]
             node.r = (o, v, 0)
@@ -609,7 +614,7 @@ def paired(op):
     forward, node_class = op.forward, op.node
     by = dict(zip(op.saved_inputs, op.saved_by, strict=True))
     for_first, for_second = by.get(0, 0), by.get(1, 0)
-    plain = not op.saves_result and not op.shaped
+    plain = not op.saves_result and not op.shaped and not op.empty
 
     def function(input, other, *attrs):
         o = forward(input._a, other._a, *attrs)

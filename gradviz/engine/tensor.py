@@ -103,8 +103,8 @@ class Tensor:
         """Set whether this leaf is tracked; returns self. RuntimeError for a result, or a dtype
         that has no gradient.
         """
-        g = self._g
-        if g is not None and g is not LEAF:
+        g = edge_now(self)
+        if is_result(g):
             if requires_grad:
                 return self
             raise RuntimeError(_LEAVES_ONLY + _USE_DETACH)

@@ -127,9 +127,9 @@ def regenerate(view):
         raise AttributeError("_g")
     base, made_in = found
     g, old = base._g, view._stale
-    if g is None and old is None:
-        view._g = None
-        return None
+    if g is None and not is_result(old):
+        view._g = found = None if old.__class__ is Nowhere else old
+        return found
     if made_in != "default":
         _refuse_view(view, made_in, indirect=True)
     inner, outer = geometry(view._a), geometry(base._a)
@@ -252,7 +252,7 @@ def check_overlap(target, source):
         return
     a, b = pointer(target), pointer(source)
     if a == b and target.nbytes == source.nbytes:
-        overlaps = target.ndim != source.ndim or _steps(target) != _steps(source)
+        overlaps = target.shape != source.shape or _steps(target) != _steps(source)
     else:
         overlaps = a < b + source.nbytes and b < a + target.nbytes
     if overlaps:
@@ -299,7 +299,13 @@ def _refuse_view(tensor, made_in, indirect):
 
 
 # these may write an element twice
-_IDEMPOTENT = {"FillBackward2", "FillBackward3", "ZeroBackward0", "MaskedFillBackward0"}
+_IDEMPOTENT = {
+    "FillBackward2",
+    "FillBackward3",
+    "ZeroBackward0",
+    "MaskedFillBackward0",
+    "IndexPutBackward0",
+}
 
 
 def write(op, ins, attrs=()):
@@ -311,6 +317,9 @@ def write(op, ins, attrs=()):
         self.requires_grad or any(x is not None and x._g is not None for x in ins[1 : op.edges])
     )
     check_inplace(self, tracked)
+    for x in ins[1 : op.edges] if tracked else ():
+        if x is not None:
+            x._g  # noqa: B018 (a view that may not be read says so before anything is written)
     array = self._a
     if op.node.__name__ not in _IDEMPOTENT:
         check_expanded(array)
