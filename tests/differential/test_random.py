@@ -1,0 +1,73 @@
+"""The same seed gives the same numbers as in PyTorch; the streams stay together over a long mix of draws."""
+
+import numpy as np
+import pytest
+
+import gradviz
+
+torch = pytest.importorskip("torch", reason="PyTorch is not installed here: nothing to compare with")
+
+DRAWS = """
+t.rand(5)
+t.randn(3)
+t.randn(40)
+t.randn(17)
+t.rand(3, dtype=t.float64)
+t.randn(3, dtype=t.float64)
+t.randn(20, dtype=t.float64)
+t.randn(3, dtype=t.complex64)
+t.rand(3, dtype=t.float16)
+t.randint(0, 10, (5,))
+t.randint(0, 2**40, (3,))
+t.randint_like(t.ones(4), 5)
+t.randperm(10)
+t.randperm(5, dtype=t.int32)
+t.rand_like(t.ones(3))
+t.empty(4).uniform_(-1, 2)
+t.empty(5).normal_(1, 2)
+t.empty(30).normal_(1, 2)
+t.ones(2, 8).t().normal_()
+t.ones(2, 3).t().uniform_()
+t.normal(0.0, 1.0, (4,))
+t.normal(t.zeros(3), t.ones(3))
+t.normal(t.zeros(20), 2.0)
+t.bernoulli(t.full((5,), 0.3))
+t.bernoulli(t.full((5,), 0.3, dtype=t.float64))
+t.empty(5).bernoulli_(0.4)
+t.empty(5).exponential_()
+t.empty(4).cauchy_()
+t.empty(4).log_normal_()
+t.empty(4).geometric_(0.3)
+t.poisson(t.full((4,), 3.0))
+t.poisson(t.full((4,), 30.0))
+t.binomial(t.full((4,), 10.0), t.full((4,), 0.3))
+t.binomial(t.full((4,), 100.0), t.full((4,), 0.7))
+t.multinomial(t.ones(5), 3)
+t.multinomial(t.rand(3, 5), 3)
+t.multinomial(t.ones(5), 3, replacement=True)
+t.empty(4).random_(7)
+t.empty(4).random_()
+t.empty(4, dtype=t.int64).random_()
+t.empty(3, dtype=t.int8).random_()
+t.nn.functional.dropout(t.ones(10))
+""".strip().splitlines()
+
+
+@pytest.mark.parametrize("seed", [0, 1, 123456789012])
+def test_streams_stay_together(seed):
+    torch.manual_seed(seed)
+    gradviz.manual_seed(seed)
+    for draw in DRAWS:
+        theirs, ours = (eval(draw, {"t": engine}) for engine in (torch, gradviz))  # noqa: S307
+        assert str(ours.dtype) == str(theirs.dtype), draw
+        assert np.allclose(ours.numpy(), theirs.resolve_conj().numpy(), rtol=1e-5, atol=1e-6), draw
+
+
+def test_the_state_goes_back_and_forth():
+    torch.manual_seed(3)
+    gradviz.manual_seed(3)
+    gradviz.randn(5)
+    state = gradviz.get_rng_state()
+    first = gradviz.rand(4)
+    gradviz.set_rng_state(state)
+    assert gradviz.equal(first, gradviz.rand(4))
