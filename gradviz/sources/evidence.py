@@ -282,7 +282,7 @@ class GraphView:
         )
 
     def path_to(self, top: int, node: int) -> str:
-        """``next_functions[0][0].next_functions[1][0]`` from the node ``top`` down to ``node``, or ''."""
+        """``next_functions[0][0].next_functions[1][0]`` from node ``top`` to ``node``, or ''."""
         seen, level = {top: ""}, [top]
         while level and node not in seen:
             below = []

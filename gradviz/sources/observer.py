@@ -55,8 +55,7 @@ class Watcher(events.Observer):
         self.files = Files()
         self._sites: list[tuple] = [(None, ())]
         self._numbers: dict[tuple, int] = {}
-        self._code = self._back = self._at = None
-        self._base = 0
+        self._site: tuple = (None, 0, 0, 0)
         self.ring: deque = deque(maxlen=RING)
         self._append = self.ring.append
         self.ledger = Ledger()
@@ -80,12 +79,13 @@ class Watcher(events.Observer):
         """
         node = output._g if output.__class__ is not tuple else _node_of_many(output)
         frame = _frame(2)
+        code, outside, at, base = self._site
         try:
-            if frame.f_code is not self._code:
+            if frame.f_code is not code:
                 frame = self._person(frame)
             back = frame.f_back
-            if frame.f_code is self._code and id(back) == self._back and back.f_lasti == self._at:
-                node.note = self._base + frame.f_lasti
+            if frame.f_code is code and id(back) == outside and back.f_lasti == at:
+                node.note = base + frame.f_lasti
             else:
                 node.note = self._enter(frame, back) + frame.f_lasti
         except AttributeError:
@@ -115,9 +115,8 @@ class Watcher(events.Observer):
                 return 0
             number = self._numbers[key] = len(self._sites)
             self._sites.append((code, outer))
-        self._code, self._back, self._at = code, id(back), back.f_lasti
-        self._base = number << SHIFT
-        return self._base
+        self._site = code, id(back), back.f_lasti, number << SHIFT
+        return number << SHIFT
 
     def note(self, node) -> tuple:
         """``(code, instruction, outer)`` of a node, ``()`` when it is not known where

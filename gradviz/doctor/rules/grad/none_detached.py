@@ -51,7 +51,7 @@ def _copied(case):
 
 
 def _stray_detach(case):
-    """Modules whose parameters an optimiser has and that get no gradient, called on a line with detach()."""
+    """Modules in an optimiser that get no gradient and are called on a line with detach()."""
     missing = {leaf for optimizer in case.optimizers for leaf in without_gradient(case, optimizer)}
     lost = [m for m in case.modules if m.parameters and set(m.parameters.values()) <= missing]
     ran = {

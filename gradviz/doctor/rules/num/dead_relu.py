@@ -7,6 +7,7 @@ from gradviz.doctor.numbers import usable
 
 HOPS = 4
 UNITS = 2
+MANY = 8  # a few units may all be negative by chance
 
 
 def look(case):
@@ -33,7 +34,8 @@ def look(case):
             output = case.graph.values(relu)
             if usable(output) and output.any():
                 continue
-            severity = "warning" if usable(output) else "info"
+            sure = usable(output) and output.shape[-1:] >= (MANY,)
+            severity = "warning" if sure else "info"
             holders = [f"{case.named(leaf)}.grad" for leaf in leaves]
             yield RULE.found(case, holders, case.place(note), None, leaves, severity)
 
