@@ -133,10 +133,14 @@ def compare(label, make, repeats=15):
 
 
 CHAIN = """
-import time, resource, sys
+import time
 import {module} as t
+
+def kib(what):
+    return next(int(line.split()[1]) for line in open("/proc/self/status") if line.startswith(what))
+
 n = 1_000_000
-before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+before = kib("VmRSS")
 x = t.ones(1, requires_grad=True); v = x
 t0 = time.perf_counter()
 for _ in range(n // 2):
@@ -146,7 +150,7 @@ v.backward(t.ones(1))
 t2 = time.perf_counter()
 del v
 t3 = time.perf_counter()
-print(t1 - t0, t2 - t1, t3 - t2, (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024)
+print(t1 - t0, t2 - t1, t3 - t2, (kib("VmHWM") - before) / 1024)
 """
 
 
