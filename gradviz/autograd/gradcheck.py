@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 
 from ..backend import xp
@@ -39,7 +40,7 @@ def _check_inputs(inputs):
                 UserWarning,
                 stacklevel=4,
             )
-        if any(s == 0 and n > 1 for s, n in zip(t._a.strides, t._a.shape, strict=True)):
+        if t._a.size and any(s == 0 and n > 1 for s, n in zip(t._a.strides, t._a.shape, strict=True)):
             raise RuntimeError(f"The {k}th input has a dimension with stride 0. gradcheck only supports inputs that are non-overlapping "
                                "to be able to compute the numerical gradients correctly. You "
                                "should call .contiguous on the input "
@@ -89,7 +90,13 @@ def numerical_jacobians(func, inputs, places, shapes, eps):
                 moved = [_difference(func, inputs, place, at, step, len(shapes)) for step in steps]
                 for k in range(len(shapes)):
                     columns[k].append([m[k].reshape(-1) for m in moved])
-            out.append([xp.array(c).reshape(array.size, len(steps), -1) for c in columns])
+            sizes = [math.prod(shape) for shape in shapes]
+            out.append(
+                [
+                    xp.array(c).reshape(array.size, len(steps), n)
+                    for c, n in zip(columns, sizes, strict=True)
+                ]
+            )
     return out
 
 

@@ -385,9 +385,13 @@ def _entr(x):
         )
 
 
-entr = unary("entr", _entr, node="SpecialEntrBackward0", expose=False,
-             self=lambda F, g, self: F.where(self > 0, g * (-1 - F.log(F.masked_fill(self, self <= 0, 1))), F.where(
-                 self == 0, g * xp.inf, g * xp.nan)))  # fmt: skip
+def _entr_grad(F, g, self):
+    with xp.errstate(all="ignore"):
+        edge = F.where(self == 0, g * xp.inf, g * xp.nan)
+        return F.where(self > 0, g * (-1 - F.log(F.masked_fill(self, self <= 0, 1))), edge)
+
+
+entr = unary("entr", _entr, node="SpecialEntrBackward0", expose=False, formula="−g · (1 + ln self)", self=_entr_grad)
 
 
 def ndtr(input):
