@@ -92,6 +92,7 @@ def run(engine, code):
         ("data", "utils.data"),
         ("checkpoint", "utils.checkpoint"),
         ("utils", "nn.utils"),
+        ("dist", "distributions"),
     ):
         scope[name] = importlib.import_module(f"{engine}.{place}")
     scope["swa"] = importlib.import_module(f"{engine}.optim.swa_utils")

@@ -387,3 +387,61 @@ result = [trace, s.state_dict()]""",
 s.scale(p * 2).backward(); s.unscale_(opt); a = message(lambda: s.unscale_(opt)); s.step(opt)
 result = [a, message(lambda: s.unscale_(opt)), message(lambda: s.step(opt)), p.item()]""",
 )
+each(
+    "distribution",
+    """a, b = (torch.tensor(v, requires_grad=True) for v in ([0.5, 1.5, 2.5], [1.0, 2.0, 0.7]))
+d = dist.@
+v = torch.tensor([0.0, 1.0, 1.0]) if d.support.is_discrete else torch.tensor([0.6, 0.1, 0.3])
+v = torch.tensor(2) if type(d).__name__ == "Categorical" else v
+p = d.log_prob(v); p.sum().backward(); moved = [summary(t.grad) for t in (a, b)]
+torch.manual_seed(0); x = d.sample((2,)); same_stream = type(d).__name__ not in ("Gamma", "Beta", "Dirichlet", "Poisson")
+result = [list(d.batch_shape), list(d.event_shape), summary(d.mean), summary(d.variance), summary(p), moved,
+    summary(x) if same_stream else list(x.shape), summary(d.expand((4, *d.batch_shape)).mean)]
+if type(d).__name__ != "Poisson":
+    result.append(summary(d.entropy()))""",
+    (
+        "Normal(a, b)",
+        "LogNormal(a, b)",
+        "Uniform(a * 0, a + b)",
+        "Exponential(b)",
+        "Laplace(a, b)",
+        "Gamma(a, b)",
+        "Beta(a, b)",
+        "Dirichlet(a)",
+        "Bernoulli(a / 3)",
+        "Bernoulli(logits=a)",
+        "Categorical(a)",
+        "Categorical(logits=b)",
+        "Poisson(b)",
+        "Independent(dist.Normal(a, b), 1)",
+        "MultivariateNormal(a, torch.diag(b) + 0.1)",
+        "MultivariateNormal(a, scale_tril=torch.diag(b))",
+        "MultivariateNormal(a, precision_matrix=torch.diag(b) + 0.1)",
+    ),
+)
+each(
+    "divergence",
+    """a, b = torch.tensor([0.5, 1.5, 2.5]), torch.tensor([1.0, 2.0, 0.7])
+result = summary(dist.kl_divergence(@))""",
+    [f"dist.{c}(a, b), dist.{c}(b, a)" for c in ("Normal", "LogNormal", "Laplace", "Gamma", "Beta")]
+    + [f"dist.{c}(a), dist.{c}(b)" for c in ("Exponential", "Dirichlet", "Categorical", "Poisson")]
+    + [
+        "dist.Bernoulli(a / 3), dist.Bernoulli(b / 3)",
+        "dist.Uniform(a, a + b), dist.Normal(a, b)",
+        "dist.MultivariateNormal(a, torch.diag(b)), dist.MultivariateNormal(b, torch.diag(a) + 0.2)",
+    ],
+)
+each(
+    "message of distributions",
+    "result = message(lambda: dist.@)",
+    (
+        "Normal(0.0, -1.0)",
+        "Normal(0.0, 1.0).log_prob('a')",
+        "Uniform(1.0, 0.0)",
+        "Bernoulli(torch.tensor(0.3)).log_prob(torch.tensor(0.5))",
+        "Poisson(1.0).rsample()",
+        "Categorical()",
+        "Categorical(torch.ones(3)).log_prob(torch.tensor(5))",
+        "Normal(torch.zeros(2), 1.0).log_prob(torch.ones(3))",
+    ),
+)
