@@ -1,6 +1,7 @@
 """What every test shares: a quiet, private environment, and the rule about browser tests."""
 
 import os
+import sys
 import tempfile
 from pathlib import Path
 
@@ -19,6 +20,24 @@ os.environ["GRADVIZ_LANG"] = "en"
 def root():
     """The top folder of the checkout."""
     return ROOT
+
+
+@pytest.fixture(autouse=True)
+def torch_is_torch():
+    """A test may let ``import torch`` mean gradviz; for the next one it means PyTorch again."""
+    before = _torch_modules()
+    yield
+    ours = [one for one in sys.meta_path if type(one).__module__ == "gradviz.cli.alias"]
+    for finder in ours:
+        sys.meta_path.remove(finder)
+    if ours:
+        for name in _torch_modules():
+            del sys.modules[name]
+        sys.modules.update(before)
+
+
+def _torch_modules():
+    return {name: sys.modules[name] for name in list(sys.modules) if name.split(".")[0] == "torch"}
 
 
 def pytest_collection_modifyitems(items):
