@@ -5,11 +5,11 @@ line.
 import warnings
 
 import pytest
-from notebook import Notebook
-from programs import read
 
 from gradviz.cli import alias
 from gradviz.doctor import all_rules
+from tests.doctor.notebook import Notebook
+from tests.doctor.programs import read
 
 
 @pytest.fixture(autouse=True)
