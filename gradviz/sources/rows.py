@@ -30,6 +30,10 @@ class Rows:
         self.results: dict[int, object] = {}
         self.bindings: dict[str, tuple[int, int]] = {}
 
+    def forget(self):
+        """Let go of everything of the person's."""
+        self.arrays, self.tensors, self.results = {}, {}, {}
+
     # -- operations ------------------------------------------------------------
     def operation(self, node) -> Node:
         """The row of an operation and of the tensor that it made."""

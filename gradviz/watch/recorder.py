@@ -65,6 +65,13 @@ class Recorder:
             self.trace.details[detail.id] = detail
             self._detail_changed[detail.id] = self._tick()
 
+    def drop_details(self, ids):
+        """Forget details that may be out of date."""
+        with self.lock:
+            for id in list(ids):
+                self.trace.details.pop(id, None)
+                self._detail_changed.pop(id, None)
+
     def remove(self, ids):
         """Take nodes away, with their edges and details."""
         gone = set(ids)

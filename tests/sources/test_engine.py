@@ -10,7 +10,7 @@ import weakref
 import pytest
 
 from gradviz.engine import events
-from gradviz.sources import engine
+from gradviz.sources import picture
 from gradviz.sources.engine import EngineSource
 from gradviz.watch.recorder import Recorder
 
@@ -145,7 +145,7 @@ def test_a_graph_that_died_is_shown_grey(book):
 def test_a_deep_chain_is_cut_and_says_so(book):
     book.run("w = torch.ones(2, requires_grad=True); y = w\nfor _ in range(7000): y = y * 1.0")
     trace = book.recorder.trace
-    assert trace.total == 7001 and len(trace.nodes) <= engine.SHOWN + 1 and trace.note
+    assert trace.total == 7001 and len(trace.nodes) <= picture.SHOWN + 1 and trace.note
     assert max(trace.nodes) in trace.nodes and trace.nodes[max(i for i in trace.nodes)].label in (
         "y",
         "w",

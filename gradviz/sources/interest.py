@@ -1,0 +1,37 @@
+"""What a walk over the namespace looks for, and what a tensor holds by itself."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gradviz.engine import events
+from gradviz.engine.tensor import Tensor
+
+from .graph import context_items, node_of
+
+
+class Interest:
+    """What a walk over the namespace looks for, and what a tensor holds by itself."""
+
+    def kind(self, type_):
+        """``tensor``, ``array`` or None."""
+        if issubclass(type_, Tensor):
+            return "tensor"
+        return "array" if issubclass(type_, np.ndarray) else None
+
+    def children(self, thing):
+        """The gradient, hooks and attributes of a tensor; nothing of an array."""
+        if not isinstance(thing, Tensor):
+            return
+        grad = events.grad(thing)
+        if grad is not None:
+            yield "grad", "grad", grad
+        for index, (_, hook) in enumerate(events.hooks(thing)):
+            if hook is not None:
+                yield "hooktable", f"_backward_hooks[{index}]", hook
+        for name, value in list(getattr(thing, "__dict__", {}).items()):
+            yield "attribute", name, value
+        node = node_of(thing)
+        if node is not None:
+            for name, value in list(context_items(node)):
+                yield "ctx", f"grad_fn.{name}", value

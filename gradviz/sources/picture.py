@@ -1,0 +1,213 @@
+"""The picture in the recorder: which nodes have a row, kept up to date with few changes."""
+
+from __future__ import annotations
+
+import time
+import weakref
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from gradviz.engine import events
+from gradviz.engine.node import serial
+from gradviz.engine.tensor import Tensor
+
+from . import details
+from .graph import newest
+
+SHOWN = 5_000
+DEAD_SHOWN = 300
+GLIMPSE = 300
+GLIMPSE_EVERY = 0.5
+
+
+@dataclass
+class Glimpse:
+    """A graph as it was when a sweep began. ``serial``: when that was."""
+
+    rows: list = field(default_factory=list)
+    edges: list = field(default_factory=list)
+    leaves: dict = field(default_factory=dict)
+    serial: int = 0
+
+
+class Picture:
+    """Rows and edges of ``recorder`` for live nodes; ``rows`` builds them.
+
+    ``live``: weak references by serial.
+    """
+
+    def __init__(self, recorder, rows):
+        self.recorder, self.rows = recorder, rows
+        self.live: dict[int, weakref.ref] = {}
+        self._dead: list[int] = []
+        self._glimpse = Glimpse()
+        self._glimpsed = 0.0
+
+    @property
+    def full(self) -> bool:
+        """No further node gets a row."""
+        return len(self.live) >= SHOWN
+
+    # -- growing, while a cell runs --------------------------------------------------
+    def clear(self):
+        """Start afresh."""
+        self.recorder.clear()
+        self.live.clear()
+        self._dead.clear()
+
+    def add(self, node):
+        """Rows for ``node`` and for everything it needs that has no row yet."""
+        pending = [node]
+        while pending and not self.full:
+            node = pending.pop()
+            if node.seq in self.live:
+                continue
+            self.live[node.seq] = weakref.ref(node)
+            self.recorder.put(self.rows.operation(node))
+            pending += self._add_inputs(node)
+
+    def _add_inputs(self, node):
+        """Rows for the leaves and untracked inputs of ``node``; the nodes that feed it."""
+        later = []
+        for slot, output, source in self.rows.inputs(node):
+            self.recorder.put_edge(self.rows.edge(node, slot, output, source))
+            if isinstance(source, Tensor):
+                self.add_leaf(source)
+            elif isinstance(source, np.ndarray):
+                row = self.rows.untracked(source)
+                if row.id not in self.recorder.trace.nodes:
+                    self.recorder.put(row)
+            else:
+                later.append(source)
+        return later
+
+    def add_leaf(self, leaf) -> int:
+        """A row for ``leaf`` unless it has one; its serial."""
+        id = events.leaf_id(leaf)
+        if id not in self.live or id not in self.recorder.trace.nodes:
+            self.live[id] = weakref.ref(leaf)
+            self.put(self.rows.leaf(leaf))
+        return id
+
+    def grey_the_dead(self):
+        """Rows of nodes that died meanwhile turn grey; all but the newest of them give way."""
+        for id in [id for id, ref in self.live.items() if ref() is None]:
+            del self.live[id]
+            self._dead.append(id)
+            row = self.recorder.trace.nodes.get(id)
+            if row is not None and row.alive:
+                self.recorder.put(details.dead(row))
+        if len(self._dead) > DEAD_SHOWN:
+            self.recorder.remove(self._dead[:-DEAD_SHOWN])
+            del self._dead[:-DEAD_SHOWN]
+
+    def glance(self, roots):
+        """Remember the graph of ``roots`` before a sweep frees it: perhaps nothing of it is left."""
+        now = time.monotonic()
+        if now - self._glimpsed < GLIMPSE_EVERY:
+            return
+        self._glimpsed = now
+        nodes, leaves = newest([root for root in roots if not isinstance(root, Tensor)], GLIMPSE)
+        rows, edges = details.picture(self.rows, nodes, leaves)
+        refs = {id: weakref.ref(leaf) for id, leaf in leaves.items()}
+        self._glimpse = Glimpse(rows, edges, refs, serial())
+
+    # -- settling, when a cell has ended -----------------------------------------------
+    def rest(self):
+        """The cell is over: the next sweep is worth a glance again."""
+        self._glimpsed = 0.0
+
+    def show(self, nodes, leaves):
+        """Exactly these nodes and leaves."""
+        rows, edges = details.picture(self.rows, nodes, leaves)
+        mark_roots(rows, edges)
+        self._replace(rows, edges)
+        self.live = {id: weakref.ref(thing) for id, thing in (*nodes.items(), *leaves.items())}
+
+    def show_beside(self, nodes, leaves):
+        """These nodes and leaves too."""
+        rows, edges = details.picture(self.rows, nodes, leaves)
+        mark_roots(rows, edges)
+        for row in rows:
+            self.put(row)
+        for edge in edges:
+            self.recorder.put_edge(edge)
+        for id, thing in (*nodes.items(), *leaves.items()):
+            self.live[id] = weakref.ref(thing)
+
+    def glanced_since(self, start: int) -> bool:
+        """A glance was taken after the serial ``start``."""
+        return self._glimpse.serial > start
+
+    def show_glimpse(self):
+        """The graph as it was before its sweep; its leaves as they are now."""
+        glimpse, make = self._glimpse, self.rows.leaf
+        leaves = {id: leaf for id, ref in glimpse.leaves.items() if (leaf := ref()) is not None}
+        rows = [
+            make(leaves[row.id]) if row.id in leaves else details.dead(row) for row in glimpse.rows
+        ]
+        details.name_modules(rows, glimpse.edges)
+        mark_roots(rows, glimpse.edges)
+        self._replace(rows, glimpse.edges)
+        self.live = dict(glimpse.leaves)
+
+    def refresh(self):
+        """Bring the rows in view up to date."""
+        alive = {id: thing for id, ref in self.live.items() if (thing := ref()) is not None}
+        for id, row in list(self.recorder.trace.nodes.items()):
+            if row.kind == "untracked":
+                continue
+            thing = alive.get(id)
+            if thing is None:
+                self.put(details.dead(row))
+                continue
+            fresh = (
+                self.rows.leaf(thing) if isinstance(thing, Tensor) else self.rows.operation(thing)
+            )
+            fresh.root = row.root
+            self.put(fresh)
+
+    def _replace(self, rows, edges):
+        """Make the trace hold exactly these rows and edges, touching only what changed."""
+        trace = self.recorder.trace
+        wanted = {row.id for row in rows}
+        wanted |= self._untracked_inputs(wanted, {(edge.target, edge.slot) for edge in edges})
+        self.recorder.remove([id for id in trace.nodes if id not in wanted])
+        for row in rows:
+            self.put(row)
+        for edge in edges:
+            before = trace.edges.get((edge.target, edge.slot))
+            if before is not None and before.source == edge.source and edge.grad_norm is None:
+                edge.grad_norm = before.grad_norm
+            if before != edge:
+                self.recorder.put_edge(edge)
+
+    def _untracked_inputs(self, wanted, slots):
+        """Untracked inputs of nodes that stay, known from before their saved tensors went."""
+        nodes, edges = self.recorder.trace.nodes, self.recorder.trace.edges
+        kept = [e.source for key, e in edges.items() if e.target in wanted and key not in slots]
+        return {id for id in kept if id in nodes and nodes[id].kind == "untracked"}
+
+    def put(self, row):
+        """Add or replace a row if that changes anything."""
+        before = self.recorder.trace.nodes.get(row.id)
+        if before is not None:
+            row.findings = before.findings
+        if before != row:
+            self.recorder.put(row)
+
+    def put_norms(self, norms):
+        """Write the norm of what flowed on each edge, by (target, slot)."""
+        for key, norm in norms.items():
+            edge = self.recorder.trace.edges.get(key)
+            if edge is not None and edge.grad_norm != norm:
+                edge.grad_norm = norm
+                self.recorder.put_edge(edge)
+
+
+def mark_roots(rows, edges):
+    """A root is an operation in view that nothing in view uses."""
+    used = {edge.source for edge in edges}
+    for row in rows:
+        row.root = row.kind == "operation" and row.id not in used
