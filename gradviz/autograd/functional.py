@@ -59,9 +59,11 @@ def _check_tracked(outputs, strict):
         return
     for k, out in enumerate(outputs):
         if not out.requires_grad:
-            raise RuntimeError(f"Output {k} of the user-provided function does not require gradients. The outputs must be computed in a "
-                               "differentiable manner from the input when running in strict "
-                               "mode.")  # fmt: skip
+            raise RuntimeError(
+                f"Output {k} of the user-provided function does not require gradients. The outputs must be computed in a "
+                "differentiable manner from the input when running in strict "
+                "mode."
+            )
 
 
 def _vectors(v, like, name, what):
@@ -105,8 +107,10 @@ def _fill(grads, inputs, strict, what, subject="The output"):
     for k, (g, x) in enumerate(zip(grads, inputs, strict=True)):
         if g is None:
             if strict:
-                raise RuntimeError(f"{subject} of the user-provided function is independent of input {k}. This is not allowed in strict "
-                                   f"mode{what}.")  # fmt: skip
+                raise RuntimeError(
+                    f"{subject} of the user-provided function is independent of input {k}. This is not allowed in strict "
+                    f"mode{what}."
+                )
             g = wrap(xp.zeros(x._a.shape, x._a.dtype))
         out.append(g)
     return tuple(out)
@@ -220,8 +224,10 @@ def jacobian(
     tuples of them otherwise.
     """
     if strategy not in ("forward-mode", "reverse-mode"):
-        raise AssertionError('Expected strategy to be either "forward-mode" or "reverse-mode". Hint: If your function has more outputs '
-                             f'than inputs, "forward-mode" tends to be more performant. Otherwise, prefer to use "reverse-mode". Got: {strategy}')  # fmt: skip
+        raise AssertionError(
+            'Expected strategy to be either "forward-mode" or "reverse-mode". Hint: If your function has more outputs '
+            f'than inputs, "forward-mode" tends to be more performant. Otherwise, prefer to use "reverse-mode". Got: {strategy}'
+        )
     with enable_grad():
         in_tuple, inputs = _as_tuple(inputs, "jacobian", "inputs")
         inputs = _prepare(inputs, create_graph)

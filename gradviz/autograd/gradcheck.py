@@ -40,11 +40,15 @@ def _check_inputs(inputs):
                 UserWarning,
                 stacklevel=4,
             )
-        if t._a.size and any(s == 0 and n > 1 for s, n in zip(t._a.strides, t._a.shape, strict=True)):
-            raise RuntimeError(f"The {k}th input has a dimension with stride 0. gradcheck only supports inputs that are non-overlapping "
-                               "to be able to compute the numerical gradients correctly. You "
-                               "should call .contiguous on the input "
-                               "before passing it to gradcheck.")  # fmt: skip
+        if t._a.size and any(
+            s == 0 and n > 1 for s, n in zip(t._a.strides, t._a.shape, strict=True)
+        ):
+            raise RuntimeError(
+                f"The {k}th input has a dimension with stride 0. gradcheck only supports inputs that are non-overlapping "
+                "to be able to compute the numerical gradients correctly. You "
+                "should call .contiguous on the input "
+                "before passing it to gradcheck."
+            )
 
 
 def _outputs(func, inputs):
@@ -218,9 +222,24 @@ def _expect_zero(func, inputs, places, outputs, eps):
             raise GradcheckError("Numerical gradient for function expected to be zero")
 
 
-def gradcheck(func, inputs, *, eps=1e-6, atol=1e-5, rtol=1e-3, raise_exception=True, nondet_tol=0.0, check_undefined_grad=True,
-              check_grad_dtypes=False, check_batched_grad=False, check_batched_forward_grad=False, check_forward_ad=False,
-              check_backward_ad=True, fast_mode=False, masked=None):  # fmt: skip
+def gradcheck(
+    func,
+    inputs,
+    *,
+    eps=1e-6,
+    atol=1e-5,
+    rtol=1e-3,
+    raise_exception=True,
+    nondet_tol=0.0,
+    check_undefined_grad=True,
+    check_grad_dtypes=False,
+    check_batched_grad=False,
+    check_batched_forward_grad=False,
+    check_forward_ad=False,
+    check_backward_ad=True,
+    fast_mode=False,
+    masked=None,
+):
     """Whether the derivatives of ``func`` at ``inputs`` agree with central differences of step
     ``eps``.
 
@@ -237,9 +256,25 @@ def gradcheck(func, inputs, *, eps=1e-6, atol=1e-5, rtol=1e-3, raise_exception=T
     return True
 
 
-def gradgradcheck(func, inputs, grad_outputs=None, *, eps=1e-6, atol=1e-5, rtol=1e-3, gen_non_contig_grad_outputs=False,
-                  raise_exception=True, nondet_tol=0.0, check_undefined_grad=True, check_grad_dtypes=False, check_batched_grad=False,
-                  check_fwd_over_rev=False, check_rev_over_rev=True, fast_mode=False, masked=False):  # fmt: skip
+def gradgradcheck(
+    func,
+    inputs,
+    grad_outputs=None,
+    *,
+    eps=1e-6,
+    atol=1e-5,
+    rtol=1e-3,
+    gen_non_contig_grad_outputs=False,
+    raise_exception=True,
+    nondet_tol=0.0,
+    check_undefined_grad=True,
+    check_grad_dtypes=False,
+    check_batched_grad=False,
+    check_fwd_over_rev=False,
+    check_rev_over_rev=True,
+    fast_mode=False,
+    masked=False,
+):
     """``gradcheck`` of the gradients of ``func``: whether the second derivatives agree with
     differences of the first.
     """
@@ -272,8 +307,16 @@ def gradgradcheck(func, inputs, grad_outputs=None, *, eps=1e-6, atol=1e-5, rtol=
                 if g is not None
             )
 
-    return gradcheck(gradients, (*inputs, *seeds), eps=eps, atol=atol, rtol=rtol, raise_exception=raise_exception, nondet_tol=nondet_tol,
-                     check_undefined_grad=check_undefined_grad)  # fmt: skip
+    return gradcheck(
+        gradients,
+        (*inputs, *seeds),
+        eps=eps,
+        atol=atol,
+        rtol=rtol,
+        raise_exception=raise_exception,
+        nondet_tol=nondet_tol,
+        check_undefined_grad=check_undefined_grad,
+    )
 
 
 def _random_seeds(outputs):

@@ -1,4 +1,6 @@
-"""``gradviz.backends``: switches of PyTorch's backends, accepted and remembered; NumPy decides for itself."""
+"""``gradviz.backends``: switches of PyTorch's backends, accepted and remembered; NumPy decides for
+itself.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +16,13 @@ class _Switches:
         return False
 
 
-cudnn = _Switches(enabled=True, benchmark=False, benchmark_limit=10, deterministic=False, allow_tf32=True)
-cuda = _Switches(matmul=_Switches(allow_tf32=False, allow_fp16_reduced_precision_reduction=True), is_built=lambda: False)
+cudnn = _Switches(
+    enabled=True, benchmark=False, benchmark_limit=10, deterministic=False, allow_tf32=True
+)
+cuda = _Switches(
+    matmul=_Switches(allow_tf32=False, allow_fp16_reduced_precision_reduction=True),
+    is_built=lambda: False,
+)
 mps = _Switches(is_built=lambda: False)
 mkldnn = _Switches(enabled=True)
 mkl = _Switches()

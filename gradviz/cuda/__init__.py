@@ -6,10 +6,24 @@ from ..engine.device import Device as device
 from ..ops.random import default_generator
 
 __all__ = [
-    "OutOfMemoryError", "amp", "current_device", "device", "device_count", "empty_cache", "get_device_name", "is_available",
-    "is_bf16_supported", "is_initialized", "manual_seed", "manual_seed_all", "max_memory_allocated", "memory_allocated", "memory_reserved",
-    "set_device", "synchronize",
-]  # fmt: skip
+    "OutOfMemoryError",
+    "amp",
+    "current_device",
+    "device",
+    "device_count",
+    "empty_cache",
+    "get_device_name",
+    "is_available",
+    "is_bf16_supported",
+    "is_initialized",
+    "manual_seed",
+    "manual_seed_all",
+    "max_memory_allocated",
+    "memory_allocated",
+    "memory_reserved",
+    "set_device",
+    "synchronize",
+]
 
 
 class OutOfMemoryError(RuntimeError):

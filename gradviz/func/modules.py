@@ -24,7 +24,9 @@ def _slot(owner, name):
 
 @contextlib.contextmanager
 def _swapped(module, tensors):
-    """The module with other tensors in place of parameters and buffers, for the length of a block."""
+    """The module with other tensors in place of parameters and buffers, for the length of a
+    block.
+    """
     undo = []
     try:
         for path, tensor in tensors.items():
@@ -45,7 +47,10 @@ def _merged(given):
     for part in given:
         both = out.keys() & part.keys()
         if both:
-            raise ValueError(f"{sorted(both)[0]} appears in multiple dictionaries; behavior of functional call is ambiguous")
+            raise ValueError(
+                f"{sorted(both)[0]} appears in multiple dictionaries; behavior of functional "
+                "call is ambiguous"
+            )
         out.update(part)
     return out
 
@@ -53,7 +58,10 @@ def _merged(given):
 def _with_tied(module, tensors):
     """A tensor given for one name of a shared parameter stands for its other names too."""
     by_object = {}
-    for name, value in [*module.named_parameters(remove_duplicate=False), *module.named_buffers(remove_duplicate=False)]:
+    for name, value in [
+        *module.named_parameters(remove_duplicate=False),
+        *module.named_buffers(remove_duplicate=False),
+    ]:
         by_object.setdefault(id(value), []).append(name)
     out = dict(tensors)
     for names in by_object.values():
@@ -63,16 +71,23 @@ def _with_tied(module, tensors):
     return out
 
 
-def functional_call(module, parameter_and_buffer_dicts, args=None, kwargs=None, *, tie_weights=True, strict=False):
+def functional_call(
+    module, parameter_and_buffer_dicts, args=None, kwargs=None, *, tie_weights=True, strict=False
+):
     """``module(*args, **kwargs)`` with the given tensors in place of its parameters and buffers."""
     tensors = _merged(parameter_and_buffer_dicts)
-    names = {n for n, _ in module.named_parameters(remove_duplicate=False)} | {n for n, _ in module.named_buffers(remove_duplicate=False)}
+    names = {n for n, _ in module.named_parameters(remove_duplicate=False)} | {
+        n for n, _ in module.named_buffers(remove_duplicate=False)
+    }
     if strict:
         missing, unexpected = sorted(names - tensors.keys()), sorted(tensors.keys() - names)
         if missing or unexpected:
             parts = [f"Unexpected key(s): {', '.join(unexpected)}."] if unexpected else []
             parts += [f"Missing key(s): {', '.join(missing)}."] if missing else []
-            raise RuntimeError(f"Error(s) in passing buffers and parameters to module {type(module).__name__}: {' '.join(parts)}")
+            raise RuntimeError(
+                f"Error(s) in passing buffers and parameters to module {type(module).__name__}: "
+                f"{' '.join(parts)}"
+            )
     tensors = {k: v for k, v in tensors.items() if k in names}
     if tie_weights:
         tensors = _with_tied(module, tensors)
@@ -82,14 +97,18 @@ def functional_call(module, parameter_and_buffer_dicts, args=None, kwargs=None, 
 
 
 def stack_module_state(models):
-    """(parameters, buffers) of models of one architecture, each stacked along a new first dimension."""
+    """(parameters, buffers) of models of one architecture, each stacked along a new first
+    dimension.
+    """
     models = list(models)
     if not models:
         raise RuntimeError("stack_module_state: Expected at least one model, got 0.")
     if len({type(m) for m in models}) > 1:
         raise RuntimeError("stack_module_state: Expected all models to be of the same class.")
     if len({m.training for m in models}) > 1:
-        raise RuntimeError("stack_module_state: Expected all models to have the same training/eval mode.")
+        raise RuntimeError(
+            "stack_module_state: Expected all models to have the same training/eval mode."
+        )
     parameters = _stacked([dict(m.named_parameters()) for m in models])
     return parameters, _stacked([dict(m.named_buffers()) for m in models])
 

@@ -1,6 +1,8 @@
-"""Function transforms: ``grad``, ``grad_and_value``, ``vjp``, ``jvp``, ``jacrev``, ``jacfwd``, ``hessian``, ``linearize``.
+"""Function transforms: ``grad``, ``grad_and_value``, ``vjp``, ``jvp``, ``jacrev``, ``jacfwd``,
+``hessian``, ``linearize``.
 
-Each runs the function on inputs of its own and differentiates it with ``create_graph``, so that transforms nest; what depends on
+Each runs the function on inputs of its own and differentiates it with ``create_graph``, so that
+transforms nest; what depends on
 nothing tracked outside is detached.
 """
 
@@ -24,7 +26,11 @@ def _own(tensor):
         return tensor
     if tensor.requires_grad:
         return tensor.view_as(tensor)
-    return tensor.detach().requires_grad_() if tensor.is_floating_point() or tensor.is_complex() else tensor
+    return (
+        tensor.detach().requires_grad_()
+        if tensor.is_floating_point() or tensor.is_complex()
+        else tensor
+    )
 
 
 class _Inputs:
@@ -71,13 +77,22 @@ def _pull(outputs, inputs, seeds):
     pairs = [(o, s) for o, s in zip(outputs, seeds, strict=True) if o.requires_grad]
     if not pairs or not inputs:
         return [_zeros(x) for x in inputs]
-    got = _grad([o for o, _ in pairs], inputs, [s for _, s in pairs], retain_graph=True, create_graph=True, allow_unused=True)
+    got = _grad(
+        [o for o, _ in pairs],
+        inputs,
+        [s for _, s in pairs],
+        retain_graph=True,
+        create_graph=True,
+        allow_unused=True,
+    )
     return [_zeros(x) if g is None else g for g, x in zip(got, inputs, strict=True)]
 
 
 # ---------------------------------------------------------------- gradients of a number
 def grad_and_value(func, argnums=0, has_aux=False):
-    """A function that gives (gradient, value) of ``func``, whose output is a tensor of one number."""
+    """A function that gives (gradient, value) of ``func``, whose output is a tensor of one
+    number.
+    """
 
     @functools.wraps(func)
     def wrapper(*args, **kwargs):
@@ -98,7 +113,10 @@ def _split_aux(output, has_aux, name):
     if not has_aux:
         return output, None
     if not (isinstance(output, tuple) and len(output) == 2):
-        raise RuntimeError(f"{name}(f)(*args): output of function f should be a tuple: (output, aux) if has_aux is True")
+        raise RuntimeError(
+            f"{name}(f)(*args): output of function f should be a tuple: (output, aux) if has_aux "
+            "is True"
+        )
     return output
 
 
@@ -108,12 +126,15 @@ def _check_scalar(output):
         raise RuntimeError(f"{start} Tensor, got {type(output)}")
     if output._a.ndim:
         raise RuntimeError(
-            f"{start} scalar Tensor, got tensor with {output._a.ndim} dims. Maybe you wanted to use the vjp or jacrev APIs instead?"
+            f"{start} scalar Tensor, got tensor with {output._a.ndim} dims. Maybe you wanted to "
+            "use the vjp or jacrev APIs instead?"
         )
 
 
 def grad(func, argnums=0, has_aux=False):
-    """A function that gives the gradient of ``func`` with respect to the arguments at ``argnums``."""
+    """A function that gives the gradient of ``func`` with respect to the arguments at
+    ``argnums``.
+    """
     both = grad_and_value(func, argnums, has_aux)
 
     @functools.wraps(func)
@@ -126,7 +147,9 @@ def grad(func, argnums=0, has_aux=False):
 
 # ---------------------------------------------------------------- products
 def vjp(func, *primals, has_aux=False):
-    """(output, pullback[, aux]): ``pullback(cotangents)`` gives one product with the Jacobian a primal."""
+    """(output, pullback[, aux]): ``pullback(cotangents)`` gives one product with the Jacobian a
+    primal.
+    """
     with enable_grad():
         inputs = _Inputs(primals, tuple(range(len(primals))))
         output, aux = _split_aux(func(*inputs.args), has_aux, "vjp")
@@ -148,13 +171,19 @@ def _push(outputs, inputs, tangents):
     if not tracked:
         return [_zeros(o) for o in outputs]
     found = iter(pushed(tuple(tracked), tuple(inputs), tuple(tangents), True))
-    return [(_zeros(o) if (got := next(found)) is None else got) if o.requires_grad else _zeros(o) for o in outputs]
+    return [
+        (_zeros(o) if (got := next(found)) is None else got) if o.requires_grad else _zeros(o)
+        for o in outputs
+    ]
 
 
 def jvp(func, primals, tangents, *, strict=False, has_aux=False):
     """(output, Jacobian · tangents[, aux])."""
     if not isinstance(primals, tuple) or not isinstance(tangents, tuple):
-        raise RuntimeError("jvp(f, primals, tangents): Expected primals to be a tuple. E.g. it should be valid to call f(*primals).")
+        raise RuntimeError(
+            "jvp(f, primals, tangents): Expected primals to be a tuple. E.g. it should be valid "
+            "to call f(*primals)."
+        )
     with enable_grad():
         inputs = _Inputs(primals, tuple(range(len(primals))))
         output, aux = _split_aux(func(*inputs.args), has_aux, "jvp")
@@ -202,13 +231,17 @@ def _jacobian_rows(output, inputs):
     for k in range(output._a.size):
         seed = xp.zeros(output._a.size, output._a.dtype)
         seed[k] = 1
-        for column, g in zip(columns, _pull([output], inputs, [wrap(seed.reshape(output._a.shape))]), strict=True):
+        for column, g in zip(
+            columns, _pull([output], inputs, [wrap(seed.reshape(output._a.shape))]), strict=True
+        ):
             column.append(g)
     return [_stack(column, output._a.shape, x) for column, x in zip(columns, inputs, strict=True)]
 
 
 def jacrev(func, argnums=0, *, has_aux=False, chunk_size=None, _preallocate_and_copy=False):
-    """A function that gives the Jacobian of ``func``, in the nesting of its output and of the arguments at ``argnums``."""
+    """A function that gives the Jacobian of ``func``, in the nesting of its output and of the
+    arguments at ``argnums``.
+    """
 
     @functools.wraps(func)
     def wrapper(*args, **kwargs):
@@ -237,7 +270,9 @@ def _push_columns(outputs, inputs, k):
     for column, o in zip(columns, outputs, strict=True):
         stacked = _stack(column, x._a.shape, o)
         n = x._a.ndim
-        out.append(stacked.permute(*range(n, n + o._a.ndim), *range(n)) if n + o._a.ndim else stacked)
+        out.append(
+            stacked.permute(*range(n, n + o._a.ndim), *range(n)) if n + o._a.ndim else stacked
+        )
     return out
 
 

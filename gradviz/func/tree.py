@@ -7,7 +7,9 @@ def flatten(tree):
     """(leaves, rebuild): ``rebuild(leaves)`` gives the same nesting around other leaves."""
     if isinstance(tree, dict):
         keys = list(tree)
-        return _join([tree[k] for k in keys], lambda parts: type(tree)(zip(keys, parts, strict=True)))
+        return _join(
+            [tree[k] for k in keys], lambda parts: type(tree)(zip(keys, parts, strict=True))
+        )
     if isinstance(tree, tuple) and hasattr(tree, "_fields"):
         return _join(list(tree), lambda parts: type(tree)(*parts))
     if isinstance(tree, (tuple, list)):

@@ -11,9 +11,14 @@ from .tree import flatten
 
 
 def vmap(func, in_dims=0, out_dims=0, randomness="error", *, chunk_size=None):
-    """A function that maps ``func`` over dimension ``in_dims`` of its inputs (None: the same for all) and stacks at ``out_dims``."""
+    """A function that maps ``func`` over dimension ``in_dims`` of its inputs (None: the same for
+    all) and stacks at ``out_dims``.
+    """
     if randomness not in ("error", "different", "same"):
-        raise RuntimeError(f"Only allowed values for randomness are 'error', 'different', or 'same'. Got {randomness}")
+        raise RuntimeError(
+            "Only allowed values for randomness are 'error', 'different', or 'same'. Got "
+            f"{randomness}"
+        )
 
     @functools.wraps(func)
     def wrapped(*args, **kwargs):
@@ -33,10 +38,12 @@ def _inputs(func, args, in_dims):
     leaves, rebuild = flatten(args)
     where = f"vmap({_name(func)}, in_dims={in_dims}, ...)(<inputs>):"
     if not isinstance(in_dims, (int, tuple)):
-        raise ValueError(f"{where} expected `in_dims` to be int or a (potentially nested) tuple matching the structure of inputs, got: "
+        raise ValueError(f"{where} expected `in_dims` to be int or a (potentially nested) tuple "
+                         "matching the structure of inputs, got: "
                          f"{type(in_dims)}.")  # fmt: skip
     if not args:
-        raise ValueError(f"vmap({_name(func)})(<inputs>): got no inputs. Maybe you forgot to add inputs, or you are trying to vmap over a "
+        raise ValueError(f"vmap({_name(func)})(<inputs>): got no inputs. Maybe you forgot to add "
+                         "inputs, or you are trying to vmap over a "
                          "function with no inputs. The latter is unsupported.")  # fmt: skip
     if isinstance(in_dims, tuple) and len(in_dims) != len(args):
         raise ValueError(f"{where} in_dims is not compatible with the structure of `inputs`.")
@@ -46,10 +53,12 @@ def _inputs(func, args, in_dims):
             continue
         start = f"{where} Got in_dim={d} for"
         if not isinstance(x, Tensor):
-            raise ValueError(f"{start} an input but the input is of type {type(x)}. We cannot vmap over non-Tensor arguments, please use "
+            raise ValueError(f"{start} an input but the input is of type {type(x)}. We cannot "
+                             "vmap over non-Tensor arguments, please use "
                              "None as the respective in_dim")  # fmt: skip
         if not -x._a.ndim <= d < x._a.ndim:
-            raise ValueError(f"{start} some input, but that input is a Tensor of dimensionality {x._a.ndim} so expected in_dim to satisfy "
+            raise ValueError(f"{start} some input, but that input is a Tensor of dimensionality "
+                             f"{x._a.ndim} so expected in_dim to satisfy "
                              f"-{x._a.ndim} <= in_dim < {x._a.ndim}.")  # fmt: skip
     return leaves, dims, rebuild
 
@@ -68,17 +77,25 @@ def _size(leaves, dims):
     if not sizes:
         raise ValueError("vmap: Expected at least one Tensor to vmap over")
     if len(set(sizes)) > 1:
-        raise ValueError(f"vmap: Expected all tensors to have the same size in the mapped dimension, got sizes {sizes} for the mapped dimension")
+        raise ValueError(
+            "vmap: Expected all tensors to have the same size in the mapped dimension, got "
+            f"sizes {sizes} for the mapped dimension"
+        )
     return sizes[0]
 
 
 def _call(func, rebuild, leaves, dims, kwargs, k, randomness):
     before = None if randomness == "different" else default_generator.get_state()
-    result = func(*rebuild([x if d is None else x.select(d, k) for x, d in zip(leaves, dims, strict=True)]), **kwargs)
+    result = func(
+        *rebuild([x if d is None else x.select(d, k) for x, d in zip(leaves, dims, strict=True)]),
+        **kwargs,
+    )
     if before is not None and not (before._a == default_generator.get_state()._a).all():
         if randomness == "error":
-            raise RuntimeError("vmap: called random operation while in randomness error mode. Please either use the 'same' or 'different' "
-                               "randomness flags on vmap or perform the randomness operation out of vmap")  # fmt: skip
+            raise RuntimeError("vmap: called random operation while in randomness error mode. "
+                               "Please either use the 'same' or 'different' "
+                               "randomness flags on vmap or perform the randomness operation out "
+                               "of vmap")  # fmt: skip
         default_generator.set_state(before)
     return result
 
@@ -89,12 +106,18 @@ def _joined(func, results, out_dims):
         leaves, rebuild = flatten(result)
         for leaf in leaves:
             if not isinstance(leaf, Tensor):
-                raise ValueError(f"vmap({_name(func)}, ...): `{_name(func)}` must only return Tensors, got type {type(leaf)}. Did you mean to "
+                raise ValueError(f"vmap({_name(func)}, ...): `{_name(func)}` must only return "
+                                 f"Tensors, got type {type(leaf)}. Did you mean to "
                                  "set out_dims= to None for output?")  # fmt: skip
         rows.append(leaves)
     dims = _spread(out_dims, results[0])
     columns = zip(*rows, strict=True)
-    return rebuild([column[0] if d is None else _stack(list(column), d) for column, d in zip(columns, dims, strict=True)])
+    return rebuild(
+        [
+            column[0] if d is None else _stack(list(column), d)
+            for column, d in zip(columns, dims, strict=True)
+        ]
+    )
 
 
 def _stack(tensors, dim):

@@ -20,11 +20,24 @@ def _softplus(x, beta, threshold):
     ).astype(x.dtype, copy=False)
 
 
-softplus = declare("softplus", _softplus, "self", "beta threshold", formula="g · σ(β · self)",
-                   self=lambda F, g, self, beta, threshold: F.where(self * beta > threshold, g, g * F.sigmoid(self * beta)))  # fmt: skip
-leaky_relu = declare("leaky_relu", lambda x, slope: xp.where(x > 0, x, x * x.dtype.type(slope)), "self", "negative_slope",
-                     formula="g where self > 0, slope · g elsewhere",
-                     self=lambda F, g, self, negative_slope: F.where(self > 0, g, g * negative_slope))  # fmt: skip
+softplus = declare(
+    "softplus",
+    _softplus,
+    "self",
+    "beta threshold",
+    formula="g · σ(β · self)",
+    self=lambda F, g, self, beta, threshold: F.where(
+        self * beta > threshold, g, g * F.sigmoid(self * beta)
+    ),
+)
+leaky_relu = declare(
+    "leaky_relu",
+    lambda x, slope: xp.where(x > 0, x, x * x.dtype.type(slope)),
+    "self",
+    "negative_slope",
+    formula="g where self > 0, slope · g elsewhere",
+    self=lambda F, g, self, negative_slope: F.where(self > 0, g, g * negative_slope),
+)
 
 
 def _elu(x, alpha, scale, input_scale):
@@ -34,15 +47,37 @@ def _elu(x, alpha, scale, input_scale):
     )
 
 
-elu_op = declare("elu_op", _elu, "self", "alpha scale input_scale", node="EluBackward0",
-                 formula="scale · g where self > 0, scale · α · exp self · g elsewhere",
-                 self=lambda F, g, self, alpha, scale, input_scale: F.where(
-                     self > 0, g * scale, g * (F.exp(F.clamp_max(self, 0.0) * input_scale) * (alpha * scale * input_scale))))  # fmt: skip
-celu_op = declare("celu_op", lambda x, alpha: xp.where(x > 0, x, xp.expm1(xp.minimum(x, 0) / x.dtype.type(alpha)) * x.dtype.type(alpha)),
-                  "self", "alpha", node="CeluBackward0", formula="g where self > 0, exp(self/α) · g elsewhere",
-                  self=lambda F, g, self, alpha: F.where(self > 0, g, g * F.exp(F.clamp_max(self, 0.0) / alpha)))  # fmt: skip
-silu = unary("silu", lambda x: x * _sigmoid(x), expose=False, formula="g · σ(self) · (1 + self · (1 − σ(self)))",
-             self=lambda F, g, self: g * (F.sigmoid(self) * (1 + self * (1 - F.sigmoid(self)))))  # fmt: skip
+elu_op = declare(
+    "elu_op",
+    _elu,
+    "self",
+    "alpha scale input_scale",
+    node="EluBackward0",
+    formula="scale · g where self > 0, scale · α · exp self · g elsewhere",
+    self=lambda F, g, self, alpha, scale, input_scale: F.where(
+        self > 0,
+        g * scale,
+        g * (F.exp(F.clamp_max(self, 0.0) * input_scale) * (alpha * scale * input_scale)),
+    ),
+)
+celu_op = declare(
+    "celu_op",
+    lambda x, alpha: xp.where(
+        x > 0, x, xp.expm1(xp.minimum(x, 0) / x.dtype.type(alpha)) * x.dtype.type(alpha)
+    ),
+    "self",
+    "alpha",
+    node="CeluBackward0",
+    formula="g where self > 0, exp(self/α) · g elsewhere",
+    self=lambda F, g, self, alpha: F.where(self > 0, g, g * F.exp(F.clamp_max(self, 0.0) / alpha)),
+)
+silu = unary(
+    "silu",
+    lambda x: x * _sigmoid(x),
+    expose=False,
+    formula="g · σ(self) · (1 + self · (1 − σ(self)))",
+    self=lambda F, g, self: g * (F.sigmoid(self) * (1 + self * (1 - F.sigmoid(self)))),
+)
 
 
 def _soft(x):
@@ -54,8 +89,13 @@ def _mish_grad(F, g, self):
     return g * (t + self * F.sigmoid(self) * (1 - t * t))
 
 
-mish = unary("mish", lambda x: x * xp.tanh(_soft(x)), expose=False, formula="g · (t + self · σ(self) · (1 − t²)), t = tanh softplus self",
-             self=_mish_grad)  # fmt: skip
+mish = unary(
+    "mish",
+    lambda x: x * xp.tanh(_soft(x)),
+    expose=False,
+    formula="g · (t + self · σ(self) · (1 − t²)), t = tanh softplus self",
+    self=_mish_grad,
+)
 
 
 def _gelu_forward(x, approximate):
@@ -90,17 +130,37 @@ def _outside(F, g, hidden):
     return F.masked_fill(g, hidden, 0)
 
 
-hardtanh_op = declare("hardtanh", lambda x, low, high: xp.clip(x, x.dtype.type(low), x.dtype.type(high)), "self", "min_val max_val",
-                      formula="g where min < self < max",
-                      self=lambda F, g, self, min_val, max_val: _outside(F, g, (self <= min_val) | (self >= max_val)))  # fmt: skip
-hardsigmoid_op = unary("hardsigmoid", lambda x: xp.clip(x + 3, 0, 6) / x.dtype.type(6), expose=False, formula="g/6 where −3 < self < 3",
-                       self=lambda F, g, self: _outside(F, g / 6, (self <= -3) | (self >= 3)))  # fmt: skip
-hardswish_op = unary("hardswish", lambda x: x * xp.clip(x + 3, 0, 6) / x.dtype.type(6), expose=False,
-                     formula="0 below −3, g above 3, (2 self + 3)/6 · g between",
-                     self=lambda F, g, self: F.where(self < 3, _outside(F, g * (self / 3 + 0.5), self <= -3), g))  # fmt: skip
-hardshrink_op = declare("hardshrink_op", lambda x, lambd: xp.where((x >= -lambd) & (x <= lambd), x.dtype.type(0), x), "self", "lambd",
-                        node="HardshrinkBackward0", formula="g outside [−λ, λ]",
-                        self=lambda F, g, self, lambd: _outside(F, g, (self >= -lambd) & (self <= lambd)))  # fmt: skip
+hardtanh_op = declare(
+    "hardtanh",
+    lambda x, low, high: xp.clip(x, x.dtype.type(low), x.dtype.type(high)),
+    "self",
+    "min_val max_val",
+    formula="g where min < self < max",
+    self=lambda F, g, self, min_val, max_val: _outside(F, g, (self <= min_val) | (self >= max_val)),
+)
+hardsigmoid_op = unary(
+    "hardsigmoid",
+    lambda x: xp.clip(x + 3, 0, 6) / x.dtype.type(6),
+    expose=False,
+    formula="g/6 where −3 < self < 3",
+    self=lambda F, g, self: _outside(F, g / 6, (self <= -3) | (self >= 3)),
+)
+hardswish_op = unary(
+    "hardswish",
+    lambda x: x * xp.clip(x + 3, 0, 6) / x.dtype.type(6),
+    expose=False,
+    formula="0 below −3, g above 3, (2 self + 3)/6 · g between",
+    self=lambda F, g, self: F.where(self < 3, _outside(F, g * (self / 3 + 0.5), self <= -3), g),
+)
+hardshrink_op = declare(
+    "hardshrink_op",
+    lambda x, lambd: xp.where((x >= -lambd) & (x <= lambd), x.dtype.type(0), x),
+    "self",
+    "lambd",
+    node="HardshrinkBackward0",
+    formula="g outside [−λ, λ]",
+    self=lambda F, g, self, lambd: _outside(F, g, (self >= -lambd) & (self <= lambd)),
+)
 
 
 def _softshrink(x, lambd):
@@ -108,15 +168,32 @@ def _softshrink(x, lambd):
     return xp.where(x > lambd, x - t(lambd), xp.where(x < -lambd, x + t(lambd), t(0)))
 
 
-softshrink_op = declare("softshrink", _softshrink, "self", "lambd", formula="g outside [−λ, λ]",
-                        self=lambda F, g, self, lambd: _outside(F, g, (self >= -lambd) & (self <= lambd)))  # fmt: skip
-threshold_op = declare("threshold_op", lambda x, threshold, value: xp.where(x <= threshold, x.dtype.type(value), x), "self",
-                       "threshold value", node="ThresholdBackward0", formula="g where self > threshold",
-                       self=lambda F, g, self, threshold: _outside(F, g, self <= threshold))  # fmt: skip
-prelu_op = declare("prelu_op", lambda x, w: xp.where(x > 0, x, x * w), "self weight", node="PreluKernelBackward0",
-                   formula="∂self: g where self > 0, w · g elsewhere    ∂w: self · g where self ≤ 0",
-                   self=lambda F, g, self, weight: F.where(self > 0, g, g * weight),
-                   weight=lambda F, g, self: F.where(self > 0, F.constant_like(0, g), g * self))  # fmt: skip
+softshrink_op = declare(
+    "softshrink",
+    _softshrink,
+    "self",
+    "lambd",
+    formula="g outside [−λ, λ]",
+    self=lambda F, g, self, lambd: _outside(F, g, (self >= -lambd) & (self <= lambd)),
+)
+threshold_op = declare(
+    "threshold_op",
+    lambda x, threshold, value: xp.where(x <= threshold, x.dtype.type(value), x),
+    "self",
+    "threshold value",
+    node="ThresholdBackward0",
+    formula="g where self > threshold",
+    self=lambda F, g, self, threshold: _outside(F, g, self <= threshold),
+)
+prelu_op = declare(
+    "prelu_op",
+    lambda x, w: xp.where(x > 0, x, x * w),
+    "self weight",
+    node="PreluKernelBackward0",
+    formula="∂self: g where self > 0, w · g elsewhere    ∂w: self · g where self ≤ 0",
+    self=lambda F, g, self, weight: F.where(self > 0, g, g * weight),
+    weight=lambda F, g, self: F.where(self > 0, F.constant_like(0, g), g * self),
+)
 
 
 def _halves(x, dim):
@@ -188,7 +265,8 @@ def prelu(input, weight):
     channels = input._a.shape[1] if input._a.ndim > 1 else 1
     if n != 1 and n != channels:
         raise RuntimeError(
-            f"Mismatch of parameter numbers and input channel size. Found parameter numbers = {n} and channel size = {channels}."
+            "Mismatch of parameter numbers and input channel size. Found parameter numbers = "
+            f"{n} and channel size = {channels}."
         )
     return prelu_op(
         input,

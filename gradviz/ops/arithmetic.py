@@ -1,4 +1,6 @@
-"""Arithmetic: what derivatives are written with, then + − × ÷ and their kin. Name, forward, derivative, formula."""
+"""Arithmetic: what derivatives are written with, then + − × ÷ and their kin. Name, forward,
+derivative, formula.
+"""
 
 from __future__ import annotations
 
@@ -79,8 +81,15 @@ method(lambda self: TENSOR.conj(self), "conj")
 method(lambda self: self, "resolve_conj")
 method(lambda self: self, "resolve_neg")
 
-to_copy = declare("to_copy", lambda x, dtype: _cast(x, dtype) if x.dtype != dtype else x.copy(), "self", "dtype",
-                  node="ToCopyBackward0", formula="g", self=lambda F, g: g)  # fmt: skip
+to_copy = declare(
+    "to_copy",
+    lambda x, dtype: _cast(x, dtype) if x.dtype != dtype else x.copy(),
+    "self",
+    "dtype",
+    node="ToCopyBackward0",
+    formula="g",
+    self=lambda F, g: g,
+)
 TENSOR.cast = lambda x, dtype: x if x._a.dtype == dtype else to_copy(x, dtype)
 TENSOR.astype = lambda x, like: TENSOR.cast(x, like._a.dtype)
 
@@ -94,28 +103,77 @@ def _subtract(a, b):
     except TypeError:
         if a.dtype == b.dtype == bool:
             raise RuntimeError(
-                "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()` operator "
+                "Subtraction, the `-` operator, with two bool tensors is not supported. Use the "
+                "`^` or `logical_xor()` operator "
                 "instead."
             ) from None
         raise
 
 
-add = binary("add", operator.add, formula="∂self: g    ∂other: g", expose=False, also=_ONE,
-             self=lambda F, g: g, other=lambda F, g: g)  # fmt: skip
-sub = binary("sub", _subtract, formula="∂self: g    ∂other: −g", expose=False, also=_ONE,
-             self=lambda F, g: g, other=lambda F, g: -g)  # fmt: skip
-add_scaled = declare("add_scaled", lambda a, b, alpha, dtype: _cast(a, dtype) + _cast(b, dtype) * dtype.type(alpha), "self other",
-                     "alpha dtype", node="AddBackward0", formula="∂self: g    ∂other: α · g",
-                     self=lambda F, g: g, other=lambda F, g, alpha: g * alpha)  # fmt: skip
-sub_scaled = declare("sub_scaled", lambda a, b, alpha, dtype: _subtract(_cast(a, dtype), _cast(b, dtype) * dtype.type(alpha)), "self other",
-                     "alpha dtype", node="SubBackward0", formula="∂self: g    ∂other: −α · g",
-                     self=lambda F, g: g, other=lambda F, g, alpha: g * -alpha)  # fmt: skip
-rsub = declare("rsub", lambda a, b, alpha, dtype: _subtract(_cast(b, dtype), _cast(a, dtype) * dtype.type(alpha)), "self other", "alpha dtype",
-               formula="∂self: −α · g    ∂other: g", self=lambda F, g, alpha: g * -alpha, other=lambda F, g: g)  # fmt: skip
-rsub_number = declare("rsub_number", lambda x, value, alpha: value - (x if x.dtype is value.dtype else x.astype(value.dtype)), "self",
-                      "value alpha", node="RsubBackward1", formula="−g", also=_ONE, self=lambda F, g: -g)  # fmt: skip
-mul = binary("mul", operator.mul, formula="∂self: g · other    ∂other: g · self",
-             self=lambda F, g, other: g * F.conj(other), other=lambda F, g, self: g * F.conj(self))  # fmt: skip
+add = binary(
+    "add",
+    operator.add,
+    formula="∂self: g    ∂other: g",
+    expose=False,
+    also=_ONE,
+    self=lambda F, g: g,
+    other=lambda F, g: g,
+)
+sub = binary(
+    "sub",
+    _subtract,
+    formula="∂self: g    ∂other: −g",
+    expose=False,
+    also=_ONE,
+    self=lambda F, g: g,
+    other=lambda F, g: -g,
+)
+add_scaled = declare(
+    "add_scaled",
+    lambda a, b, alpha, dtype: _cast(a, dtype) + _cast(b, dtype) * dtype.type(alpha),
+    "self other",
+    "alpha dtype",
+    node="AddBackward0",
+    formula="∂self: g    ∂other: α · g",
+    self=lambda F, g: g,
+    other=lambda F, g, alpha: g * alpha,
+)
+sub_scaled = declare(
+    "sub_scaled",
+    lambda a, b, alpha, dtype: _subtract(_cast(a, dtype), _cast(b, dtype) * dtype.type(alpha)),
+    "self other",
+    "alpha dtype",
+    node="SubBackward0",
+    formula="∂self: g    ∂other: −α · g",
+    self=lambda F, g: g,
+    other=lambda F, g, alpha: g * -alpha,
+)
+rsub = declare(
+    "rsub",
+    lambda a, b, alpha, dtype: _subtract(_cast(b, dtype), _cast(a, dtype) * dtype.type(alpha)),
+    "self other",
+    "alpha dtype",
+    formula="∂self: −α · g    ∂other: g",
+    self=lambda F, g, alpha: g * -alpha,
+    other=lambda F, g: g,
+)
+rsub_number = declare(
+    "rsub_number",
+    lambda x, value, alpha: value - (x if x.dtype is value.dtype else x.astype(value.dtype)),
+    "self",
+    "value alpha",
+    node="RsubBackward1",
+    formula="−g",
+    also=_ONE,
+    self=lambda F, g: -g,
+)
+mul = binary(
+    "mul",
+    operator.mul,
+    formula="∂self: g · other    ∂other: g · self",
+    self=lambda F, g, other: g * F.conj(other),
+    other=lambda F, g, self: g * F.conj(self),
+)
 
 
 def _true_divide(a, b):
@@ -125,9 +183,14 @@ def _true_divide(a, b):
         return xp.true_divide(a, b)
 
 
-true_divide = binary("div", _true_divide, formula="∂self: g / other    ∂other: −g · self / other²", expose=False,
-             self=lambda F, g, other: g / F.conj(other),
-             other=lambda F, g, self, other: -g * F.conj((self / other) / other))  # fmt: skip
+true_divide = binary(
+    "div",
+    _true_divide,
+    formula="∂self: g / other    ∂other: −g · self / other²",
+    expose=False,
+    self=lambda F, g, other: g / F.conj(other),
+    other=lambda F, g, self, other: -g * F.conj((self / other) / other),
+)
 
 
 def _pow_scalar_grad(F, g, self, exponent):
@@ -149,8 +212,15 @@ def _power(x, exponent):
         return xp.power(x, xp.asarray(exponent).astype(xp.result_type(x, exponent)))
 
 
-pow_scalar = declare("pow_scalar", _power, "self", "exponent", node="PowBackward0",
-                     formula="g · n · selfⁿ⁻¹", self=_pow_scalar_grad)  # fmt: skip
+pow_scalar = declare(
+    "pow_scalar",
+    _power,
+    "self",
+    "exponent",
+    node="PowBackward0",
+    formula="g · n · selfⁿ⁻¹",
+    self=_pow_scalar_grad,
+)
 
 
 def _float_power(a, b):
@@ -180,9 +250,16 @@ def _pow_exponent(F, g, self, exponent, result):
 
 RAW.constant_like = lambda value, x: xp.asarray(value, x.dtype)
 TENSOR.constant_like = lambda value, x: number(value, dtypes.of(x._a))
-pow_tensor = binary("pow", _float_power, "self exponent", node="PowBackward1",
-                    formula="∂self: g · n · selfⁿ⁻¹    ∂n: g · result · ln self", expose=False,
-                    self=_pow_self, exponent=_pow_exponent)  # fmt: skip
+pow_tensor = binary(
+    "pow",
+    _float_power,
+    "self exponent",
+    node="PowBackward1",
+    formula="∂self: g · n · selfⁿ⁻¹    ∂n: g · result · ln self",
+    expose=False,
+    self=_pow_self,
+    exponent=_pow_exponent,
+)
 
 
 def _pow_base_grad(F, g, self, exponent, result):
@@ -197,8 +274,15 @@ def _pow_base_grad(F, g, self, exponent, result):
         return F.where(zero, F.constant_like(0, g), g * F.conj(result * -xp.inf))
 
 
-pow_base = declare("pow_base", lambda exponent, base: _float_power(xp.asarray(base, exponent.dtype), exponent), "exponent", "self",
-                   node="PowBackward2", formula="g · result · ln base", exponent=_pow_base_grad)  # fmt: skip
+pow_base = declare(
+    "pow_base",
+    lambda exponent, base: _float_power(xp.asarray(base, exponent.dtype), exponent),
+    "exponent",
+    "self",
+    node="PowBackward2",
+    formula="g · result · ln base",
+    exponent=_pow_base_grad,
+)
 
 
 def _log_of(base):
@@ -211,7 +295,8 @@ def _log_of(base):
 def _negative(x):
     if x.dtype == bool:
         raise RuntimeError(
-            "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a mask, use the `~` or "
+            "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to "
+            "invert a mask, use the `~` or "
             "`logical_not()` operator instead."
         )
     return -x
@@ -315,16 +400,52 @@ def _flat(F, g, self, other):
     return F.zeros_like(g)
 
 
-_div_trunc = binary("div_trunc", _trunc_divide, node="DivBackward2", expose=False, also={"rounding_mode": lambda node: "trunc"},
-                    formula="0", self=_flat, other=_flat)  # fmt: skip
-_div_floor = binary("div_floor", _floor_divide, node="DivBackward2", expose=False, also={"rounding_mode": lambda node: "floor"},
-                    formula="0", self=_flat, other=_flat)  # fmt: skip
-_floor_tensor = binary("floor_divide_tensor", _floor_divide, node="NotImplemented", expose=False, self=refuse("floor_divide"),
-                       other=refuse("floor_divide"))  # fmt: skip
-_remainder_tensor = binary("remainder_tensor", _remainder, node="RemainderBackward1", expose=False, formula="∂self: g",
-                           self=lambda F, g: g, other=_rounded(lambda F, x: F.floor(x)))  # fmt: skip
-_fmod_tensor = binary("fmod_tensor", _fmod, node="FmodBackward1", expose=False, formula="∂self: g",
-                      self=lambda F, g: g, other=_rounded(lambda F, x: F.trunc(x)))  # fmt: skip
+_div_trunc = binary(
+    "div_trunc",
+    _trunc_divide,
+    node="DivBackward2",
+    expose=False,
+    also={"rounding_mode": lambda node: "trunc"},
+    formula="0",
+    self=_flat,
+    other=_flat,
+)
+_div_floor = binary(
+    "div_floor",
+    _floor_divide,
+    node="DivBackward2",
+    expose=False,
+    also={"rounding_mode": lambda node: "floor"},
+    formula="0",
+    self=_flat,
+    other=_flat,
+)
+_floor_tensor = binary(
+    "floor_divide_tensor",
+    _floor_divide,
+    node="NotImplemented",
+    expose=False,
+    self=refuse("floor_divide"),
+    other=refuse("floor_divide"),
+)
+_remainder_tensor = binary(
+    "remainder_tensor",
+    _remainder,
+    node="RemainderBackward1",
+    expose=False,
+    formula="∂self: g",
+    self=lambda F, g: g,
+    other=_rounded(lambda F, x: F.floor(x)),
+)
+_fmod_tensor = binary(
+    "fmod_tensor",
+    _fmod,
+    node="FmodBackward1",
+    expose=False,
+    formula="∂self: g",
+    self=lambda F, g: g,
+    other=_rounded(lambda F, x: F.trunc(x)),
+)
 
 
 def _by_number(name, forward, with_tensor, node, derivative, reversed_=True):
@@ -340,8 +461,14 @@ def _by_number(name, forward, with_tensor, node, derivative, reversed_=True):
         node=node,
         self=derivative,
     )
-    left = declare(f"{name}_left", lambda x, value: forward(value, _cast(x, value.dtype)), "self", "value", node="NotImplemented",
-                   self=refuse(name))  # fmt: skip
+    left = declare(
+        f"{name}_left",
+        lambda x, value: forward(value, _cast(x, value.dtype)),
+        "self",
+        "value",
+        node="NotImplemented",
+        self=refuse(name),
+    )
 
     def function(input, other, *, out=None):
         if isinstance(other, Tensor):
@@ -410,7 +537,8 @@ def _rsub(self, other):
         return sub(other, self)
     if self._a.dtype == bool:
         raise RuntimeError(
-            "Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to invert a mask, use the `~` or "
+            "Subtraction, the `-` operator, with a bool tensor is not supported. If you are "
+            "trying to invert a mask, use the `~` or "
             "`logical_not()` operator instead."
         )
     return rsub_number(self, operands("rsub", self, other)[1]._a, 1)

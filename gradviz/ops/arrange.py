@@ -20,16 +20,42 @@ from .shape import (
 )
 
 # ---------------------------------------------------------------- flip, roll, rotate, repeat
-flip_op = declare("flip", lambda x, dims: xp.ascontiguousarray(xp.flip(x, dims)), "self", "dims", node="FlipBackward0",
-                  formula="g flipped", self=lambda F, g, dims: F.flip(g, dims))  # fmt: skip
-roll_op = declare("roll", lambda x, shifts, dims: xp.roll(x, shifts if dims else shifts[0], dims or None), "self", "shifts dims",
-                  node="RollBackward0", formula="g rolled back",
-                  self=lambda F, g, shifts, dims: F.roll(g, tuple(-s for s in shifts), dims))  # fmt: skip
-rot90_op = declare("rot90", lambda x, k, dims: xp.ascontiguousarray(xp.rot90(x, k, dims)), "self", "k dims", node="Rot90Backward0",
-                   formula="g rotated back", self=lambda F, g, k, dims: F.rot90(g, -k, dims))  # fmt: skip
-repeat_op = declare("repeat", lambda x, repeats: xp.tile(x, repeats), "self", "repeats", node="RepeatBackward0",
-                    formula="g summed over the repetitions",
-                    self=lambda F, g, self_shape, repeats: _unrepeat(F, g, self_shape, repeats))  # fmt: skip
+flip_op = declare(
+    "flip",
+    lambda x, dims: xp.ascontiguousarray(xp.flip(x, dims)),
+    "self",
+    "dims",
+    node="FlipBackward0",
+    formula="g flipped",
+    self=lambda F, g, dims: F.flip(g, dims),
+)
+roll_op = declare(
+    "roll",
+    lambda x, shifts, dims: xp.roll(x, shifts if dims else shifts[0], dims or None),
+    "self",
+    "shifts dims",
+    node="RollBackward0",
+    formula="g rolled back",
+    self=lambda F, g, shifts, dims: F.roll(g, tuple(-s for s in shifts), dims),
+)
+rot90_op = declare(
+    "rot90",
+    lambda x, k, dims: xp.ascontiguousarray(xp.rot90(x, k, dims)),
+    "self",
+    "k dims",
+    node="Rot90Backward0",
+    formula="g rotated back",
+    self=lambda F, g, k, dims: F.rot90(g, -k, dims),
+)
+repeat_op = declare(
+    "repeat",
+    lambda x, repeats: xp.tile(x, repeats),
+    "self",
+    "repeats",
+    node="RepeatBackward0",
+    formula="g summed over the repetitions",
+    self=lambda F, g, self_shape, repeats: _unrepeat(F, g, self_shape, repeats),
+)
 
 
 def _unrepeat(F, g, shape, repeats):
@@ -70,7 +96,8 @@ def repeat(self, *repeats):
     repeats = sizes(repeats)
     if len(repeats) < self._a.ndim:
         raise RuntimeError(
-            "Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor"
+            "Number of dimensions of repeat dims can not be smaller than number of dimensions of "
+            "tensor"
         )
     return repeat_op(self, repeats)
 
@@ -98,9 +125,18 @@ _flip_one("fliplr", 1)
 _flip_one("flipud", 0)
 # ---------------------------------------------------------------- diagonals
 
-diagonal_op = declare("diagonal", lambda x, offset, dim1, dim2: _diagonal(x, offset, dim1, dim2), "self", "offset dim1 dim2",
-                      node="DiagonalBackward0", view=True, formula="g on the diagonal, zeros elsewhere",
-                      self=lambda F, g, self_shape, offset, dim1, dim2: F.put_diagonal(g, self_shape, offset, dim1, dim2))  # fmt: skip
+diagonal_op = declare(
+    "diagonal",
+    lambda x, offset, dim1, dim2: _diagonal(x, offset, dim1, dim2),
+    "self",
+    "offset dim1 dim2",
+    node="DiagonalBackward0",
+    view=True,
+    formula="g on the diagonal, zeros elsewhere",
+    self=lambda F, g, self_shape, offset, dim1, dim2: F.put_diagonal(
+        g, self_shape, offset, dim1, dim2
+    ),
+)
 
 
 def _diagonal(x, offset, dim1, dim2):
@@ -118,13 +154,27 @@ def _put_diagonal(g, shape, offset, dim1, dim2):
     return out
 
 
-declare("put_diagonal", _put_diagonal, "self", "shape offset dim1 dim2", node="DiagonalBackwardBackward0",
-        self=lambda F, g, offset, dim1, dim2: F.diagonal(g, offset, dim1, dim2))  # fmt: skip
+declare(
+    "put_diagonal",
+    _put_diagonal,
+    "self",
+    "shape offset dim1 dim2",
+    node="DiagonalBackwardBackward0",
+    self=lambda F, g, offset, dim1, dim2: F.diagonal(g, offset, dim1, dim2),
+)
 
 
-diagonal_copy_op = declare("diagonal_copy", lambda x, offset, dim1, dim2: xp.array(x.diagonal(offset, dim1, dim2)), "self",
-                           "offset dim1 dim2", node="DiagonalBackward0_copy", formula="g on the diagonal, zeros elsewhere",
-                           self=lambda F, g, self_shape, offset, dim1, dim2: F.put_diagonal(g, self_shape, offset, dim1, dim2))  # fmt: skip
+diagonal_copy_op = declare(
+    "diagonal_copy",
+    lambda x, offset, dim1, dim2: xp.array(x.diagonal(offset, dim1, dim2)),
+    "self",
+    "offset dim1 dim2",
+    node="DiagonalBackward0_copy",
+    formula="g on the diagonal, zeros elsewhere",
+    self=lambda F, g, self_shape, offset, dim1, dim2: F.put_diagonal(
+        g, self_shape, offset, dim1, dim2
+    ),
+)
 
 
 def _embed(x, offset, dim1, dim2):
@@ -135,8 +185,15 @@ def _embed(x, offset, dim1, dim2):
     return _put_diagonal(x, tuple(shape), offset, dim1, dim2)
 
 
-diag_embed_op = declare("diag_embed_op", _embed, "self", "offset dim1 dim2", node="DiagEmbedBackward0", formula="the diagonal of g",
-                        self=lambda F, g, offset, dim1, dim2: F.diagonal(g, offset, dim1, dim2))  # fmt: skip
+diag_embed_op = declare(
+    "diag_embed_op",
+    _embed,
+    "self",
+    "offset dim1 dim2",
+    node="DiagEmbedBackward0",
+    formula="the diagonal of g",
+    self=lambda F, g, offset, dim1, dim2: F.diagonal(g, offset, dim1, dim2),
+)
 
 
 def _two_dims(dim1, dim2, ndim):
@@ -174,9 +231,16 @@ def diagflat(input, offset=0):
 
 for _f in (diagonal, diag, diag_embed, diagflat):
     method(_f)
-trace_op = declare("trace_op", lambda x: xp.asarray(xp.trace(x, dtype=xp.int64 if x.dtype.kind in "biu" else x.dtype)), "self",
-                   node="TraceBackward0", formula="g on the diagonal",
-                   self=lambda F, g, self_shape: F.put_diagonal(F.expand_to(g, (min(self_shape),)), self_shape, 0, 0, 1))  # fmt: skip
+trace_op = declare(
+    "trace_op",
+    lambda x: xp.asarray(xp.trace(x, dtype=xp.int64 if x.dtype.kind in "biu" else x.dtype)),
+    "self",
+    node="TraceBackward0",
+    formula="g on the diagonal",
+    self=lambda F, g, self_shape: F.put_diagonal(
+        F.expand_to(g, (min(self_shape),)), self_shape, 0, 0, 1
+    ),
+)
 
 
 def trace(input):
@@ -190,10 +254,22 @@ def trace(input):
 
 method(trace)
 
-tril_op = declare("tril", lambda x, diagonal: xp.tril(x, diagonal), "self", "diagonal", formula="g below the diagonal",
-                  self=lambda F, g, diagonal: F.tril(g, diagonal))  # fmt: skip
-triu_op = declare("triu", lambda x, diagonal: xp.triu(x, diagonal), "self", "diagonal", formula="g above the diagonal",
-                  self=lambda F, g, diagonal: F.triu(g, diagonal))  # fmt: skip
+tril_op = declare(
+    "tril",
+    lambda x, diagonal: xp.tril(x, diagonal),
+    "self",
+    "diagonal",
+    formula="g below the diagonal",
+    self=lambda F, g, diagonal: F.tril(g, diagonal),
+)
+triu_op = declare(
+    "triu",
+    lambda x, diagonal: xp.triu(x, diagonal),
+    "self",
+    "diagonal",
+    formula="g above the diagonal",
+    self=lambda F, g, diagonal: F.triu(g, diagonal),
+)
 for _name, _op in (("tril", tril_op), ("triu", triu_op)):
     method(lambda input, diagonal=0, _op=_op: _op(input, diagonal), _name)
     only_method(
@@ -227,14 +303,36 @@ def _from_windows(g, shape, dimension, size, step):
     return out
 
 
-unfold_op = declare("unfold_op", _windows, "self", "dimension size step", node="UnfoldBackward0", view=True,
-                    formula="g summed over the windows that hold an element",
-                    self=lambda F, g, self_shape, dimension, size, step: F.from_windows(g, self_shape, dimension, size, step))  # fmt: skip
-declare("from_windows", _from_windows, "self", "shape dimension size step", node="UnfoldBackwardBackward0",
-        self=lambda F, g, dimension, size, step: F.to_windows(g, dimension, size, step))  # fmt: skip
-declare("to_windows", lambda x, dimension, size, step: xp.array(_windows(x, dimension, size, step)), "self", "dimension size step",
-        node="UnfoldBackward0",
-        self=lambda F, g, self_shape, dimension, size, step: F.from_windows(g, self_shape, dimension, size, step))  # fmt: skip
+unfold_op = declare(
+    "unfold_op",
+    _windows,
+    "self",
+    "dimension size step",
+    node="UnfoldBackward0",
+    view=True,
+    formula="g summed over the windows that hold an element",
+    self=lambda F, g, self_shape, dimension, size, step: F.from_windows(
+        g, self_shape, dimension, size, step
+    ),
+)
+declare(
+    "from_windows",
+    _from_windows,
+    "self",
+    "shape dimension size step",
+    node="UnfoldBackwardBackward0",
+    self=lambda F, g, dimension, size, step: F.to_windows(g, dimension, size, step),
+)
+declare(
+    "to_windows",
+    lambda x, dimension, size, step: xp.array(_windows(x, dimension, size, step)),
+    "self",
+    "dimension size step",
+    node="UnfoldBackward0",
+    self=lambda F, g, self_shape, dimension, size, step: F.from_windows(
+        g, self_shape, dimension, size, step
+    ),
+)
 
 
 def unfold(self, dimension, size, step):
@@ -305,14 +403,16 @@ def _splitter(name, least, dim_of):
     def function(input, indices_or_sections):
         if input._a.ndim < least:
             raise RuntimeError(
-                f"torch.{name} requires a tensor with at least {least} dimension{'s' if least > 1 else ''}, but got a tensor with "
+                f"torch.{name} requires a tensor with at least {least} "
+                f"dimension{'s' if least > 1 else ''}, but got a tensor with "
                 f"{input._a.ndim} dimensions!"
             )
         dim = dim_of(input._a.ndim)
         n = indices_or_sections
         if isinstance(n, int) and (n == 0 or input._a.shape[dim] % n):
             raise RuntimeError(
-                f"torch.{name} attempted to split along dimension {dim}, but the size of the dimension {input._a.shape[dim]} is not "
+                f"torch.{name} attempted to split along dimension {dim}, but the size of the "
+                f"dimension {input._a.shape[dim]} is not "
                 f"divisible by the split_size {n}!"
             )
         return tensor_split(input, n, dim)
@@ -347,9 +447,14 @@ def _block_joint(F, g, dim, shapes):
     return out
 
 
-_block = variadic("block_diag", "BlockDiagBackward0",
-                  lambda arrays, dim: _block_forward(*[a.reshape((1,) * (2 - a.ndim) + a.shape) for a in arrays]), _block_joint,
-                  "the block of g", ("dim",))  # fmt: skip
+_block = variadic(
+    "block_diag",
+    "BlockDiagBackward0",
+    lambda arrays, dim: _block_forward(*[a.reshape((1,) * (2 - a.ndim) + a.shape) for a in arrays]),
+    _block_joint,
+    "the block of g",
+    ("dim",),
+)
 
 
 def block_diag(*tensors):
@@ -357,7 +462,8 @@ def block_diag(*tensors):
     for k, x in enumerate(tensors):
         if x._a.ndim > 2:
             raise RuntimeError(
-                f"torch.block_diag: Input tensors must have 2 or fewer dimensions. Input {k} has {x._a.ndim} dimensions"
+                f"torch.block_diag: Input tensors must have 2 or fewer dimensions. Input {k} has "
+                f"{x._a.ndim} dimensions"
             )
     return _block(list(tensors), 0)
 
@@ -394,7 +500,9 @@ def combinations(input, r=2, with_replacement=False):
 
 
 def vander(x, N=None, increasing=False):
-    """Powers of the elements of a vector, one column a power, the highest first unless ``increasing``."""
+    """Powers of the elements of a vector, one column a power, the highest first unless
+    ``increasing``.
+    """
     n = x._a.shape[0] if N is None else N
     powers = range(n) if increasing else reversed(range(n))
     return stack([x**k for k in powers], -1) if n else x.new_zeros(x._a.shape[0], 0)
@@ -421,17 +529,29 @@ def _pad_forward(x, pad, value):
     return xp.pad(x[cut], [(max(a, 0), max(b, 0)) for a, b in widths], constant_values=value)
 
 
-constant_pad_op = declare("constant_pad_nd_op", _pad_forward, "self", "pad value", node="ConstantPadNdBackward0", formula="g without the padding",
-                          self=lambda F, g, pad: F.constant_pad_nd_op(g, tuple(-p for p in pad), 0))  # fmt: skip
+constant_pad_op = declare(
+    "constant_pad_nd_op",
+    _pad_forward,
+    "self",
+    "pad value",
+    node="ConstantPadNdBackward0",
+    formula="g without the padding",
+    self=lambda F, g, pad: F.constant_pad_nd_op(g, tuple(-p for p in pad), 0),
+)
 
 
 def constant_pad_nd(input, pad, value=0):
-    """``input`` with ``value`` around it: pairs of widths from the last dimension on; negative widths cut."""
+    """``input`` with ``value`` around it: pairs of widths from the last dimension on; negative
+    widths cut.
+    """
     if len(pad) % 2:
         raise RuntimeError("Length of pad must be even but instead it equals " + str(len(pad)))
     if len(pad) // 2 > input._a.ndim:
-        raise RuntimeError("Length of pad should be no more than twice the number of dimensions of the input. Pad length is "
-                           f"{len(pad)} while the input has {input._a.ndim} dimensions.")  # fmt: skip
+        raise RuntimeError(
+            "Length of pad should be no more than twice the number of dimensions of the input. "
+            "Pad length is "
+            f"{len(pad)} while the input has {input._a.ndim} dimensions."
+        )
     return constant_pad_op(input, tuple(pad), value)
 
 
@@ -451,10 +571,22 @@ def _unshuffle(x, r):
     return xp.ascontiguousarray(x.transpose(order)).reshape(*batch, c * r * r, h // r, w // r)
 
 
-pixel_shuffle_op = declare("pixel_shuffle_op", _shuffle, "self", "upscale_factor", node="PixelShuffleBackward0",
-                           self=lambda F, g, upscale_factor: F.pixel_unshuffle_op(g, upscale_factor))  # fmt: skip
-pixel_unshuffle_op = declare("pixel_unshuffle_op", _unshuffle, "self", "downscale_factor", node="PixelUnshuffleBackward0",
-                             self=lambda F, g, downscale_factor: F.pixel_shuffle_op(g, downscale_factor))  # fmt: skip
+pixel_shuffle_op = declare(
+    "pixel_shuffle_op",
+    _shuffle,
+    "self",
+    "upscale_factor",
+    node="PixelShuffleBackward0",
+    self=lambda F, g, upscale_factor: F.pixel_unshuffle_op(g, upscale_factor),
+)
+pixel_unshuffle_op = declare(
+    "pixel_unshuffle_op",
+    _unshuffle,
+    "self",
+    "downscale_factor",
+    node="PixelUnshuffleBackward0",
+    self=lambda F, g, downscale_factor: F.pixel_shuffle_op(g, downscale_factor),
+)
 
 
 def pixel_shuffle(input, upscale_factor):
@@ -463,7 +595,8 @@ def pixel_shuffle(input, upscale_factor):
     c = input._a.shape[-3]
     if c % upscale_factor**2:
         raise RuntimeError(
-            f"pixel_shuffle expects its input's 'channel' dimension to be divisible by the square of upscale_factor, but "
+            "pixel_shuffle expects its input's 'channel' dimension to be divisible by the "
+            "square of upscale_factor, but "
             f"input.size(-3)={c} is not divisible by {upscale_factor**2}"
         )
     return pixel_shuffle_op(input, upscale_factor)
@@ -474,15 +607,19 @@ def pixel_unshuffle(input, downscale_factor):
     _check_image("pixel_unshuffle", input)
     for k, name in ((-2, "height"), (-1, "width")):
         if input._a.shape[k] % downscale_factor:
-            raise RuntimeError(f"pixel_unshuffle expects {name} to be divisible by downscale_factor, but input.size({k})={input._a.shape[k]} "
-                               f"is not divisible by {downscale_factor}")  # fmt: skip
+            raise RuntimeError(
+                f"pixel_unshuffle expects {name} to be divisible by downscale_factor, but "
+                f"input.size({k})={input._a.shape[k]} "
+                f"is not divisible by {downscale_factor}"
+            )
     return pixel_unshuffle_op(input, downscale_factor)
 
 
 def _check_image(name, input):
     if input._a.ndim < 3:
         raise RuntimeError(
-            f"{name} expects input to have at least 3 dimensions, but got input with {input._a.ndim} dimension(s)"
+            f"{name} expects input to have at least 3 dimensions, but got input with "
+            f"{input._a.ndim} dimension(s)"
         )
 
 
@@ -493,15 +630,23 @@ def _deal(x, groups):
     )
 
 
-channel_shuffle_op = declare("channel_shuffle_op", _deal, "self", "groups", node="ChannelShuffleBackward0", hidden=("self_sym_sizes",),
-                             self=lambda F, g, self_shape, groups: F.channel_shuffle_op(g, self_shape[1] // groups))  # fmt: skip
+channel_shuffle_op = declare(
+    "channel_shuffle_op",
+    _deal,
+    "self",
+    "groups",
+    node="ChannelShuffleBackward0",
+    hidden=("self_sym_sizes",),
+    self=lambda F, g, self_shape, groups: F.channel_shuffle_op(g, self_shape[1] // groups),
+)
 
 
 def channel_shuffle(input, groups):
     """Channels dealt out over ``groups``."""
     if input._a.shape[1] % groups:
         raise RuntimeError(
-            f"Number of channels must be divisible by groups. Got {input._a.shape[1]} channels and {groups} groups."
+            f"Number of channels must be divisible by groups. Got {input._a.shape[1]} channels "
+            f"and {groups} groups."
         )
     return channel_shuffle_op(input, groups)
 

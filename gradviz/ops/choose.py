@@ -1,4 +1,6 @@
-"""Choosing between elements: maximum, where, clamp, masked_fill; and blends of several tensors: lerp, addcmul, addcdiv."""
+"""Choosing between elements: maximum, where, clamp, masked_fill; and blends of several tensors:
+lerp, addcmul, addcdiv.
+"""
 
 from __future__ import annotations
 
@@ -26,12 +28,22 @@ def _half(F, self, other, g):
     return F.where(self == other, g / 2, g)
 
 
-maximum = binary("maximum", xp.maximum, formula="g where self > other, g/2 at a tie", inplace=False,
-                 self=lambda F, g, self, other: F.masked_fill(_half(F, self, other, g), self < other, 0),
-                 other=lambda F, g, self, other: F.masked_fill(_half(F, self, other, g), self > other, 0))  # fmt: skip
-minimum = binary("minimum", xp.minimum, formula="g where self < other, g/2 at a tie", inplace=False,
-                 self=lambda F, g, self, other: F.masked_fill(_half(F, self, other, g), self > other, 0),
-                 other=lambda F, g, self, other: F.masked_fill(_half(F, self, other, g), self < other, 0))  # fmt: skip
+maximum = binary(
+    "maximum",
+    xp.maximum,
+    formula="g where self > other, g/2 at a tie",
+    inplace=False,
+    self=lambda F, g, self, other: F.masked_fill(_half(F, self, other, g), self < other, 0),
+    other=lambda F, g, self, other: F.masked_fill(_half(F, self, other, g), self > other, 0),
+)
+minimum = binary(
+    "minimum",
+    xp.minimum,
+    formula="g where self < other, g/2 at a tie",
+    inplace=False,
+    self=lambda F, g, self, other: F.masked_fill(_half(F, self, other, g), self > other, 0),
+    other=lambda F, g, self, other: F.masked_fill(_half(F, self, other, g), self < other, 0),
+)
 
 
 def _first(F, x, other, holds):
@@ -39,22 +51,43 @@ def _first(F, x, other, holds):
     return holds | F.isnan(other)
 
 
-fmax = binary("fmax", xp.fmax, formula="g where self ≥ other", inplace=False,
-              self=lambda F, g, self, other: F.masked_fill(g, F.logical_not(_first(F, self, other, self >= other)), 0),
-              other=lambda F, g, self, other: F.masked_fill(g, _first(F, self, other, self >= other), 0))  # fmt: skip
-fmin = binary("fmin", xp.fmin, formula="g where self ≤ other", inplace=False,
-              self=lambda F, g, self, other: F.masked_fill(g, F.logical_not(_first(F, self, other, self <= other)), 0),
-              other=lambda F, g, self, other: F.masked_fill(g, _first(F, self, other, self <= other), 0))  # fmt: skip
+fmax = binary(
+    "fmax",
+    xp.fmax,
+    formula="g where self ≥ other",
+    inplace=False,
+    self=lambda F, g, self, other: F.masked_fill(
+        g, F.logical_not(_first(F, self, other, self >= other)), 0
+    ),
+    other=lambda F, g, self, other: F.masked_fill(g, _first(F, self, other, self >= other), 0),
+)
+fmin = binary(
+    "fmin",
+    xp.fmin,
+    formula="g where self ≤ other",
+    inplace=False,
+    self=lambda F, g, self, other: F.masked_fill(
+        g, F.logical_not(_first(F, self, other, self <= other)), 0
+    ),
+    other=lambda F, g, self, other: F.masked_fill(g, _first(F, self, other, self <= other), 0),
+)
 
 # ---------------------------------------------------------------- where, masked_fill
-where_op = declare("where_op", lambda self, other, condition: xp.where(condition, self, other), "self other condition",
-                   node="WhereBackward0", formula="∂self: g where condition    ∂other: g elsewhere",
-                   self=lambda F, g, condition: F.where(condition, g, F.constant_like(0, g)),
-                   other=lambda F, g, condition: F.where(condition, F.constant_like(0, g), g))  # fmt: skip
+where_op = declare(
+    "where_op",
+    lambda self, other, condition: xp.where(condition, self, other),
+    "self other condition",
+    node="WhereBackward0",
+    formula="∂self: g where condition    ∂other: g elsewhere",
+    self=lambda F, g, condition: F.where(condition, g, F.constant_like(0, g)),
+    other=lambda F, g, condition: F.where(condition, F.constant_like(0, g), g),
+)
 
 
 def where(condition, input=None, other=None, *, out=None):
-    """Elements of ``input`` where ``condition`` holds, of ``other`` elsewhere; with one argument, the indices."""
+    """Elements of ``input`` where ``condition`` holds, of ``other`` elsewhere; with one argument,
+    the indices.
+    """
     if input is None:
         return condition.nonzero(as_tuple=True)
     if not isinstance(input, Tensor) and not isinstance(other, Tensor):
@@ -65,7 +98,8 @@ def where(condition, input=None, other=None, *, out=None):
         input, other = TENSOR.cast(input, common), TENSOR.cast(other, common)
     if condition._a.dtype not in (bool, xp.uint8):
         raise RuntimeError(
-            f"where expected condition to be a boolean tensor, but got a tensor with dtype {dtypes.scalar_name(condition.dtype)}"
+            "where expected condition to be a boolean tensor, but got a tensor with dtype "
+            f"{dtypes.scalar_name(condition.dtype)}"
         )
     if condition._a.dtype != bool:
         condition = wrap(condition._a.astype(bool))
@@ -82,12 +116,23 @@ public("where", where)
 RAW.where, TENSOR.where = xp.where, where
 only_method(lambda self, condition, other: where(condition, self, other), "where")
 
-masked_fill_op = declare("masked_fill", lambda self, mask, value: xp.where(mask, self.dtype.type(value), self), "self mask", "value",
-                         formula="g where not masked", self=lambda F, g, mask: F.masked_fill(g, mask, 0))  # fmt: skip
-masked_fill_tensor = declare("masked_fill_tensor", lambda self, value, mask: xp.where(mask, value.astype(self.dtype), self),
-                             "self value mask", node="MaskedFillBackward1", formula="∂self: g where not masked    ∂value: Σ g where masked",
-                             self=lambda F, g, mask: F.masked_fill(g, mask, 0),
-                             value=lambda F, g, mask: F.sum(F.where(mask, g, F.constant_like(0, g))))  # fmt: skip
+masked_fill_op = declare(
+    "masked_fill",
+    lambda self, mask, value: xp.where(mask, self.dtype.type(value), self),
+    "self mask",
+    "value",
+    formula="g where not masked",
+    self=lambda F, g, mask: F.masked_fill(g, mask, 0),
+)
+masked_fill_tensor = declare(
+    "masked_fill_tensor",
+    lambda self, value, mask: xp.where(mask, value.astype(self.dtype), self),
+    "self value mask",
+    node="MaskedFillBackward1",
+    formula="∂self: g where not masked    ∂value: Σ g where masked",
+    self=lambda F, g, mask: F.masked_fill(g, mask, 0),
+    value=lambda F, g, mask: F.sum(F.where(mask, g, F.constant_like(0, g))),
+)
 
 
 def _check_mask(self, mask, value):
@@ -95,11 +140,13 @@ def _check_mask(self, mask, value):
         raise not_a_tensor("masked_fill", "mask", 1, mask)
     if isinstance(value, Tensor) and value._a.ndim:
         raise RuntimeError(
-            f"masked_fill_ only supports a 0-dimensional value tensor, but got tensor with {value._a.ndim} dimension(s)."
+            "masked_fill_ only supports a 0-dimensional value tensor, but got tensor with "
+            f"{value._a.ndim} dimension(s)."
         )
     if mask._a.dtype != bool:
         raise RuntimeError(
-            f"masked_fill_ only supports boolean masks, but got mask with dtype {_C_NAMES.get(mask.dtype.name)}"
+            "masked_fill_ only supports boolean masks, but got mask with dtype "
+            f"{_C_NAMES.get(mask.dtype.name)}"
         )
     try:
         xp.broadcast_shapes(self._a.shape, mask._a.shape)
@@ -107,8 +154,17 @@ def _check_mask(self, mask, value):
         raise broadcast_error(self._a.shape, mask._a.shape) from None
 
 
-_C_NAMES = {"int64": "long int", "int32": "int", "uint8": "unsigned char", "float32": "float", "float64": "double", "int8": "signed char",
-            "int16": "short int", "float16": "c10::Half", "bfloat16": "c10::BFloat16"}  # fmt: skip
+_C_NAMES = {
+    "int64": "long int",
+    "int32": "int",
+    "uint8": "unsigned char",
+    "float32": "float",
+    "float64": "double",
+    "int8": "signed char",
+    "int16": "short int",
+    "float16": "c10::Half",
+    "bfloat16": "c10::BFloat16",
+}
 
 
 def masked_fill(self, mask, value):
@@ -157,10 +213,24 @@ clamp_op = declare(
     formula="g where min ≤ self ≤ max",
     self=_clamp_grad,
 )
-clamp_min_op = declare("clamp_min", lambda x, low: xp.maximum(x, x.dtype.type(low)), "self", "min", node="ClampMinBackward0",
-                       formula="g where self ≥ min", self=lambda F, g, self, min: F.where(self >= min, g, F.constant_like(0, g)))  # fmt: skip
-clamp_max_op = declare("clamp_max", lambda x, high: xp.minimum(x, x.dtype.type(high)), "self", "max", node="ClampMaxBackward0",
-                       formula="g where self ≤ max", self=lambda F, g, self, max: F.where(self <= max, g, F.constant_like(0, g)))  # fmt: skip
+clamp_min_op = declare(
+    "clamp_min",
+    lambda x, low: xp.maximum(x, x.dtype.type(low)),
+    "self",
+    "min",
+    node="ClampMinBackward0",
+    formula="g where self ≥ min",
+    self=lambda F, g, self, min: F.where(self >= min, g, F.constant_like(0, g)),
+)
+clamp_max_op = declare(
+    "clamp_max",
+    lambda x, high: xp.minimum(x, x.dtype.type(high)),
+    "self",
+    "max",
+    node="ClampMaxBackward0",
+    formula="g where self ≤ max",
+    self=lambda F, g, self, max: F.where(self <= max, g, F.constant_like(0, g)),
+)
 
 
 def _clamp_bounds(x, low, high):
@@ -178,9 +248,16 @@ def _bound_grad(F, g, self, min, max, low):
     return F.where(holds, g, F.constant_like(0, g))
 
 
-clamp_tensors = declare("clamp_tensors", _clamp_bounds, "self min max", node="ClampBackward0", formula="∂self: g where min ≤ self ≤ max",
-                        self=_clamp_grad, min=lambda F, g, self, min, max: _bound_grad(F, g, self, min, max, True),
-                        max=lambda F, g, self, min, max: _bound_grad(F, g, self, min, max, False))  # fmt: skip
+clamp_tensors = declare(
+    "clamp_tensors",
+    _clamp_bounds,
+    "self min max",
+    node="ClampBackward0",
+    formula="∂self: g where min ≤ self ≤ max",
+    self=_clamp_grad,
+    min=lambda F, g, self, min, max: _bound_grad(F, g, self, min, max, True),
+    max=lambda F, g, self, min, max: _bound_grad(F, g, self, min, max, False),
+)
 
 
 def _clamp(call, clamped, numbers, tensors, low, high):
@@ -209,7 +286,9 @@ def _apply_inplace(function, ins, attrs):
 
 
 def clamp(input, min=None, max=None, *, out=None):
-    """Elements limited to [min, max]; the gradient passes where the element lies inside, bounds included."""
+    """Elements limited to [min, max]; the gradient passes where the element lies inside, bounds
+    included.
+    """
     result = _clamp(_apply, input, clamp_op, clamp_tensors, min, max)
     return result if out is None else _out("clamp", result, out, (input,))
 
@@ -239,12 +318,24 @@ def _one_sided(name, number_op, tensor_op):
     method(inplace)
 
 
-_min_tensor = binary("clamp_min_tensor", xp.maximum, "self min", node="ClampMinBackward1", expose=False,
-                     self=lambda F, g, self, min: F.where(self >= min, g, F.constant_like(0, g)),
-                     min=lambda F, g, self, min: F.where(self < min, g, F.constant_like(0, g)))  # fmt: skip
-_max_tensor = binary("clamp_max_tensor", xp.minimum, "self max", node="ClampMaxBackward1", expose=False,
-                     self=lambda F, g, self, max: F.where(self <= max, g, F.constant_like(0, g)),
-                     max=lambda F, g, self, max: F.where(self > max, g, F.constant_like(0, g)))  # fmt: skip
+_min_tensor = binary(
+    "clamp_min_tensor",
+    xp.maximum,
+    "self min",
+    node="ClampMinBackward1",
+    expose=False,
+    self=lambda F, g, self, min: F.where(self >= min, g, F.constant_like(0, g)),
+    min=lambda F, g, self, min: F.where(self < min, g, F.constant_like(0, g)),
+)
+_max_tensor = binary(
+    "clamp_max_tensor",
+    xp.minimum,
+    "self max",
+    node="ClampMaxBackward1",
+    expose=False,
+    self=lambda F, g, self, max: F.where(self <= max, g, F.constant_like(0, g)),
+    max=lambda F, g, self, max: F.where(self > max, g, F.constant_like(0, g)),
+)
 method(clamp)
 method(clamp_)
 TENSOR.clamp = clamp_op
@@ -254,13 +345,26 @@ alias("clip", "clamp")
 alias("clip_", "clamp_")
 
 # ---------------------------------------------------------------- blends
-lerp_number = declare("lerp_number", lambda self, end, weight: self + self.dtype.type(weight) * (end - self), "self end", "weight",
-                      node="LerpBackward0", formula="∂self: (1 − w) · g    ∂end: w · g",
-                      self=lambda F, g, weight: g * (1 - weight), end=lambda F, g, weight: g * weight)  # fmt: skip
-lerp_op = declare("lerp", lambda self, end, weight: self + weight * (end - self), "self end weight", node="LerpBackward1",
-                  formula="∂self: (1 − w) · g    ∂end: w · g    ∂w: g · (end − self)",
-                  self=lambda F, g, weight: g * F.conj(1 - weight), end=lambda F, g, weight: g * F.conj(weight),
-                  weight=lambda F, g, self, end: g * F.conj(end - self))  # fmt: skip
+lerp_number = declare(
+    "lerp_number",
+    lambda self, end, weight: self + self.dtype.type(weight) * (end - self),
+    "self end",
+    "weight",
+    node="LerpBackward0",
+    formula="∂self: (1 − w) · g    ∂end: w · g",
+    self=lambda F, g, weight: g * (1 - weight),
+    end=lambda F, g, weight: g * weight,
+)
+lerp_op = declare(
+    "lerp",
+    lambda self, end, weight: self + weight * (end - self),
+    "self end weight",
+    node="LerpBackward1",
+    formula="∂self: (1 − w) · g    ∂end: w · g    ∂w: g · (end − self)",
+    self=lambda F, g, weight: g * F.conj(1 - weight),
+    end=lambda F, g, weight: g * F.conj(weight),
+    weight=lambda F, g, self, end: g * F.conj(end - self),
+)
 
 
 def lerp(input, end, weight, *, out=None):
@@ -294,20 +398,38 @@ def _scaled(x, value):
     return x if value == 1 else x * x.dtype.type(value)
 
 
-addcmul_op = declare("addcmul", lambda self, tensor1, tensor2, value: self + _scaled(tensor1 * tensor2, value), "self tensor1 tensor2",
-                     "value", formula="∂self: g    ∂tensor1: g · value · tensor2    ∂tensor2: g · value · tensor1",
-                     self=lambda F, g: g, tensor1=lambda F, g, tensor2, value: g * F.conj(tensor2 * value),
-                     tensor2=lambda F, g, tensor1, value: g * F.conj(tensor1 * value))  # fmt: skip
-addcdiv_op = declare("addcdiv", lambda self, tensor1, tensor2, value: self + _scaled(tensor1 / tensor2, value), "self tensor1 tensor2",
-                     "value", formula="∂self: g    ∂tensor1: g · value / tensor2    ∂tensor2: −g · value · tensor1 / tensor2²",
-                     self=lambda F, g: g, tensor1=lambda F, g, tensor2, value: g * F.conj(value / tensor2),
-                     tensor2=lambda F, g, tensor1, tensor2, value: -g * F.conj(tensor1 * value / (tensor2 * tensor2)))  # fmt: skip
+addcmul_op = declare(
+    "addcmul",
+    lambda self, tensor1, tensor2, value: self + _scaled(tensor1 * tensor2, value),
+    "self tensor1 tensor2",
+    "value",
+    formula="∂self: g    ∂tensor1: g · value · tensor2    ∂tensor2: g · value · tensor1",
+    self=lambda F, g: g,
+    tensor1=lambda F, g, tensor2, value: g * F.conj(tensor2 * value),
+    tensor2=lambda F, g, tensor1, value: g * F.conj(tensor1 * value),
+)
+addcdiv_op = declare(
+    "addcdiv",
+    lambda self, tensor1, tensor2, value: self + _scaled(tensor1 / tensor2, value),
+    "self tensor1 tensor2",
+    "value",
+    formula="∂self: g    ∂tensor1: g · value / tensor2    ∂tensor2: −g · value · tensor1 / "
+    "tensor2²",
+    self=lambda F, g: g,
+    tensor1=lambda F, g, tensor2, value: g * F.conj(value / tensor2),
+    tensor2=lambda F, g, tensor1, tensor2, value: (
+        -g * F.conj(tensor1 * value / (tensor2 * tensor2))
+    ),
+)
 
 
 _CDIV = (
-    "Integer division with addcdiv is no longer supported, and in a future  release addcdiv will perform a true division of tensor1 and "
-    "tensor2. The historic addcdiv behavior can be implemented as (input + value * torch.trunc(tensor1 / tensor2)).to(input.dtype) for "
-    "integer inputs and as (input + value * tensor1 / tensor2) for float inputs. The future addcdiv behavior is just the latter "
+    "Integer division with addcdiv is no longer supported, and in a future  release addcdiv will "
+    "perform a true division of tensor1 and "
+    "tensor2. The historic addcdiv behavior can be implemented as (input + value * "
+    "torch.trunc(tensor1 / tensor2)).to(input.dtype) for "
+    "integer inputs and as (input + value * tensor1 / tensor2) for float inputs. The future "
+    "addcdiv behavior is just the latter "
     "implementation: (input + value * tensor1 / tensor2), for all dtypes."
 )
 

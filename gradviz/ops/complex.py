@@ -16,8 +16,13 @@ COMPLEX = {real: made for made, real in REAL.items()}
 def _as_real(x):
     real = REAL[x.dtype]
     strides = (*x.strides, real.itemsize)
-    return xp.lib.stride_tricks.as_strided(x.view() if x.ndim else x.reshape(1), (*x.shape, 1), strides).view(real) if x.size else xp.zeros(
-        (*x.shape, 2), real)  # fmt: skip
+    return (
+        xp.lib.stride_tricks.as_strided(
+            x.view() if x.ndim else x.reshape(1), (*x.shape, 1), strides
+        ).view(real)
+        if x.size
+        else xp.zeros((*x.shape, 2), real)
+    )
 
 
 def _as_complex(x):
@@ -31,10 +36,24 @@ def _as_complex_copy(x):
     return _as_complex(xp.ascontiguousarray(x))
 
 
-view_as_real_op = declare("view_as_real_op", _as_real, "self", node="ViewAsRealBackward0", view=True, formula="g as complex",
-                          self=lambda F, g: F.pack_complex(g))  # fmt: skip
-view_as_complex_op = declare("view_as_complex_op", _as_complex, "self", node="ViewAsComplexBackward0", view=True, formula="g as pairs",
-                             self=lambda F, g: F.unpack_complex(g))  # fmt: skip
+view_as_real_op = declare(
+    "view_as_real_op",
+    _as_real,
+    "self",
+    node="ViewAsRealBackward0",
+    view=True,
+    formula="g as complex",
+    self=lambda F, g: F.pack_complex(g),
+)
+view_as_complex_op = declare(
+    "view_as_complex_op",
+    _as_complex,
+    "self",
+    node="ViewAsComplexBackward0",
+    view=True,
+    formula="g as pairs",
+    self=lambda F, g: F.unpack_complex(g),
+)
 declare(
     "pack_complex",
     _as_complex_copy,
@@ -62,7 +81,8 @@ def view_as_complex(input):
     """A complex view of a real tensor whose last dimension is 2."""
     if input._a.dtype not in COMPLEX:
         raise RuntimeError(
-            f"view_as_complex is only supported for half, float and double tensors, but got a tensor of scalar type: {_scalar(input)}"
+            "view_as_complex is only supported for half, float and double tensors, but got a "
+            f"tensor of scalar type: {_scalar(input)}"
         )
     if input._a.ndim == 0:
         raise RuntimeError("Input tensor must have one or more dimensions")
@@ -107,19 +127,29 @@ def _join(real_, imag_):
     return out
 
 
-complex_op = binary("complex", _join, "real imag", node="ComplexBackward0", formula="∂real: Re g    ∂imag: Im g", expose=False,
-                    real=lambda F, g, real, imag: F.real(g), imag=lambda F, g, real, imag: F.imag(g))  # fmt: skip
+complex_op = binary(
+    "complex",
+    _join,
+    "real imag",
+    node="ComplexBackward0",
+    formula="∂real: Re g    ∂imag: Im g",
+    expose=False,
+    real=lambda F, g, real, imag: F.real(g),
+    imag=lambda F, g, real, imag: F.imag(g),
+)
 
 
 def complex_(real, imag, *, out=None):
     """The complex tensor with the given parts."""
     if real._a.dtype not in COMPLEX or imag._a.dtype not in COMPLEX:
         raise RuntimeError(
-            f"Expected both inputs to be Half, Float or Double tensors but got {_scalar(real)} and {_scalar(imag)}"
+            f"Expected both inputs to be Half, Float or Double tensors but got {_scalar(real)} "
+            f"and {_scalar(imag)}"
         )
     if real._a.dtype != imag._a.dtype:
         raise RuntimeError(
-            f"Expected object of scalar type {_scalar(real)} but got scalar type {_scalar(imag)} for second argument"
+            f"Expected object of scalar type {_scalar(real)} but got scalar type {_scalar(imag)} "
+            "for second argument"
         )
     return complex_op(real, imag)
 
@@ -132,8 +162,16 @@ def _polar_angle(F, g, result):
     return F.real(F.conj(g) * (result * 1j))
 
 
-polar_op = binary("polar_op", lambda r, a: _join(r * xp.cos(a), r * xp.sin(a)), "abs angle", node="PolarBackward0", expose=False,
-                  formula="∂abs: Re(ḡ · sgn result)    ∂angle: Re(ḡ · i · result)", abs=_polar_abs, angle=_polar_angle)  # fmt: skip
+polar_op = binary(
+    "polar_op",
+    lambda r, a: _join(r * xp.cos(a), r * xp.sin(a)),
+    "abs angle",
+    node="PolarBackward0",
+    expose=False,
+    formula="∂abs: Re(ḡ · sgn result)    ∂angle: Re(ḡ · i · result)",
+    abs=_polar_abs,
+    angle=_polar_angle,
+)
 public("complex", complex_)
 public("polar", lambda abs, angle, *, out=None: polar_op(abs, angle))
 

@@ -23,16 +23,21 @@ def _device(device):
         found = Device(device)
         if found.type == "cuda":
             raise RuntimeError(
-                "Found no NVIDIA driver on your system. Please check that you have an NVIDIA GPU and installed a driver"
+                "Found no NVIDIA driver on your system. Please check that you have an NVIDIA GPU "
+                "and installed a driver"
             )
 
 
 def tensor(data, *, dtype=None, device=None, requires_grad=False, pin_memory=False):
-    """A new tensor with a copy of ``data`` (numbers, nested sequences, arrays); Python floats take the default dtype."""
+    """A new tensor with a copy of ``data`` (numbers, nested sequences, arrays); Python floats take
+    the default dtype.
+    """
     if isinstance(data, Tensor):
         warnings.warn(
-            "To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
-            "sourceTensor.detach().clone().requires_grad_(True), rather than torch.tensor(sourceTensor).",
+            "To copy construct from a tensor, it is recommended to use "
+            "sourceTensor.detach().clone() or "
+            "sourceTensor.detach().clone().requires_grad_(True), rather than "
+            "torch.tensor(sourceTensor).",
             UserWarning,
             stacklevel=2,
         )
@@ -57,8 +62,10 @@ def from_numpy(array):
     dtypes.from_np(array.dtype)
     if any(s < 0 for s in array.strides):
         raise ValueError(
-            "At least one stride in the given numpy array is negative, and tensors with negative strides are not currently "
-            "supported. (You can probably work around this by making a copy of your array  with array.copy().) "
+            "At least one stride in the given numpy array is negative, and tensors with negative "
+            "strides are not currently "
+            "supported. (You can probably work around this by making a copy of your array  with "
+            "array.copy().) "
         )
     return wrap(array)
 
@@ -70,8 +77,18 @@ only_function(as_tensor, "asarray")
 
 # ---------------------------------------------------------------- filled
 def _make(name, maker, doc):
-    def factory(*args, size=None, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False, out=None,
-                memory_format=None, names=None):  # fmt: skip
+    def factory(
+        *args,
+        size=None,
+        dtype=None,
+        device=None,
+        requires_grad=False,
+        layout=None,
+        pin_memory=False,
+        out=None,
+        memory_format=None,
+        names=None,
+    ):
         _device(device)
         shape = sizes(args if size is None else (size,))
         if shape and min(shape) < 0:
@@ -243,12 +260,26 @@ for _f in (
     scalar_tensor,
 ):
     only_function(_f)
-only_method(lambda self, size, fill_value, *, dtype=None, device=None, requires_grad=False: full(
-    size, fill_value, dtype=dtype or self.dtype, requires_grad=requires_grad), "new_full")  # fmt: skip
-only_method(lambda self, data, *, dtype=None, device=None, requires_grad=False: mark(
-    wrap(array_of(data, dtype or self.dtype)), requires_grad), "new_tensor")  # fmt: skip
-only_method(lambda self, *size, device=None: wrap(xp.zeros(sizes(size), self._a.dtype)) if not size or isinstance(size[0], int) else wrap(
-    array_of(size[0], self.dtype)), "new")  # fmt: skip
+only_method(
+    lambda self, size, fill_value, *, dtype=None, device=None, requires_grad=False: full(
+        size, fill_value, dtype=dtype or self.dtype, requires_grad=requires_grad
+    ),
+    "new_full",
+)
+only_method(
+    lambda self, data, *, dtype=None, device=None, requires_grad=False: mark(
+        wrap(array_of(data, dtype or self.dtype)), requires_grad
+    ),
+    "new_tensor",
+)
+only_method(
+    lambda self, *size, device=None: (
+        wrap(xp.zeros(sizes(size), self._a.dtype))
+        if not size or isinstance(size[0], int)
+        else wrap(array_of(size[0], self.dtype))
+    ),
+    "new",
+)
 
 
 # ---------------------------------------------------------------- filling in place
@@ -260,12 +291,33 @@ fill_op = declare(
     formula="0",
     self=lambda F, g: F.zeros_like(g),
 )
-fill_inplace = declare("fill_inplace", lambda x, value: xp.full(x.shape, value, x.dtype), "self", "value", node="FillBackward2", formula="0",
-                       self=lambda F, g: F.zeros_like(g))  # fmt: skip
-fill_tensor_op = declare("fill_tensor", lambda x, value: xp.broadcast_to(value.astype(x.dtype), x.shape), "self value", node="FillBackward1",
-                         formula="∂value: Σ g", self=lambda F, g: F.zeros_like(g), value=lambda F, g: F.sum(g))  # fmt: skip
-fill_tensor_inplace = declare("fill_tensor_inplace", lambda x, value: xp.broadcast_to(value.astype(x.dtype), x.shape), "self value",
-                              node="FillBackward3", formula="∂value: Σ g", self=lambda F, g: F.zeros_like(g), value=lambda F, g: F.sum(g))  # fmt: skip
+fill_inplace = declare(
+    "fill_inplace",
+    lambda x, value: xp.full(x.shape, value, x.dtype),
+    "self",
+    "value",
+    node="FillBackward2",
+    formula="0",
+    self=lambda F, g: F.zeros_like(g),
+)
+fill_tensor_op = declare(
+    "fill_tensor",
+    lambda x, value: xp.broadcast_to(value.astype(x.dtype), x.shape),
+    "self value",
+    node="FillBackward1",
+    formula="∂value: Σ g",
+    self=lambda F, g: F.zeros_like(g),
+    value=lambda F, g: F.sum(g),
+)
+fill_tensor_inplace = declare(
+    "fill_tensor_inplace",
+    lambda x, value: xp.broadcast_to(value.astype(x.dtype), x.shape),
+    "self value",
+    node="FillBackward3",
+    formula="∂value: Σ g",
+    self=lambda F, g: F.zeros_like(g),
+    value=lambda F, g: F.sum(g),
+)
 zero_op = declare(
     "zero",
     lambda x: xp.zeros(x.shape, x.dtype),
@@ -282,7 +334,8 @@ def fill_(self, value):
     if isinstance(value, Tensor):
         if value._a.ndim:
             raise RuntimeError(
-                f"fill_ only supports 0-dimension value tensor but got tensor with {value._a.ndim} dimensions."
+                "fill_ only supports 0-dimension value tensor but got tensor with "
+                f"{value._a.ndim} dimensions."
             )
         return views.write(fill_tensor_inplace.op, (self, value))
     return views.write(fill_inplace.op, (self,), (value,))
@@ -330,9 +383,20 @@ def to(self, *args, dtype=None, device=None, non_blocking=False, copy=False, mem
 
 
 only_method(to)
-for _name, _dtype in [("float", dtypes.float32), ("double", dtypes.float64), ("half", dtypes.float16), ("bfloat16", dtypes.bfloat16),
-                      ("long", dtypes.int64), ("int", dtypes.int32), ("short", dtypes.int16), ("char", dtypes.int8), ("byte", dtypes.uint8),
-                      ("bool", dtypes.bool_), ("cfloat", dtypes.complex64), ("cdouble", dtypes.complex128)]:  # fmt: skip
+for _name, _dtype in [
+    ("float", dtypes.float32),
+    ("double", dtypes.float64),
+    ("half", dtypes.float16),
+    ("bfloat16", dtypes.bfloat16),
+    ("long", dtypes.int64),
+    ("int", dtypes.int32),
+    ("short", dtypes.int16),
+    ("char", dtypes.int8),
+    ("byte", dtypes.uint8),
+    ("bool", dtypes.bool_),
+    ("cfloat", dtypes.complex64),
+    ("cdouble", dtypes.complex128),
+]:
     only_method(lambda self, memory_format=None, _d=_dtype: to(self, _d), _name)
 only_method(
     lambda self, dtype=None, non_blocking=False: (
@@ -511,8 +575,10 @@ def _deepcopy(self, memo):
         return memo[id(self)]
     if self._g is not None and self._g is not LEAF:
         raise RuntimeError(
-            "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment.  If you were "
-            "attempting to deepcopy a module, this may be because of a torch.nn.utils.weight_norm usage, see "
+            "Only Tensors created explicitly by the user (graph leaves) support the deepcopy "
+            "protocol at the moment.  If you were "
+            "attempting to deepcopy a module, this may be because of a "
+            "torch.nn.utils.weight_norm usage, see "
             "https://github.com/pytorch/pytorch/pull/103001"
         )
     import copy
@@ -538,8 +604,10 @@ def _rebuild(cls, array, requires_grad, state):
 def _reduce(self, protocol=None):
     if self._g is not None and self._g is not LEAF:
         raise RuntimeError(
-            "Cowardly refusing to serialize non-leaf tensor which requires_grad, since autograd does not support crossing process "
-            "boundaries.  If you just want to transfer the data, call detach() on the tensor before serializing (e.g., putting it on "
+            "Cowardly refusing to serialize non-leaf tensor which requires_grad, since autograd "
+            "does not support crossing process "
+            "boundaries.  If you just want to transfer the data, call detach() on the tensor "
+            "before serializing (e.g., putting it on "
             "the queue)."
         )
     return (_rebuild, (type(self), xp.array(self._a), self._g is LEAF, dict(self.__dict__)))

@@ -2,8 +2,10 @@
 
     unary("sin", xp.sin, self=lambda F, g, self: g * F.conj(F.cos(self)), formula="g · cos(self)")
 
-makes ``SinBackward0``, ``Tensor.sin``, ``Tensor.sin_``, ``gradviz.sin`` and the raw ``RAW.sin``. The names of a
-derivative's parameters decide what is saved. ``method`` and ``function`` expose hand-written Python signatures that call
+makes ``SinBackward0``, ``Tensor.sin``, ``Tensor.sin_``, ``gradviz.sin`` and the raw ``RAW.sin``.
+The names of a
+derivative's parameters decide what is saved. ``method`` and ``function`` expose hand-written
+Python signatures that call
 declared operations.
 """
 
@@ -17,9 +19,25 @@ FUNCTIONS = {}
 OPERATIONS = {}
 
 
-def declare(name, forward, inputs="self", attrs="", *, node=None, formula="", view=False, outputs=None, joint=None,
-            also=None, hidden=(), edges=None, **derivatives):  # fmt: skip
-    """Declare an operation with attributes; returns ``function(*tensors, *attributes)`` with no checks of its own."""
+def declare(
+    name,
+    forward,
+    inputs="self",
+    attrs="",
+    *,
+    node=None,
+    formula="",
+    view=False,
+    outputs=None,
+    joint=None,
+    also=None,
+    hidden=(),
+    edges=None,
+    **derivatives,
+):
+    """Declare an operation with attributes; returns ``function(*tensors, *attributes)`` with no
+    checks of its own.
+    """
     op = _op(
         name, forward, inputs, attrs, node, formula, view, outputs, joint, derivatives, also, hidden
     )
@@ -91,7 +109,8 @@ def binary(
 
 # These keep indices, in PyTorch as saved tensors, so that a second backward finds them freed.
 _KEEP_INDICES = frozenset(
-    "IndexBackward0 IndexPutBackward0 MaxBackward0 MinBackward0 MedianBackward1 NanmedianBackward1 ModeBackward0 SortBackward0 "
+    "IndexBackward0 IndexPutBackward0 MaxBackward0 MinBackward0 MedianBackward1 "
+    "NanmedianBackward1 ModeBackward0 SortBackward0 "
     "SortBackward1 TopkBackward0 KthvalueBackward0 CummaxBackward0 CumminBackward0".split()
 )
 
@@ -140,7 +159,9 @@ def public(name, function):
 
 
 def method(function, name=None):
-    """Make ``Tensor.<name>`` and ``gradviz.<name>`` of a function whose first parameter is the tensor."""
+    """Make ``Tensor.<name>`` and ``gradviz.<name>`` of a function whose first parameter is the
+    tensor.
+    """
     name = name or function.__name__
     setattr(Tensor, name, function)
     FUNCTIONS[name] = function
@@ -186,7 +207,8 @@ def write_out(name, result, out, args=()):
     if dispatch.state.special == 0 or dispatch.local.grad:
         if any(isinstance(a, Tensor) and a.requires_grad for a in (*args, out)):
             raise RuntimeError(
-                f"{name}(): functions with out=... arguments don't support automatic differentiation, but one of the arguments "
+                f"{name}(): functions with out=... arguments don't support automatic "
+                "differentiation, but one of the arguments "
                 "requires grad."
             )
     views.check_cast(result._a.dtype, out._a.dtype)
@@ -219,7 +241,9 @@ def _inplace_binary(name, op):
 
 
 def cast_operand(self, other):
-    """An operand of an in-place operation in the dtype of ``self``; RuntimeError where the result would not fit."""
+    """An operand of an in-place operation in the dtype of ``self``; RuntimeError where the result
+    would not fit.
+    """
     own = self._a.dtype
     if other._a.dtype is own:
         return other

@@ -1,4 +1,6 @@
-"""Draws from other distributions, on PyTorch's stream: Cauchy, log-normal, geometric, exponential, Poisson, binomial, multinomial."""
+"""Draws from other distributions, on PyTorch's stream: Cauchy, log-normal, geometric, exponential,
+Poisson, binomial, multinomial.
+"""
 
 from __future__ import annotations
 
@@ -115,8 +117,18 @@ def _binomial_few(count, p, draw):
 
 
 def _stirling(k):
-    tail = (0.0810614667953272, 0.0413406959554092, 0.0276779256849983, 0.02079067210376509, 0.0166446911898211, 0.0138761288230707,
-            0.0118967099458917, 0.0104112652619720, 0.00925546218271273, 0.00833056343336287)  # fmt: skip
+    tail = (
+        0.0810614667953272,
+        0.0413406959554092,
+        0.0276779256849983,
+        0.02079067210376509,
+        0.0166446911898211,
+        0.0138761288230707,
+        0.0118967099458917,
+        0.0104112652619720,
+        0.00925546218271273,
+        0.00833056343336287,
+    )
     if k <= 9:
         return tail[int(k)]
     square = (k + 1) * (k + 1)
@@ -141,9 +153,15 @@ def _binomial_many(count, p, draw):
         if k < 0 or k > count:
             continue
         v = math.log(v * alpha / (a / (us * us) + b))
-        bound = ((m + 0.5) * math.log((m + 1) / (r * (count - m + 1))) + (count + 1) * math.log((count - m + 1) / (count - k + 1))
-                 + (k + 0.5) * math.log(r * (count - k + 1) / (k + 1)) + _stirling(m) + _stirling(count - m) - _stirling(k)
-                 - _stirling(count - k))  # fmt: skip
+        bound = (
+            (m + 0.5) * math.log((m + 1) / (r * (count - m + 1)))
+            + (count + 1) * math.log((count - m + 1) / (count - k + 1))
+            + (k + 0.5) * math.log(r * (count - k + 1) / (k + 1))
+            + _stirling(m)
+            + _stirling(count - m)
+            - _stirling(k)
+            - _stirling(count - k)
+        )
         if v <= bound:
             return k
 
@@ -162,8 +180,10 @@ def binomial(count, prob, generator=None):
     """A binomial draw for every pair of ``count`` and ``prob``."""
     g = generator or default_generator
     counts, probs = xp.broadcast_arrays(count._a, prob._a)
-    draws = [_one_binomial(float(n), float(p), lambda: float(g.doubles(1)[0]))
-             for n, p in zip(counts.ravel(), probs.ravel(), strict=True)]  # fmt: skip
+    draws = [
+        _one_binomial(float(n), float(p), lambda: float(g.doubles(1)[0]))
+        for n, p in zip(counts.ravel(), probs.ravel(), strict=True)
+    ]
     return wrap(xp.asarray(draws, count._a.dtype).reshape(counts.shape))
 
 

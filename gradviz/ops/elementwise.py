@@ -30,7 +30,7 @@ class _Zeros(dict):
     """A 0-d zero a dtype: comparing with it is faster than with a Python number."""
 
     def __missing__(self, dtype):
-        if dtype == bool:
+        if dtype.kind == "b":
             raise RuntimeError("Boolean inputs not supported for relu")
         if dtype.kind == "c":
             raise NotImplementedError("clamp is not supported for complex types")
@@ -77,8 +77,12 @@ relu = unary(
     formula="g · [result > 0]",
     self=lambda F, g, result: F.threshold_backward(g, result),
 )
-tanh = unary("tanh", _floating(xp.tanh), formula="g · (1 − result²)",
-             self=lambda F, g, result: g * F.conj(1 - result * result))  # fmt: skip
+tanh = unary(
+    "tanh",
+    _floating(xp.tanh),
+    formula="g · (1 − result²)",
+    self=lambda F, g, result: g * F.conj(1 - result * result),
+)
 
 
 def _sigmoid(x):
@@ -89,8 +93,12 @@ def _sigmoid(x):
     return xp.where(x >= 0, 1 / (1 + e), e / (1 + e)).astype(x.dtype, copy=False)
 
 
-sigmoid = unary("sigmoid", _sigmoid, formula="g · result · (1 − result)",
-                self=lambda F, g, result: g * F.conj((1 - result) * result))  # fmt: skip
+sigmoid = unary(
+    "sigmoid",
+    _sigmoid,
+    formula="g · result · (1 − result)",
+    self=lambda F, g, result: g * F.conj((1 - result) * result),
+)
 log = unary("log", _quiet(xp.log), formula="g / self", self=lambda F, g, self: g / F.conj(self))
 log2 = unary(
     "log2",
@@ -136,8 +144,12 @@ def _rsqrt_forward(x):
         return 1 / xp.sqrt(x)
 
 
-rsqrt = unary("rsqrt", _floating(_rsqrt_forward), formula="−½ · g · result³",
-              self=lambda F, g, result: g * F.conj(result * result * result) * -0.5)  # fmt: skip
+rsqrt = unary(
+    "rsqrt",
+    _floating(_rsqrt_forward),
+    formula="−½ · g · result³",
+    self=lambda F, g, result: g * F.conj(result * result * result) * -0.5,
+)
 
 
 def _reciprocal_forward(x):
@@ -145,8 +157,12 @@ def _reciprocal_forward(x):
         return 1 / x
 
 
-reciprocal = unary("reciprocal", _floating(_reciprocal_forward), formula="−g · result²",
-                   self=lambda F, g, result: -g * F.conj(result * result))  # fmt: skip
+reciprocal = unary(
+    "reciprocal",
+    _floating(_reciprocal_forward),
+    formula="−g · result²",
+    self=lambda F, g, result: -g * F.conj(result * result),
+)
 square = unary(
     "square",
     lambda x: x * x if x.dtype != bool else x.astype(xp.int64),
@@ -258,8 +274,15 @@ round_ = unary(
     formula="0",
     self=lambda F, g: F.zeros_like(g),
 )
-round_decimals = declare("round_decimals", lambda x, decimals: xp.round(x, decimals) if x.dtype.kind in "fV" else x.copy(), "self", "decimals",
-                         node="RoundBackward1", formula="0", self=lambda F, g: F.zeros_like(g))  # fmt: skip
+round_decimals = declare(
+    "round_decimals",
+    lambda x, decimals: xp.round(x, decimals) if x.dtype.kind in "fV" else x.copy(),
+    "self",
+    "decimals",
+    node="RoundBackward1",
+    formula="0",
+    self=lambda F, g: F.zeros_like(g),
+)
 
 
 def _round(input, *, decimals=None, out=None):
@@ -284,12 +307,28 @@ def _round_inplace(self, *, decimals=None):
 method(_round, "round")
 method(_round_inplace, "round_")
 frac = unary("frac", lambda x: x - xp.trunc(x), formula="g", self=lambda F, g: g)
-erf = unary("erf", lambda x: _special("erf")(x), formula="g · 2/√π · exp(−self²)",
-            self=lambda F, g, self: g * (F.exp(-(self * self)) * 1.1283791670955126))  # fmt: skip
-erfc = unary("erfc", lambda x: _special("erfc")(x), formula="−g · 2/√π · exp(−self²)",
-             self=lambda F, g, self: g * (F.exp(-(self * self)) * -1.1283791670955126))  # fmt: skip
-for _new, _old in [("absolute", "abs"), ("arcsin", "asin"), ("arccos", "acos"), ("arctan", "atan"), ("arcsinh", "asinh"),
-                   ("arccosh", "acosh"), ("arctanh", "atanh"), ("fix", "trunc")]:  # fmt: skip
+erf = unary(
+    "erf",
+    lambda x: _special("erf")(x),
+    formula="g · 2/√π · exp(−self²)",
+    self=lambda F, g, self: g * (F.exp(-(self * self)) * 1.1283791670955126),
+)
+erfc = unary(
+    "erfc",
+    lambda x: _special("erfc")(x),
+    formula="−g · 2/√π · exp(−self²)",
+    self=lambda F, g, self: g * (F.exp(-(self * self)) * -1.1283791670955126),
+)
+for _new, _old in [
+    ("absolute", "abs"),
+    ("arcsin", "asin"),
+    ("arccos", "acos"),
+    ("arctan", "atan"),
+    ("arcsinh", "asinh"),
+    ("arccosh", "acosh"),
+    ("arctanh", "atanh"),
+    ("fix", "trunc"),
+]:
     alias(_new, _old)
     alias(f"{_new}_", f"{_old}_")
 Tensor.__abs__ = abs_
@@ -308,7 +347,8 @@ def _special(name):
     return forward
 
 
-# ---------------------------------------------------------------- comparison and logic: nothing flows back
+# ---------------------------------------------------------------- comparison and logic: nothing
+# flows back
 def _compare(name, function):
     found = binary(name, function, inplace=False, self=None, other=None)
     node = f"{name.title().replace('_', '')}Backward"

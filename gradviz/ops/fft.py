@@ -1,4 +1,6 @@
-"""Discrete Fourier transforms: three operations, real to complex, complex to real, complex to complex; the others are made of them."""
+"""Discrete Fourier transforms: three operations, real to complex, complex to real, complex to
+complex; the others are made of them.
+"""
 
 from __future__ import annotations
 
@@ -28,8 +30,15 @@ def _c2c_forward(x, dim, normalization, forward):
     return _scaled(found.astype(x.dtype, copy=False), normalization, x.shape, dim)
 
 
-c2c_op = declare("fft_c2c", _c2c_forward, "self", "dim normalization forward", node="FftC2CBackward0", formula="the other transform of g",
-                 self=lambda F, g, dim, normalization, forward: F.fft_c2c(g, dim, normalization, not forward))  # fmt: skip
+c2c_op = declare(
+    "fft_c2c",
+    _c2c_forward,
+    "self",
+    "dim normalization forward",
+    node="FftC2CBackward0",
+    formula="the other transform of g",
+    self=lambda F, g, dim, normalization, forward: F.fft_c2c(g, dim, normalization, not forward),
+)
 _WIDE = {xp.dtype(xp.float32): xp.complex64, xp.dtype(xp.float64): xp.complex128}
 
 
@@ -49,8 +58,17 @@ def _r2c_grad(F, g, self_shape, dim, normalization, onesided):
     return F.real(F.fft_c2c(g, dim, normalization, False))
 
 
-r2c_op = declare("fft_r2c", _r2c_forward, "self", "dim normalization onesided", node="FftR2CBackward0", formula="Re of the other transform of g",
-                 hidden=("self_sym_sizes",), also={"self": lambda node: None}, self=_r2c_grad)  # fmt: skip
+r2c_op = declare(
+    "fft_r2c",
+    _r2c_forward,
+    "self",
+    "dim normalization onesided",
+    node="FftR2CBackward0",
+    formula="Re of the other transform of g",
+    hidden=("self_sym_sizes",),
+    also={"self": lambda node: None},
+    self=_r2c_grad,
+)
 
 
 def _c2r_forward(x, dim, normalization, last):
@@ -74,8 +92,16 @@ def _c2r_grad(F, g, dim, normalization, last):
     return out * F.constant(weights)
 
 
-c2r_op = declare("fft_c2r", _c2r_forward, "self", "dim normalization last", node="FftC2RBackward0", formula="the other transform of g",
-                 hidden=("last",), self=_c2r_grad)  # fmt: skip
+c2r_op = declare(
+    "fft_c2r",
+    _c2r_forward,
+    "self",
+    "dim normalization last",
+    node="FftC2RBackward0",
+    formula="the other transform of g",
+    hidden=("last",),
+    self=_c2r_grad,
+)
 
 
 # ---------------------------------------------------------------- arguments
@@ -313,13 +339,27 @@ def _window(window, win_length, n_fft, dtype):
     )
 
 
-def stft(input, n_fft, hop_length=None, win_length=None, window=None, center=True, pad_mode="reflect", normalized=False, onesided=None,
-         return_complex=None, align_to_window=None):  # fmt: skip
+def stft(
+    input,
+    n_fft,
+    hop_length=None,
+    win_length=None,
+    window=None,
+    center=True,
+    pad_mode="reflect",
+    normalized=False,
+    onesided=None,
+    return_complex=None,
+    align_to_window=None,
+):
     """Transforms of windows every ``hop_length``: (…, frequencies, frames), complex."""
     hop, width = hop_length or n_fft // 4, win_length or n_fft
     if not return_complex and not input.is_complex():
-        raise RuntimeError("stft requires the return_complex parameter be given for real inputs, and will further require that "
-                           "return_complex=True in a future PyTorch release.")  # fmt: skip
+        raise RuntimeError(
+            "stft requires the return_complex parameter be given for real inputs, and will "
+            "further require that "
+            "return_complex=True in a future PyTorch release."
+        )
     x = input if input._a.ndim == 2 else input.unsqueeze(0)
     if center:
         half = n_fft // 2
@@ -338,9 +378,21 @@ def stft(input, n_fft, hop_length=None, win_length=None, window=None, center=Tru
     return found if input._a.ndim == 2 else found.squeeze(0)
 
 
-def istft(input, n_fft, hop_length=None, win_length=None, window=None, center=True, normalized=False, onesided=None, length=None,
-          return_complex=False):  # fmt: skip
-    """The signal of which ``input`` is the short-time transform, by weighted overlap and addition."""
+def istft(
+    input,
+    n_fft,
+    hop_length=None,
+    win_length=None,
+    window=None,
+    center=True,
+    normalized=False,
+    onesided=None,
+    length=None,
+    return_complex=False,
+):
+    """The signal of which ``input`` is the short-time transform, by weighted overlap and
+    addition.
+    """
     hop, width = hop_length or n_fft // 4, win_length or n_fft
     x = input if input._a.ndim == 3 else input.unsqueeze(0)
     half_only = x._a.shape[1] == n_fft // 2 + 1 if onesided is None else onesided

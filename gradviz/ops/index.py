@@ -1,4 +1,6 @@
-"""Indexing with square brackets: views for integers, slices, None and ``...``; copies for index tensors, lists and masks."""
+"""Indexing with square brackets: views for integers, slices, None and ``...``; copies for index
+tensors, lists and masks.
+"""
 
 from __future__ import annotations
 
@@ -25,9 +27,15 @@ def shown(index):
     return tuple(None if i.__class__ is slice else wrap(xp.asarray(i)) for i in index)
 
 
-index_op = declare("index", lambda x, indices: xp.ascontiguousarray(x[indices]), "self", "indices",
-                   formula="g added at the indices", also={"indices": lambda node: shown(node.at[0])},
-                   self=lambda F, g, self_shape, indices: F.put_index(g, indices, self_shape))  # fmt: skip
+index_op = declare(
+    "index",
+    lambda x, indices: xp.ascontiguousarray(x[indices]),
+    "self",
+    "indices",
+    formula="g added at the indices",
+    also={"indices": lambda node: shown(node.at[0])},
+    self=lambda F, g, self_shape, indices: F.put_index(g, indices, self_shape),
+)
 declare(
     "put_index",
     _put_index,
@@ -47,11 +55,17 @@ def _index_put_forward(x, values, indices, accumulate):
     return out
 
 
-index_put_op = declare("index_put", _index_put_forward, "self values", "indices accumulate", node="IndexPutBackward0",
-                       formula="∂self: g, zero at the indices    ∂values: g at the indices",
-                       also={"indices": lambda node: shown(node.at[0])},
-                       self=lambda F, g, indices, accumulate: g if accumulate else F.zero_at(g, indices),
-                       values=lambda F, g, indices: F.index(g, indices))  # fmt: skip
+index_put_op = declare(
+    "index_put",
+    _index_put_forward,
+    "self values",
+    "indices accumulate",
+    node="IndexPutBackward0",
+    formula="∂self: g, zero at the indices    ∂values: g at the indices",
+    also={"indices": lambda node: shown(node.at[0])},
+    self=lambda F, g, indices, accumulate: g if accumulate else F.zero_at(g, indices),
+    values=lambda F, g, indices: F.index(g, indices),
+)
 
 
 def _zero_at(g, indices):
@@ -72,7 +86,9 @@ declare(
 
 # ---------------------------------------------------------------- reading an index
 class _Reader:
-    """Walks an index from left to right: views are taken at once, index tensors are collected with their dimensions."""
+    """Walks an index from left to right: views are taken at once, index tensors are collected with
+    their dimensions.
+    """
 
     def __init__(self, tensor):
         self.out = self.original = tensor
@@ -153,7 +169,8 @@ def _refuse(i):
     if isinstance(i, str):
         raise TypeError("new(): invalid data type 'str'")
     raise IndexError(
-        f"only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices (got {type(i).__name__})"
+        "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are "
+        f"valid indices (got {type(i).__name__})"
     )
 
 
@@ -161,7 +178,8 @@ def _check_mask(mask, shape, dim, real):
     for k, n in enumerate(mask.shape):
         if dim + k >= len(shape) or shape[dim + k] != n:
             raise IndexError(
-                f"The shape of the mask {list(mask.shape)} at index {k} does not match the shape of the indexed tensor {list(shape)} "
+                f"The shape of the mask {list(mask.shape)} at index {k} does not match the shape "
+                f"of the indexed tensor {list(shape)} "
                 f"at index {dim + k}"
             )
 
@@ -198,7 +216,10 @@ def _expanded(index, ndim):
     return index
 
 
-_ZERO_DIM = "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to convert a 0-dim tensor to a number"
+_ZERO_DIM = (
+    "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ "
+    "to convert a 0-dim tensor to a number"
+)
 
 
 def _read(self, index):
@@ -236,7 +257,9 @@ select_attach = select_op.attach
 
 
 def getitem(self, index):
-    """``self[index]``: a view for integers, slices, None and ``...``; a copy for index tensors, lists and masks."""
+    """``self[index]``: a view for integers, slices, None and ``...``; a copy for index tensors,
+    lists and masks.
+    """
     kind = index.__class__
     if kind is int:
         try:
@@ -316,7 +339,8 @@ def _check_put_shape(self, index, value):
         xp.broadcast_to(value._a, part.shape)
     except ValueError:
         raise RuntimeError(
-            f"shape mismatch: value tensor of shape {list(value._a.shape)} cannot be broadcast to indexing result of shape "
+            f"shape mismatch: value tensor of shape {list(value._a.shape)} cannot be broadcast "
+            "to indexing result of shape "
             f"{list(part.shape)}"
         ) from None
 
@@ -326,15 +350,19 @@ def _put(self, index, value, accumulate):
     _check_put_shape(self, index, value)
     if value._a.dtype != self._a.dtype:
         raise RuntimeError(
-            f"Index put requires the source and destination dtypes match, got {dtypes.scalar_name(self.dtype)} for the destination and "
+            "Index put requires the source and destination dtypes match, got "
+            f"{dtypes.scalar_name(self.dtype)} for the destination and "
             f"{dtypes.scalar_name(value.dtype)} for the source."
         )
     return views.write(index_put_op.op, (self, value), (index, accumulate))
 
 
 def _cuda_interface(self):
-    raise AttributeError(f"Can't get __cuda_array_interface__ on non-CUDA tensor type: torch.{self.dtype.type_name} Use Tensor.cuda() to copy the "
-                         "tensor to a device.")  # fmt: skip
+    raise AttributeError(
+        "Can't get __cuda_array_interface__ on non-CUDA tensor type: "
+        f"torch.{self.dtype.type_name} Use Tensor.cuda() to copy the "
+        "tensor to a device."
+    )
 
 
 Tensor.__cuda_array_interface__ = property(_cuda_interface)
@@ -368,11 +396,9 @@ def index_put(input, indices, values, accumulate=False):
 
 
 method(index_put_)
-setattr(
-    Tensor,
-    "index",
-    lambda self, indices: getitem(self, tuple(slice(None) if i is None else i for i in indices)),
-)  # noqa: B010
+Tensor.index = lambda self, indices: getitem(
+    self, tuple(slice(None) if i is None else i for i in indices)
+)
 method(index_put)
 
 

@@ -21,7 +21,8 @@ class finfo:
         dtype = dtypes.default.float if type is None else type
         if dtype.category < 2:
             raise TypeError(
-                f"torch.finfo() requires a floating point input type. Use torch.iinfo to handle '{__name__}.finfo'"
+                "torch.finfo() requires a floating point input type. Use torch.iinfo to handle "
+                f"'{__name__}.finfo'"
             )
         dtype = dtype.to_real()
         if dtype is dtypes.bfloat16:
@@ -36,8 +37,12 @@ class finfo:
         self.resolution = float(found.resolution)
 
     def __repr__(self):
-        return (f"finfo(resolution={_short(self.resolution)}, min={_short(self.min)}, max={_short(self.max)}, eps={_short(self.eps)}, "
-                f"smallest_normal={_short(self.smallest_normal)}, tiny={_short(self.tiny)}, dtype={self.dtype})")  # fmt: skip
+        return (
+            f"finfo(resolution={_short(self.resolution)}, min={_short(self.min)}, "
+            f"max={_short(self.max)}, eps={_short(self.eps)}, "
+            f"smallest_normal={_short(self.smallest_normal)}, tiny={_short(self.tiny)}, "
+            f"dtype={self.dtype})"
+        )
 
 
 def _short(x):
@@ -219,8 +224,13 @@ def empty_permuted(
     )
 
 
-for _n, _f in [("range", range_), ("frombuffer", frombuffer), ("from_dlpack", from_dlpack), ("to_dlpack", lambda tensor: tensor.__dlpack__()),
-               ("empty_permuted", empty_permuted)]:  # fmt: skip
+for _n, _f in [
+    ("range", range_),
+    ("frombuffer", frombuffer),
+    ("from_dlpack", from_dlpack),
+    ("to_dlpack", lambda tensor: tensor.__dlpack__()),
+    ("empty_permuted", empty_permuted),
+]:
     public(_n, _f)
 for _n in ("is_conj", "is_neg", "is_inference", "is_signed", "detach", "detach_", "zero_", "fill_"):
     public(_n, lambda input, *args, _n=_n: getattr(input, _n)(*args))
@@ -228,9 +238,19 @@ public("get_device", lambda input: input.get_device())
 only_method(lambda self: -1 if self.device.type == "cpu" else self.device.index, "get_device")
 only_method(lambda self, *, dtype=None, masked_grad=None: self, "to_dense")
 only_method(lambda self, *size: self.view(*size), "resize")
-only_method(lambda self, size, stride, dtype=None, device=None, requires_grad=False, layout=None: wrap(
-    xp.lib.stride_tricks.as_strided(xp.zeros(1 + sum((n - 1) * s for n, s in zip(size, stride, strict=True)), (dtype or self.dtype).np),
-                                    size, [s * (dtype or self.dtype).itemsize for s in stride])), "new_empty_strided")  # fmt: skip
+only_method(
+    lambda self, size, stride, dtype=None, device=None, requires_grad=False, layout=None: wrap(
+        xp.lib.stride_tricks.as_strided(
+            xp.zeros(
+                1 + sum((n - 1) * s for n, s in zip(size, stride, strict=True)),
+                (dtype or self.dtype).np,
+            ),
+            size,
+            [s * (dtype or self.dtype).itemsize for s in stride],
+        )
+    ),
+    "new_empty_strided",
+)
 
 
 def _as_subclass(self, cls):

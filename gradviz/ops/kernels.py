@@ -17,36 +17,110 @@ def _named(label):
 _NO_COMPLEX = "{} is not supported for complex inputs"
 _CLAMP = "clamp is not supported for complex types"
 KERNELS = {
-    **{name: ((f"{label}", "f"),) for name, label in {
-        "hypot": "hypot_cpu", "nextafter": "nextafter_cpu", "igamma": "igamma_cpu", "igammac": "igammac_cpu", "elu_op": "elu_cpu",
-        "celu_op": "elu_cpu", "hardshrink_op": "hardshrink_cpu", "softshrink": "softshrink_cpu", "prelu_op": "prelu_cpu", "frac": "frac_cpu",
-        "leaky_relu": "leaky_relu_cpu", "silu": "silu_cpu", "mish": "mish_cpu", "gelu": "GeluKernelImpl", "hardsigmoid": "hardsigmoid_cpu",
-        "hardswish": "hardswish_cpu", "softplus": "softplus_cpu", "logaddexp2": "logaddexp2_cpu",
-    }.items()},
-    **{name: ((label, "fc"),) for name, label in {
-        "lerp_number": "lerp_kernel_scalar", "lerp": "lerp_kernel_tensor", "logaddexp": "logaddexp_cpu", "logcumsumexp": "logcumsumexp_out_cpu",
-    }.items()},
-    **{name: ((label, "fi"),) for name, label in {
-        "floor_divide_tensor": "div_floor_cpu", "div_floor": "div_floor_cpu", "div_trunc": "div_trunc_cpu",
-        "remainder_tensor": "remainder_cpu", "fmod_tensor": "fmod_cpu", "threshold_op": "threshold_cpu", "median": "median_cpu",
-        "kthvalue_dim": "kthvalue_cpu", "nanmedian": "median_cpu", "median_dim": "median_out", "nanmedian_dim": "median_out",
-    }.items()},
-    **{name: ((label, "fic"),) for name, label in {"abs": "abs_cpu", "addcmul": "addcmul_cpu_out"}.items()},
-    **{name: ((label, "bif"),) for name, label in {
-        "lt": "lt_cpu", "le": "le_cpu", "gt": "gt_cpu", "ge": "ge_cpu", "atan2": "atan2_cpu", "xlogy": "xlogy_cpu", "copysign": "copysign_cpu",
-        "erf": "erf_vml_cpu", "erfc": "erfc_vml_cpu", "max_all": "max_all", "min_all": "min_all", "logit": "logit_cpu",
-        "floor_divide_number": "div_floor_cpu", "remainder_number": "remainder_cpu", "fmod_number": "fmod_cpu",
-        "floor_divide_left": "div_floor_cpu", "remainder_left": "remainder_cpu", "fmod_left": "fmod_cpu", "amax": "max_values_cpu",
-        "amin": "min_values_cpu", "digamma": "digamma", "lgamma": "lgamma_vml_cpu", "erfinv": "erfinv_vml_cpu", "i0": "i0_vml_cpu",
-        "polygamma": "trigamma", "cummax_op": "cummax_cpu", "cummin_op": "cummin_cpu", "mode_dim": "mode_cpu",
-    }.items()},
-    **{name: ((_NO_COMPLEX.format(name), "bif"), (f"{name}_vml_cpu", "if")) for name in ("ceil", "floor", "trunc")},
+    **{
+        name: ((f"{label}", "f"),)
+        for name, label in {
+            "hypot": "hypot_cpu",
+            "nextafter": "nextafter_cpu",
+            "igamma": "igamma_cpu",
+            "igammac": "igammac_cpu",
+            "elu_op": "elu_cpu",
+            "celu_op": "elu_cpu",
+            "hardshrink_op": "hardshrink_cpu",
+            "softshrink": "softshrink_cpu",
+            "prelu_op": "prelu_cpu",
+            "frac": "frac_cpu",
+            "leaky_relu": "leaky_relu_cpu",
+            "silu": "silu_cpu",
+            "mish": "mish_cpu",
+            "gelu": "GeluKernelImpl",
+            "hardsigmoid": "hardsigmoid_cpu",
+            "hardswish": "hardswish_cpu",
+            "softplus": "softplus_cpu",
+            "logaddexp2": "logaddexp2_cpu",
+        }.items()
+    },
+    **{
+        name: ((label, "fc"),)
+        for name, label in {
+            "lerp_number": "lerp_kernel_scalar",
+            "lerp": "lerp_kernel_tensor",
+            "logaddexp": "logaddexp_cpu",
+            "logcumsumexp": "logcumsumexp_out_cpu",
+        }.items()
+    },
+    **{
+        name: ((label, "fi"),)
+        for name, label in {
+            "floor_divide_tensor": "div_floor_cpu",
+            "div_floor": "div_floor_cpu",
+            "div_trunc": "div_trunc_cpu",
+            "remainder_tensor": "remainder_cpu",
+            "fmod_tensor": "fmod_cpu",
+            "threshold_op": "threshold_cpu",
+            "median": "median_cpu",
+            "kthvalue_dim": "kthvalue_cpu",
+            "nanmedian": "median_cpu",
+            "median_dim": "median_out",
+            "nanmedian_dim": "median_out",
+        }.items()
+    },
+    **{
+        name: ((label, "fic"),)
+        for name, label in {"abs": "abs_cpu", "addcmul": "addcmul_cpu_out"}.items()
+    },
+    **{
+        name: ((label, "bif"),)
+        for name, label in {
+            "lt": "lt_cpu",
+            "le": "le_cpu",
+            "gt": "gt_cpu",
+            "ge": "ge_cpu",
+            "atan2": "atan2_cpu",
+            "xlogy": "xlogy_cpu",
+            "copysign": "copysign_cpu",
+            "erf": "erf_vml_cpu",
+            "erfc": "erfc_vml_cpu",
+            "max_all": "max_all",
+            "min_all": "min_all",
+            "logit": "logit_cpu",
+            "floor_divide_number": "div_floor_cpu",
+            "remainder_number": "remainder_cpu",
+            "fmod_number": "fmod_cpu",
+            "floor_divide_left": "div_floor_cpu",
+            "remainder_left": "remainder_cpu",
+            "fmod_left": "fmod_cpu",
+            "amax": "max_values_cpu",
+            "amin": "min_values_cpu",
+            "digamma": "digamma",
+            "lgamma": "lgamma_vml_cpu",
+            "erfinv": "erfinv_vml_cpu",
+            "i0": "i0_vml_cpu",
+            "polygamma": "trigamma",
+            "cummax_op": "cummax_cpu",
+            "cummin_op": "cummin_cpu",
+            "mode_dim": "mode_cpu",
+        }.items()
+    },
+    **{
+        name: ((_NO_COMPLEX.format(name), "bif"), (f"{name}_vml_cpu", "if"))
+        for name in ("ceil", "floor", "trunc")
+    },
     "round": (("round_vml_cpu", "if"),),
-    "sign": (("Unlike NumPy, torch.sign is not intended to support complex numbers. Please use torch.sgn instead.", "bif"),),
+    "sign": (
+        (
+            "Unlike NumPy, torch.sign is not intended to support complex numbers. Please use "
+            "torch.sgn instead.",
+            "bif",
+        ),
+    ),
     "signbit": (("signbit is not implemented for complex tensors.", "bif"),),
-    **{name: ((_CLAMP, "bif"),) for name in ("clamp", "clamp_min", "clamp_max", "clamp_min_tensor", "clamp_max_tensor")},
+    **dict.fromkeys(
+        ("clamp", "clamp_min", "clamp_max", "clamp_min_tensor", "clamp_max_tensor"),
+        ((_CLAMP, "bif"),),
+    ),
     "clamp_tensors": ((_CLAMP, "bif"), ("clamp_cpu", "if")),
-}  # fmt: skip
+}
 _RUNTIME = {
     "maximum": (("maximum not implemented for complex tensors.", "bif"),),
     "minimum": (("minimum not implemented for complex tensors.", "bif"),),
@@ -60,22 +134,39 @@ _RUNTIME = {
     "frexp_op": (("torch.frexp() only supports floating-point dtypes", "f"),),
     "var": (("std and var only support floating point and complex dtypes", "fc"),),
     "std": (("std and var only support floating point and complex dtypes", "fc"),),
-    **{name: (("linalg.vector_norm: Expected a floating point or complex tensor as input. Got {}", "fc"),) for name in ("vector_norm", "renorm")},
-    "dist": (("norm(): input dtype should be either floating point or complex. Got {} instead.", "fc"),),
+    **dict.fromkeys(
+        ("vector_norm", "renorm"),
+        (
+            (
+                "linalg.vector_norm: Expected a floating point or complex tensor as input. Got {}",
+                "fc",
+            ),
+        ),
+    ),
+    "dist": (
+        ("norm(): input dtype should be either floating point or complex. Got {} instead.", "fc"),
+    ),
     "var_mean": (("var_mean only support floating point and complex dtypes", "fc"),),
     "std_mean": (("std_mean only support floating point and complex dtypes", "fc"),),
-    "topk": (("topk does not support complex dtypes on CPU", "bif"), ("topk does not support bool dtypes on CPU", "if")),
+    "topk": (
+        ("topk does not support complex dtypes on CPU", "bif"),
+        ("topk does not support bool dtypes on CPU", "if"),
+    ),
     "sort": (("Sort does not support complex dtypes on CPU", "bif"),),
     "max_dim": (("max(): does not support complex input", "bif"),),
     "min_dim": (("min(): does not support complex input", "bif"),),
     "nansum_op": (("nansum on CPU does not support complex inputs", "bif"),),
     "cdist_op": (("cdist only supports floating-point dtypes, X1 got: {}", "f"),),
-    "polar_op": (("Expected both inputs to be Half, Float or Double tensors but got {0} and {0}", "f"),),
-}  # fmt: skip
+    "polar_op": (
+        ("Expected both inputs to be Half, Float or Double tensors but got {0} and {0}", "f"),
+    ),
+}
 
 
 def checked(name, forward):
-    """``forward`` that refuses what PyTorch's kernel of that name refuses; unchanged for a name that is not listed."""
+    """``forward`` that refuses what PyTorch's kernel of that name refuses; unchanged for a name
+    that is not listed.
+    """
     rows, error = (
         (KERNELS[name], NotImplementedError)
         if name in KERNELS

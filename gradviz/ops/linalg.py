@@ -1,4 +1,6 @@
-"""Linear algebra: determinants, inverses, factorisations, and what is built from them. NumPy computes, derivatives are ours."""
+"""Linear algebra: determinants, inverses, factorisations, and what is built from them. NumPy
+computes, derivatives are ours.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,8 @@ def _floating(name, *tensors):
     for x in tensors:
         if x._a.dtype.kind not in "fc":
             raise RuntimeError(
-                f"{name}: Expected a floating point or complex tensor as input. Got {dtypes.scalar_name(x.dtype)}"
+                f"{name}: Expected a floating point or complex tensor as input. Got "
+                f"{dtypes.scalar_name(x.dtype)}"
             )
         if x._a.dtype == xp.float16:
             raise RuntimeError(f"{name}: Low precision dtypes not supported. Got Half")
@@ -51,7 +54,8 @@ def _square(name, x, argument="A"):
     n, m = x._a.shape[-2:]
     if n != m:
         raise RuntimeError(
-            f"{name}: {argument} must be batches of square matrices, but they are {n} by {m} matrices"
+            f"{name}: {argument} must be batches of square matrices, but they are {n} by {m} "
+            "matrices"
         )
 
 
@@ -63,7 +67,8 @@ def _refuse_singular(name, array, what="inversion"):
         if place:
             where = f"(Batch element {k}): " if array.ndim > 2 else ""
             raise LinAlgError(
-                f"{name}: {where}The diagonal element {place} is zero, the {what} could not be completed because the input matrix is "
+                f"{name}: {where}The diagonal element {place} is zero, the {what} could not be "
+                "completed because the input matrix is "
                 "singular."
             )
     raise LinAlgError(
@@ -103,7 +108,9 @@ def _det_grad(F, g, self, result):
 
 
 def _cofactors(a):
-    """The conjugate transpose of the adjugate, from the singular values: also for singular matrices."""
+    """The conjugate transpose of the adjugate, from the singular values: also for singular
+    matrices.
+    """
     u, s, vh = xp.linalg.svd(a)
     others = xp.ones(s.shape, s.dtype)
     for k in range(s.shape[-1]):
@@ -157,9 +164,17 @@ def _slogdet_joint(F, g, self, result):
     return (grads[0] if len(grads) == 1 else grads[0] + grads[1],)
 
 
-slogdet_op = declare("slogdet_op", lambda a: tuple(xp.asarray(x) for x in xp.linalg.slogdet(a)), "self", node="LinalgSlogdetBackward0",
-                     outputs=(True, True), formula="g · A⁻ᵀ", hidden=("self", "result"), joint=_slogdet_joint,
-                     also={**_LU, "sign": lambda node: TENSOR.result(node)[0]})  # fmt: skip
+slogdet_op = declare(
+    "slogdet_op",
+    lambda a: tuple(xp.asarray(x) for x in xp.linalg.slogdet(a)),
+    "self",
+    node="LinalgSlogdetBackward0",
+    outputs=(True, True),
+    formula="g · A⁻ᵀ",
+    hidden=("self", "result"),
+    joint=_slogdet_joint,
+    also={**_LU, "sign": lambda node: TENSOR.result(node)[0]},
+)
 
 
 def slogdet(A):
@@ -186,9 +201,16 @@ def _inv_forward(a):
         _refuse_singular("linalg.inv", a)
 
 
-inv_op = declare("inv_op", _inv_forward, "self", node="LinalgInvExBackward0", formula="−A⁻ᵀ g A⁻ᵀ", hidden=("result",),
-                 also={"inverse": lambda node: TENSOR.result(node)},
-                 self=lambda F, g, result: -F.matmul(_swap(F, result), F.matmul(g, _swap(F, result))))  # fmt: skip
+inv_op = declare(
+    "inv_op",
+    _inv_forward,
+    "self",
+    node="LinalgInvExBackward0",
+    formula="−A⁻ᵀ g A⁻ᵀ",
+    hidden=("result",),
+    also={"inverse": lambda node: TENSOR.result(node)},
+    self=lambda F, g, result: -F.matmul(_swap(F, result), F.matmul(g, _swap(F, result))),
+)
 
 
 def inv(A, *, out=None):
@@ -237,17 +259,35 @@ def _solve_a(F, g, A, result, vector):
     return -F.matmul(back, _swap(F, result))
 
 
-solve_op = declare("solve_op", _solve_forward, "A B", "vector", node="LinalgSolveExBackward0", formula="∂B: A⁻ᵀ g    ∂A: −(A⁻ᵀ g) Xᵀ",
-                   also={"LU": lambda node: _lu_names(node)[0], "pivots": lambda node: _lu_names(node)[1], "left": lambda node: True},
-                   hidden=("vector",), A=_solve_a, B=_solve_b)  # fmt: skip
+solve_op = declare(
+    "solve_op",
+    _solve_forward,
+    "A B",
+    "vector",
+    node="LinalgSolveExBackward0",
+    formula="∂B: A⁻ᵀ g    ∂A: −(A⁻ᵀ g) Xᵀ",
+    also={
+        "LU": lambda node: _lu_names(node)[0],
+        "pivots": lambda node: _lu_names(node)[1],
+        "left": lambda node: True,
+    },
+    hidden=("vector",),
+    A=_solve_a,
+    B=_solve_b,
+)
 
 
 def solve(A, B, *, left=True, out=None):
-    """X with A X = B (X A = B with ``left=False``); B is a vector, a batch of vectors, or matrices."""
+    """X with A X = B (X A = B with ``left=False``); B is a vector, a batch of vectors, or
+    matrices.
+    """
     _square("linalg.solve", A)
     if A._a.dtype != B._a.dtype:
-        raise RuntimeError(f"linalg.solve: Expected A and B to have the same dtype, but found A of type {dtypes.scalar_name(A.dtype)} and B of "
-                           f"type {dtypes.scalar_name(B.dtype)} instead")  # fmt: skip
+        raise RuntimeError(
+            "linalg.solve: Expected A and B to have the same dtype, but found A of type "
+            f"{dtypes.scalar_name(A.dtype)} and B of "
+            f"type {dtypes.scalar_name(B.dtype)} instead"
+        )
     vector = B._a.ndim == 1 or A._a.ndim - 1 == B._a.ndim and B._a.shape == A._a.shape[:-1]
     rows = B._a.shape[-1] if vector else B._a.shape[-2 if left else -1]
     if rows != A._a.shape[-1]:
@@ -255,7 +295,8 @@ def solve(A, B, *, left=True, out=None):
         shown = f"{B._a.shape[-1]}x1" if vector else f"{B._a.shape[-2]}x{B._a.shape[-1]}"
         equation = "AX = B" if left else "XA = B"
         raise RuntimeError(
-            f"linalg.solve: Incompatible shapes of A and B for the equation {equation} ({n}x{n} and {shown})"
+            f"linalg.solve: Incompatible shapes of A and B for the equation {equation} ({n}x{n} "
+            f"and {shown})"
         )
     if not left:
         return TENSOR.transpose(solve(A.mT, B.mT), -2, -1)
@@ -303,8 +344,16 @@ def _triangular_a(F, g, self, result, upper, left, unitriangular):
     )
 
 
-triangular_op = declare("triangular_op", _triangular_forward, "self B", "upper left unitriangular", node="LinalgSolveTriangularBackward0",
-                        formula="∂B: A⁻ᵀ g    ∂A: −(A⁻ᵀ g) Xᵀ, in the triangle", self=_triangular_a, B=_triangular_b)  # fmt: skip
+triangular_op = declare(
+    "triangular_op",
+    _triangular_forward,
+    "self B",
+    "upper left unitriangular",
+    node="LinalgSolveTriangularBackward0",
+    formula="∂B: A⁻ᵀ g    ∂A: −(A⁻ᵀ g) Xᵀ, in the triangle",
+    self=_triangular_a,
+    B=_triangular_b,
+)
 
 
 def solve_triangular(A, B, *, upper, left=True, unitriangular=False, out=None):
@@ -333,10 +382,14 @@ def _refuse_indefinite(array):
                 xp.linalg.cholesky(a[:n, :n])
             except xp.linalg.LinAlgError:
                 where = f"(Batch element {k}): " if array.ndim > 2 else ""
-                raise LinAlgError(f"linalg.cholesky: {where}The factorization could not be completed because the input is not "
-                                  f"positive-definite (the leading minor of order {n} is not positive-definite).") from None  # fmt: skip
+                raise LinAlgError(
+                    f"linalg.cholesky: {where}The factorization could not be completed because "
+                    "the input is not "
+                    f"positive-definite (the leading minor of order {n} is not positive-definite)."
+                ) from None
     raise LinAlgError(
-        "linalg.cholesky: The factorization could not be completed because the input is not positive-definite."
+        "linalg.cholesky: The factorization could not be completed because the input is not "
+        "positive-definite."
     )
 
 
@@ -373,14 +426,32 @@ def _cholesky_grad(F, g, result, upper):
 
 
 _L = {"L": lambda node: TENSOR.result(node)}
-cholesky_op = declare("cholesky_op", _cholesky_forward, "self", "upper", node="LinalgCholeskyExBackward0", formula="L⁻ᵀ Φ(Lᵀ g) L⁻¹, symmetrised",
-                      hidden=("result",), also=_L, self=_cholesky_grad)  # fmt: skip
-old_cholesky_op = declare("old_cholesky_op", _cholesky_forward, "self", "upper", node="CholeskyBackward0",
-                          formula="L⁻ᵀ Φ(Lᵀ g) L⁻¹, symmetrised", self=_cholesky_grad)  # fmt: skip
+cholesky_op = declare(
+    "cholesky_op",
+    _cholesky_forward,
+    "self",
+    "upper",
+    node="LinalgCholeskyExBackward0",
+    formula="L⁻ᵀ Φ(Lᵀ g) L⁻¹, symmetrised",
+    hidden=("result",),
+    also=_L,
+    self=_cholesky_grad,
+)
+old_cholesky_op = declare(
+    "old_cholesky_op",
+    _cholesky_forward,
+    "self",
+    "upper",
+    node="CholeskyBackward0",
+    formula="L⁻ᵀ Φ(Lᵀ g) L⁻¹, symmetrised",
+    self=_cholesky_grad,
+)
 
 
 def cholesky(A, *, upper=False, out=None):
-    """The lower (or upper) triangular factor of a positive-definite matrix; LinAlgError for another."""
+    """The lower (or upper) triangular factor of a positive-definite matrix; LinAlgError for
+    another.
+    """
     _square("linalg.cholesky", A)
     return cholesky_op(A, upper)
 
@@ -410,9 +481,17 @@ def _chol_solve_factor(F, g, input2, result, upper):
     return -(F.matmul(input2, common) if upper else F.matmul(common, input2))
 
 
-chol_solve_op = declare("chol_solve_op", _chol_solve_forward, "self input2", "upper", node="CholeskySolveBackward0",
-                        formula="∂B: (L Lᵀ)⁻¹ g", also={"self": lambda node: None},
-                        self=lambda F, g, input2, upper: F.chol_solve_op(g, input2, upper), input2=_chol_solve_factor)  # fmt: skip
+chol_solve_op = declare(
+    "chol_solve_op",
+    _chol_solve_forward,
+    "self input2",
+    "upper",
+    node="CholeskySolveBackward0",
+    formula="∂B: (L Lᵀ)⁻¹ g",
+    also={"self": lambda node: None},
+    self=lambda F, g, input2, upper: F.chol_solve_op(g, input2, upper),
+    input2=_chol_solve_factor,
+)
 
 
 def cholesky_solve(input, L, upper=False, *, out=None):
@@ -426,8 +505,16 @@ def _chol_inverse_grad(F, g, self, result, upper):
     return -(F.matmul(self, common) if upper else F.matmul(common, self))
 
 
-chol_inverse_op = declare("chol_inverse_op", lambda f, upper: _chol_solve_forward(xp.broadcast_to(xp.eye(f.shape[-1], dtype=f.dtype), f.shape), f, upper),
-                          "self", "upper", node="CholeskyInverseBackward0", self=_chol_inverse_grad)  # fmt: skip
+chol_inverse_op = declare(
+    "chol_inverse_op",
+    lambda f, upper: _chol_solve_forward(
+        xp.broadcast_to(xp.eye(f.shape[-1], dtype=f.dtype), f.shape), f, upper
+    ),
+    "self",
+    "upper",
+    node="CholeskyInverseBackward0",
+    self=_chol_inverse_grad,
+)
 
 
 def cholesky_inverse(L, upper=False, *, out=None):
@@ -460,8 +547,11 @@ def _qr_joint(F, g, result, self_shape, mode):
     q, r = result
     gq, gr = g
     if mode == "r":
-        raise RuntimeError("The derivative of linalg.qr depends on Q, which is not computed when mode='r'. Please use "
-                           "linalg.qr(A, mode='reduced') if you are going to require gradients through linalg.qr.")  # fmt: skip
+        raise RuntimeError(
+            "The derivative of linalg.qr depends on Q, which is not computed when mode='r'. "
+            "Please use "
+            "linalg.qr(A, mode='reduced') if you are going to require gradients through linalg.qr."
+        )
     m, n = self_shape[-2:]
     if mode == "complete" and m > n:
         raise RuntimeError(
@@ -484,7 +574,9 @@ def _tall_qr(F, gq, gr, q, r):
 
 
 def _wide_qr(F, gq, gr, q, r, m, n):
-    """A = Q [R₁ R₂]: the first columns as in the tall case with R₂ = Qᵀ A₂ put into the gradient of Q."""
+    """A = Q [R₁ R₂]: the first columns as in the tall case with R₂ = Qᵀ A₂ put into the gradient
+    of Q.
+    """
     axis = _ndim(F, r) - 1
     first, rest = F.narrow(r, axis, 0, m), F.narrow(r, axis, m, n - m)
     if gr is None:
@@ -496,8 +588,18 @@ def _wide_qr(F, gq, gr, q, r, m, n):
 
 
 _QR = {"Q": lambda node: TENSOR.result(node)[0], "R": lambda node: TENSOR.result(node)[1]}
-qr_op = declare("qr_op", _qr_forward, "self", "mode", node="LinalgQrBackward0", outputs=True, formula="(g_Q + Q sym(…)) R⁻ᵀ",
-                hidden=("self_sym_sizes", "result"), also=_QR, joint=_qr_joint)  # fmt: skip
+qr_op = declare(
+    "qr_op",
+    _qr_forward,
+    "self",
+    "mode",
+    node="LinalgQrBackward0",
+    outputs=True,
+    formula="(g_Q + Q sym(…)) R⁻ᵀ",
+    hidden=("self_sym_sizes", "result"),
+    also=_QR,
+    joint=_qr_joint,
+)
 
 
 def qr(A, mode="reduced", *, out=None):
@@ -505,13 +607,16 @@ def qr(A, mode="reduced", *, out=None):
     _matrix("linalg.qr", A)
     if mode not in ("reduced", "complete", "r"):
         raise RuntimeError(
-            f"qr received unrecognized mode '{mode}' but expected one of 'reduced' (default), 'r', or 'complete'"
+            f"qr received unrecognized mode '{mode}' but expected one of 'reduced' (default), "
+            "'r', or 'complete'"
         )
     return return_types("linalg_qr", ("Q", "R"))(*qr_op(A, mode))
 
 
 def _lu_parts(a):
-    """(permutation, packed factors, upper) of one matrix by elimination with row exchanges; the permutation is PyTorch's pivots."""
+    """(permutation, packed factors, upper) of one matrix by elimination with row exchanges; the
+    permutation is PyTorch's pivots.
+    """
     a = xp.array(a)
     n, m = a.shape
     pivots = xp.arange(1, min(n, m) + 1, dtype=xp.int32)
@@ -581,10 +686,23 @@ def _lu_joint(F, g, result, self_shape):
     return (_lu_grad(F, g[1], g[2], lower, upper, permutation),)
 
 
-lu_op = declare("lu_op", _lu_forward_parts, "self", "pivot", node="LinalgLuBackward0", outputs=(False, True, True),
-                formula="P L⁻ᵀ [tril(Lᵀ g_L) + triu(g_U Uᵀ)] U⁻ᵀ", hidden=("self_sym_sizes", "result"), joint=_lu_joint,
-                also={"P": lambda node: TENSOR.result(node)[0], "L": lambda node: TENSOR.result(node)[1],
-                      "U": lambda node: TENSOR.result(node)[2], "pivot": lambda node: node.at[0]})  # fmt: skip
+lu_op = declare(
+    "lu_op",
+    _lu_forward_parts,
+    "self",
+    "pivot",
+    node="LinalgLuBackward0",
+    outputs=(False, True, True),
+    formula="P L⁻ᵀ [tril(Lᵀ g_L) + triu(g_U Uᵀ)] U⁻ᵀ",
+    hidden=("self_sym_sizes", "result"),
+    joint=_lu_joint,
+    also={
+        "P": lambda node: TENSOR.result(node)[0],
+        "L": lambda node: TENSOR.result(node)[1],
+        "U": lambda node: TENSOR.result(node)[2],
+        "pivot": lambda node: node.at[0],
+    },
+)
 
 
 def lu(A, *, pivot=True, out=None):
@@ -604,11 +722,22 @@ def _lu_factor_joint(F, g, result, self_shape):
     return (_lu_grad(F, g[0], g[0], lower, F.triu(packed, 0), permutation),)
 
 
-lu_factor_op = declare("lu_factor_op", lambda a, pivot: _lu_forward(a), "self", "pivot", node="LinalgLuFactorExBackward0",
-                       outputs=(True, False), formula="P L⁻ᵀ [tril(Lᵀ g) + triu(g Uᵀ)] U⁻ᵀ", joint=_lu_factor_joint,
-                       hidden=("self_sym_sizes", "result"),
-                       also={"LU": lambda node: TENSOR.result(node)[0], "pivots": lambda node: TENSOR.result(node)[1],
-                             "pivot": lambda node: node.at[0]})  # fmt: skip
+lu_factor_op = declare(
+    "lu_factor_op",
+    lambda a, pivot: _lu_forward(a),
+    "self",
+    "pivot",
+    node="LinalgLuFactorExBackward0",
+    outputs=(True, False),
+    formula="P L⁻ᵀ [tril(Lᵀ g) + triu(g Uᵀ)] U⁻ᵀ",
+    joint=_lu_factor_joint,
+    hidden=("self_sym_sizes", "result"),
+    also={
+        "LU": lambda node: TENSOR.result(node)[0],
+        "pivots": lambda node: TENSOR.result(node)[1],
+        "pivot": lambda node: node.at[0],
+    },
+)
 
 
 def lu_factor(A, *, pivot=True, out=None):
@@ -658,7 +787,8 @@ def ldl_factor_ex(A, *, hermitian=False, check_errors=False):
     pivots = xp.stack([f[1] + (f[1] >= 0) * 1 for f in found]).astype(xp.int32)
     info = xp.asarray([f[2] for f in found], xp.int32)
     return return_types("linalg_ldl_factor_ex", ("LD", "pivots", "info"))(
-        wrap(packed), wrap(pivots.reshape(A._a.shape[:-1])), wrap(info.reshape(A._a.shape[:-2])))  # fmt: skip
+        wrap(packed), wrap(pivots.reshape(A._a.shape[:-1])), wrap(info.reshape(A._a.shape[:-2]))
+    )
 
 
 def ldl_factor(A, *, hermitian=False, out=None):
@@ -743,10 +873,24 @@ def _np(F, x):
     return (x if F is RAW else x._a).dtype
 
 
-_SVD = {"U": lambda node: TENSOR.result(node)[0], "S": lambda node: TENSOR.result(node)[1], "Vh": lambda node: TENSOR.result(node)[2],
-        "S_sym_argsize_minus_1": lambda node: node.shape[1][-1]}  # fmt: skip
-svd_op = declare("svd_op", lambda a, full: tuple(xp.linalg.svd(a, full)), "self", "full_matrices", node="LinalgSvdBackward0", outputs=True,
-                 formula="U (… + diag g_S) Vᵀ", hidden=("self_sym_sizes", "result"), also=_SVD, joint=_svd_joint)  # fmt: skip
+_SVD = {
+    "U": lambda node: TENSOR.result(node)[0],
+    "S": lambda node: TENSOR.result(node)[1],
+    "Vh": lambda node: TENSOR.result(node)[2],
+    "S_sym_argsize_minus_1": lambda node: node.shape[1][-1],
+}
+svd_op = declare(
+    "svd_op",
+    lambda a, full: tuple(xp.linalg.svd(a, full)),
+    "self",
+    "full_matrices",
+    node="LinalgSvdBackward0",
+    outputs=True,
+    formula="U (… + diag g_S) Vᵀ",
+    hidden=("self_sym_sizes", "result"),
+    also=_SVD,
+    joint=_svd_joint,
+)
 
 
 def svd(A, full_matrices=True, *, driver=None, out=None):
@@ -793,12 +937,24 @@ _EIG = {
     "eigenvalues": lambda node: TENSOR.result(node)[0],
     "eigenvectors": lambda node: TENSOR.result(node)[1],
 }
-eigh_op = declare("eigh_op", lambda a, uplo: tuple(xp.linalg.eigh(a, uplo)), "self", "uplo", node="LinalgEighBackward0", outputs=True,
-                  formula="V (diag g_λ + …) Vᵀ", hidden=("result", "uplo"), also=_EIG, joint=_eigh_joint)  # fmt: skip
+eigh_op = declare(
+    "eigh_op",
+    lambda a, uplo: tuple(xp.linalg.eigh(a, uplo)),
+    "self",
+    "uplo",
+    node="LinalgEighBackward0",
+    outputs=True,
+    formula="V (diag g_λ + …) Vᵀ",
+    hidden=("result", "uplo"),
+    also=_EIG,
+    joint=_eigh_joint,
+)
 
 
 def eigh(A, UPLO="L", *, out=None):
-    """(eigenvalues, eigenvectors) of a symmetric or Hermitian matrix, of which one triangle is read; rising order."""
+    """(eigenvalues, eigenvectors) of a symmetric or Hermitian matrix, of which one triangle is
+    read; rising order.
+    """
     _square("linalg.eigh", A)
     return return_types("linalg_eigh", ("eigenvalues", "eigenvectors"))(*eigh_op(A, UPLO.upper()))
 
@@ -831,8 +987,17 @@ def _eig_joint(F, g, result):
     return (F.solve_op(_swap(F, vectors), F.matmul(inner, _swap(F, vectors)), False),)
 
 
-eig_op = declare("eig_op", _eig_forward, "self", node="LinalgEigBackward0", outputs=True, formula="V⁻ᴴ (diag g_λ + …) Vᴴ", hidden=("result",),
-                 also=_EIG, joint=_eig_joint)  # fmt: skip
+eig_op = declare(
+    "eig_op",
+    _eig_forward,
+    "self",
+    node="LinalgEigBackward0",
+    outputs=True,
+    formula="V⁻ᴴ (diag g_λ + …) Vᴴ",
+    hidden=("result",),
+    also=_EIG,
+    joint=_eig_joint,
+)
 
 
 def eig(A, *, out=None):
@@ -869,16 +1034,32 @@ def _pinv_grad(F, g, self, result, self_shape):
     if m <= n:
         k = F.matmul(gh, inverse)
         k_ih = F.matmul(k, ih)
-        return (-_swap(F, F.matmul(inverse, k)) + k_ih - F.matmul(F.matmul(self, inverse), k_ih)
-                + F.matmul(F.matmul(ih, inverse), gh - F.matmul(k, self)))  # fmt: skip
+        return (
+            -_swap(F, F.matmul(inverse, k))
+            + k_ih
+            - F.matmul(F.matmul(self, inverse), k_ih)
+            + F.matmul(F.matmul(ih, inverse), gh - F.matmul(k, self))
+        )
     k = F.matmul(inverse, gh)
     ih_k = F.matmul(ih, k)
-    return (-_swap(F, F.matmul(k, inverse)) + F.matmul(F.matmul(gh - F.matmul(self, k), inverse), ih) + ih_k
-            - F.matmul(F.matmul(ih_k, inverse), self))  # fmt: skip
+    return (
+        -_swap(F, F.matmul(k, inverse))
+        + F.matmul(F.matmul(gh - F.matmul(self, k), inverse), ih)
+        + ih_k
+        - F.matmul(F.matmul(ih_k, inverse), self)
+    )
 
 
-pinv_op = declare("pinv_op", lambda a, rtol, atol, hermitian: _pinv_of(a, rtol, hermitian, atol), "self", "rtol atol hermitian",
-                  node="LinalgPinvBackward0", hidden=("self_sym_sizes",), formula="of Golub and Pereyra", self=_pinv_grad)  # fmt: skip
+pinv_op = declare(
+    "pinv_op",
+    lambda a, rtol, atol, hermitian: _pinv_of(a, rtol, hermitian, atol),
+    "self",
+    "rtol atol hermitian",
+    node="LinalgPinvBackward0",
+    hidden=("self_sym_sizes",),
+    formula="of Golub and Pereyra",
+    self=_pinv_grad,
+)
 
 
 def _rtol(A, rtol, atol):
@@ -922,11 +1103,19 @@ def _lstsq_a(F, g, self, b, solution, self_shape):
     return _pinv_grad(F, F.matmul(g, _swap(F, b)), self, inverse, self_shape)
 
 
-lstsq_op = declare("lstsq_op", _lstsq_forward, "self b", node="LinalgLstsqBackward0", formula="through the pseudo-inverse",
-                   also={"solution": lambda node: None}, hidden=("self_sym_sizes",),
-                   self=lambda F, g, self, b, self_shape: _lstsq_a(F, g, self, b, None, self_shape),
-                   b=lambda F, g, self, self_shape: F.matmul(_swap(F, F.pinv_op(
-                       self, xp.finfo(_np(F, self)).eps * max(self_shape[-2:]), None, False)), g))  # fmt: skip
+lstsq_op = declare(
+    "lstsq_op",
+    _lstsq_forward,
+    "self b",
+    node="LinalgLstsqBackward0",
+    formula="through the pseudo-inverse",
+    also={"solution": lambda node: None},
+    hidden=("self_sym_sizes",),
+    self=lambda F, g, self, b, self_shape: _lstsq_a(F, g, self, b, None, self_shape),
+    b=lambda F, g, self, self_shape: F.matmul(
+        _swap(F, F.pinv_op(self, xp.finfo(_np(F, self)).eps * max(self_shape[-2:]), None, False)), g
+    ),
+)
 
 
 def lstsq(A, B, rcond=None, *, driver=None):
@@ -935,8 +1124,11 @@ def lstsq(A, B, rcond=None, *, driver=None):
     vector = B._a.ndim == A._a.ndim - 1
     right = B.unsqueeze(-1) if vector else B
     if right._a.shape[-2] != A._a.shape[-2]:
-        raise RuntimeError("torch.linalg.lstsq: input.size(-2) should match other.size(-2)" if not vector else
-                           "torch.linalg.lstsq: input.size(-2) should match other.size(-1)")  # fmt: skip
+        raise RuntimeError(
+            "torch.linalg.lstsq: input.size(-2) should match other.size(-2)"
+            if not vector
+            else "torch.linalg.lstsq: input.size(-2) should match other.size(-1)"
+        )
     solution = lstsq_op(A, right)
     m, n = A._a.shape[-2:]
     dtype = A._a.dtype
@@ -1020,7 +1212,9 @@ linalg(vector_norm)
 
 # ---------------------------------------------------------------- products and powers
 def matrix_power(A, n, *, out=None):
-    """The ``n``-th power of a square matrix, by repeated squaring; negative powers of the inverse."""
+    """The ``n``-th power of a square matrix, by repeated squaring; negative powers of the
+    inverse.
+    """
     _square("linalg.matrix_power", A)
     if n == 0:
         return wrap(xp.broadcast_to(xp.eye(A._a.shape[-1], dtype=A._a.dtype), A._a.shape).copy())
@@ -1060,8 +1254,14 @@ def _np_shape(F, x):
     return (x if F is RAW else x._a).shape
 
 
-matrix_exp_op = declare("matrix_exp_op", _exp_forward, "self", node="LinalgMatrixExpBackward0", formula="exp([[Aᵀ, g], [0, Aᵀ]]), upper right",
-                        self=_exp_grad)  # fmt: skip
+matrix_exp_op = declare(
+    "matrix_exp_op",
+    _exp_forward,
+    "self",
+    node="LinalgMatrixExpBackward0",
+    formula="exp([[Aᵀ, g], [0, Aᵀ]]), upper right",
+    self=_exp_grad,
+)
 
 
 def matrix_exp(A):
@@ -1110,9 +1310,16 @@ def _product(tensors, cut, i, j):
 
 
 public("chain_matmul", lambda *matrices: matrices[0] if len(matrices) == 1 else multi_dot(matrices))
-cross_op = declare("cross_op", lambda a, b, dim: xp.cross(a, b, axis=dim), "self other", "dim", node="LinalgCrossBackward0", formula="∂self: other × g    ∂other: g × self",
-                   self=lambda F, g, other, dim: F.cross_op(F.conj(other), g, dim),
-                   other=lambda F, g, self, dim: F.cross_op(g, F.conj(self), dim))  # fmt: skip
+cross_op = declare(
+    "cross_op",
+    lambda a, b, dim: xp.cross(a, b, axis=dim),
+    "self other",
+    "dim",
+    node="LinalgCrossBackward0",
+    formula="∂self: other × g    ∂other: g × self",
+    self=lambda F, g, other, dim: F.cross_op(F.conj(other), g, dim),
+    other=lambda F, g, self, dim: F.cross_op(g, F.conj(self), dim),
+)
 
 
 def cross(input, other, *, dim=-1, out=None):
@@ -1121,7 +1328,8 @@ def cross(input, other, *, dim=-1, out=None):
     d = wrap_dim(dim, len(shape))
     if shape[d] != 3:
         raise RuntimeError(
-            f"linalg.cross: inputs dimension {dim} must have length 3. Got {input._a.shape[d]} and {other._a.shape[d]}"
+            f"linalg.cross: inputs dimension {dim} must have length 3. Got {input._a.shape[d]} "
+            f"and {other._a.shape[d]}"
         )
     return cross_op(*[x if x._a.shape == shape else x.expand(*shape) for x in (input, other)], d)
 
@@ -1160,8 +1368,11 @@ def tensorinv(A, ind=2, *, out=None):
     left, right = A._a.shape[:ind], A._a.shape[ind:]
     n, m = math.prod(left), math.prod(right)
     if n != m:
-        raise RuntimeError("Expected self to satisfy the requirement prod(self.shape[ind:]) == prod(self.shape[:ind]), but got "
-                           f"{m} != {n}")  # fmt: skip
+        raise RuntimeError(
+            "Expected self to satisfy the requirement prod(self.shape[ind:]) == "
+            "prod(self.shape[:ind]), but got "
+            f"{m} != {n}"
+        )
     return inv(A.reshape(n, m)).reshape(*right, *left)
 
 
@@ -1237,10 +1448,18 @@ def _cdist_back(F, g, x1, x2, result, p):
     return F.sum_dims(_norm_grad(F, g, wide, result, shape, p, (axis,), False), (axis - 1,), False)
 
 
-cdist_op = declare("cdist_op", _cdist_forward, "x1 x2", "p", node="CdistBackward0", formula="g · (x1 − x2) / result, summed over pairs",
-                   x1=lambda F, g, x1, x2, result, p: _cdist_back(F, g, x1, x2, result, p),
-                   x2=lambda F, g, x1, x2, result, p: _cdist_back(
-                       F, F.transpose(g, -2, -1), x2, x1, F.transpose(result, -2, -1), p))  # fmt: skip
+cdist_op = declare(
+    "cdist_op",
+    _cdist_forward,
+    "x1 x2",
+    "p",
+    node="CdistBackward0",
+    formula="g · (x1 − x2) / result, summed over pairs",
+    x1=lambda F, g, x1, x2, result, p: _cdist_back(F, g, x1, x2, result, p),
+    x2=lambda F, g, x1, x2, result, p: _cdist_back(
+        F, F.transpose(g, -2, -1), x2, x1, F.transpose(result, -2, -1), p
+    ),
+)
 
 
 def cdist(x1, x2, p=2.0, compute_mode="use_mm_for_euclid_dist_if_necessary"):
@@ -1251,7 +1470,8 @@ def cdist(x1, x2, p=2.0, compute_mode="use_mm_for_euclid_dist_if_necessary"):
         )
     if x1._a.shape[-1] != x2._a.shape[-1]:
         raise RuntimeError(
-            f"X1 and X2 must have the same number of columns. X1: {x1._a.shape[-1]} X2: {x2._a.shape[-1]}"
+            f"X1 and X2 must have the same number of columns. X1: {x1._a.shape[-1]} X2: "
+            f"{x2._a.shape[-1]}"
         )
     batch = xp.broadcast_shapes(x1._a.shape[:-2], x2._a.shape[:-2])
     x1, x2 = (

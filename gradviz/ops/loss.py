@@ -37,17 +37,34 @@ def _mse_self(F, g, self, target, self_shape, reduction):
     return _spread(F, g, self_shape, reduction) * ((self - target) * 2)
 
 
-mse_op = declare("mse_loss", lambda a, b, r: _reduce((a - b) * (a - b), r), "self target", "reduction",
-                 formula="2 (self − target) · g / n", self=_mse_self,
-                 target=lambda F, g, self, target, self_shape, reduction: -_mse_self(F, g, self, target, self_shape, reduction))  # fmt: skip
+mse_op = declare(
+    "mse_loss",
+    lambda a, b, r: _reduce((a - b) * (a - b), r),
+    "self target",
+    "reduction",
+    formula="2 (self − target) · g / n",
+    self=_mse_self,
+    target=lambda F, g, self, target, self_shape, reduction: (
+        -_mse_self(F, g, self, target, self_shape, reduction)
+    ),
+)
 
 
 def _l1_self(F, g, self, target, self_shape, reduction):
     return _spread(F, g, self_shape, reduction) * F.sgn(self - target)
 
 
-l1_op = declare("l1_loss", lambda a, b, r: _reduce(xp.abs(a - b), r), "self target", "reduction", formula="sgn(self − target) · g / n",
-                self=_l1_self, target=lambda F, g, self, target, self_shape, reduction: -_l1_self(F, g, self, target, self_shape, reduction))  # fmt: skip
+l1_op = declare(
+    "l1_loss",
+    lambda a, b, r: _reduce(xp.abs(a - b), r),
+    "self target",
+    "reduction",
+    formula="sgn(self − target) · g / n",
+    self=_l1_self,
+    target=lambda F, g, self, target, self_shape, reduction: (
+        -_l1_self(F, g, self, target, self_shape, reduction)
+    ),
+)
 
 
 def _smooth_forward(a, b, reduction, beta):
@@ -66,9 +83,17 @@ def _smooth_self(F, g, self, target, self_shape, reduction, beta):
     return _spread(F, g, self_shape, reduction) * F.where(F.abs(d) < beta, inner, F.sgn(d))
 
 
-smooth_l1_op = declare("smooth_l1_loss", _smooth_forward, "self target", "reduction beta", formula="(self − target)/β inside β, its sign outside",
-                       self=_smooth_self, target=lambda F, g, self, target, self_shape, reduction, beta: -_smooth_self(
-                           F, g, self, target, self_shape, reduction, beta))  # fmt: skip
+smooth_l1_op = declare(
+    "smooth_l1_loss",
+    _smooth_forward,
+    "self target",
+    "reduction beta",
+    formula="(self − target)/β inside β, its sign outside",
+    self=_smooth_self,
+    target=lambda F, g, self, target, self_shape, reduction, beta: (
+        -_smooth_self(F, g, self, target, self_shape, reduction, beta)
+    ),
+)
 
 
 def _huber_forward(a, b, reduction, delta):
@@ -84,9 +109,17 @@ def _huber_self(F, g, self, target, self_shape, reduction, delta):
     return _spread(F, g, self_shape, reduction) * F.where(F.abs(d) <= delta, d, F.sgn(d) * delta)
 
 
-huber_op = declare("huber_loss", _huber_forward, "self target", "reduction delta", formula="self − target inside δ, ±δ outside",
-                   self=_huber_self, target=lambda F, g, self, target, self_shape, reduction, delta: -_huber_self(
-                       F, g, self, target, self_shape, reduction, delta))  # fmt: skip
+huber_op = declare(
+    "huber_loss",
+    _huber_forward,
+    "self target",
+    "reduction delta",
+    formula="self − target inside δ, ±δ outside",
+    self=_huber_self,
+    target=lambda F, g, self, target, self_shape, reduction, delta: (
+        -_huber_self(F, g, self, target, self_shape, reduction, delta)
+    ),
+)
 
 
 # ---------------------------------------------------------------- negative log likelihood
@@ -145,16 +178,36 @@ def _nll_back_back(F, g, target, weight, reduction, ignore_index):
     return picked if reduction == NONE else F.sum(picked)
 
 
-nll_op = declare("nll_loss", _nll_forward, "self", "target weight reduction ignore_index", node="NllLossBackward0",
-                 formula="−g · weight at the target class",
-                 self=lambda F, g, self_shape, target, weight, reduction, ignore_index: F.nll_back(
-                     g, self_shape, target, weight, reduction, ignore_index))  # fmt: skip
-nll2d_op = declare("nll_loss2d", _nll_forward, "self", "target weight reduction ignore_index", node="NllLoss2DBackward0",
-                   formula="−g · weight at the target class",
-                   self=lambda F, g, self_shape, target, weight, reduction, ignore_index: F.nll_back(
-                       g, self_shape, target, weight, reduction, ignore_index))  # fmt: skip
-declare("nll_back", _nll_back_forward, "self", "shape target weight reduction ignore_index", node="NllLossBackwardBackward0",
-        self=_nll_back_back)  # fmt: skip
+nll_op = declare(
+    "nll_loss",
+    _nll_forward,
+    "self",
+    "target weight reduction ignore_index",
+    node="NllLossBackward0",
+    formula="−g · weight at the target class",
+    self=lambda F, g, self_shape, target, weight, reduction, ignore_index: F.nll_back(
+        g, self_shape, target, weight, reduction, ignore_index
+    ),
+)
+nll2d_op = declare(
+    "nll_loss2d",
+    _nll_forward,
+    "self",
+    "target weight reduction ignore_index",
+    node="NllLoss2DBackward0",
+    formula="−g · weight at the target class",
+    self=lambda F, g, self_shape, target, weight, reduction, ignore_index: F.nll_back(
+        g, self_shape, target, weight, reduction, ignore_index
+    ),
+)
+declare(
+    "nll_back",
+    _nll_back_forward,
+    "self",
+    "shape target weight reduction ignore_index",
+    node="NllLossBackwardBackward0",
+    self=_nll_back_back,
+)
 
 
 # ---------------------------------------------------------------- binary cross entropy
@@ -173,8 +226,15 @@ def _bce_self(F, g, self, target, weight, self_shape, reduction):
     return out if weight is None else out * weight
 
 
-bce_op = declare("binary_cross_entropy", _bce_forward, "self target weight", "reduction", node="BinaryCrossEntropyBackward0",
-                 formula="(self − target) / (self (1 − self)) · g / n", self=_bce_self)  # fmt: skip
+bce_op = declare(
+    "binary_cross_entropy",
+    _bce_forward,
+    "self target weight",
+    "reduction",
+    node="BinaryCrossEntropyBackward0",
+    formula="(self − target) / (self (1 − self)) · g / n",
+    self=_bce_self,
+)
 
 
 def _bce_logits_forward(x, target, weight, pos_weight, reduction):
@@ -196,9 +256,16 @@ def _bce_logits_self(F, g, self, target, weight, pos_weight, self_shape, reducti
     return out if weight is None else out * weight
 
 
-bce_logits_op = declare("binary_cross_entropy_with_logits", _bce_logits_forward, "self target weight pos_weight", "reduction",
-                        node="BinaryCrossEntropyWithLogitsBackward0", formula="(σ(self) − target) · g / n", self=_bce_logits_self,
-                        target=lambda F, g, self, self_shape, reduction: _spread(F, g, self_shape, reduction) * -self)  # fmt: skip
+bce_logits_op = declare(
+    "binary_cross_entropy_with_logits",
+    _bce_logits_forward,
+    "self target weight pos_weight",
+    "reduction",
+    node="BinaryCrossEntropyWithLogitsBackward0",
+    formula="(σ(self) − target) · g / n",
+    self=_bce_logits_self,
+    target=lambda F, g, self, self_shape, reduction: _spread(F, g, self_shape, reduction) * -self,
+)
 
 
 def _kl_forward(x, target, reduction, log_target):

@@ -17,19 +17,58 @@ def _swap(F, x):
     return F.conj(F.transpose(x, -2, -1))
 
 
-mm_op = declare("mm", lambda a, b: a.dot(b), "self mat2", node="MmBackward0", formula="∂self: g · mat2ᵀ    ∂mat2: selfᵀ · g",
-                self=lambda F, g, mat2: F.mm(g, F.conj(F.t(mat2))), mat2=lambda F, g, self: F.mm(F.conj(F.t(self)), g))  # fmt: skip
-mv_op = declare("mv", lambda a, b: a.dot(b), "self vec", node="MvBackward0", formula="∂self: g ⊗ vec    ∂vec: selfᵀ · g",
-                self=lambda F, g, vec: F.ger(g, F.conj(vec)), vec=lambda F, g, self: F.mv(F.conj(F.t(self)), g))  # fmt: skip
-dot_op = declare("dot", lambda a, b: a.dot(b), "self tensor", node="DotBackward0", formula="∂self: g · tensor    ∂tensor: g · self",
-                 self=lambda F, g, tensor: g * F.conj(tensor), tensor=lambda F, g, self: g * F.conj(self))  # fmt: skip
-vdot_op = declare("vdot", lambda a, b: xp.vdot(a, b), "self other", node="VdotBackward0",
-                  self=lambda F, g, other: F.conj(g) * other, other=lambda F, g, self: g * self)  # fmt: skip
-ger_op = declare("ger", lambda a, b: a[:, None] * b[None, :], "self vec2", node="MulBackward0",
-                 self=lambda F, g, vec2: F.mv(g, F.conj(vec2)), vec2=lambda F, g, self: F.mv(F.t(g), F.conj(self)))  # fmt: skip
-bmm_op = declare("bmm", lambda a, b: xp.matmul(a, b), "self mat2", node="BmmBackward0",
-                 formula="∂self: g · mat2ᵀ    ∂mat2: selfᵀ · g, batch by batch",
-                 self=lambda F, g, mat2: F.bmm(g, _swap(F, mat2)), mat2=lambda F, g, self: F.bmm(_swap(F, self), g))  # fmt: skip
+mm_op = declare(
+    "mm",
+    lambda a, b: a.dot(b),
+    "self mat2",
+    node="MmBackward0",
+    formula="∂self: g · mat2ᵀ    ∂mat2: selfᵀ · g",
+    self=lambda F, g, mat2: F.mm(g, F.conj(F.t(mat2))),
+    mat2=lambda F, g, self: F.mm(F.conj(F.t(self)), g),
+)
+mv_op = declare(
+    "mv",
+    lambda a, b: a.dot(b),
+    "self vec",
+    node="MvBackward0",
+    formula="∂self: g ⊗ vec    ∂vec: selfᵀ · g",
+    self=lambda F, g, vec: F.ger(g, F.conj(vec)),
+    vec=lambda F, g, self: F.mv(F.conj(F.t(self)), g),
+)
+dot_op = declare(
+    "dot",
+    lambda a, b: a.dot(b),
+    "self tensor",
+    node="DotBackward0",
+    formula="∂self: g · tensor    ∂tensor: g · self",
+    self=lambda F, g, tensor: g * F.conj(tensor),
+    tensor=lambda F, g, self: g * F.conj(self),
+)
+vdot_op = declare(
+    "vdot",
+    lambda a, b: xp.vdot(a, b),
+    "self other",
+    node="VdotBackward0",
+    self=lambda F, g, other: F.conj(g) * other,
+    other=lambda F, g, self: g * self,
+)
+ger_op = declare(
+    "ger",
+    lambda a, b: a[:, None] * b[None, :],
+    "self vec2",
+    node="MulBackward0",
+    self=lambda F, g, vec2: F.mv(g, F.conj(vec2)),
+    vec2=lambda F, g, self: F.mv(F.t(g), F.conj(self)),
+)
+bmm_op = declare(
+    "bmm",
+    lambda a, b: xp.matmul(a, b),
+    "self mat2",
+    node="BmmBackward0",
+    formula="∂self: g · mat2ᵀ    ∂mat2: selfᵀ · g, batch by batch",
+    self=lambda F, g, mat2: F.bmm(g, _swap(F, mat2)),
+    mat2=lambda F, g, self: F.bmm(_swap(F, self), g),
+)
 
 
 def _addmm(bias, a, b, beta, alpha):
@@ -44,23 +83,48 @@ def _times(x, k):
     return x if k == 1 else x * k
 
 
-addmm_op = declare("addmm", _addmm, "self mat1 mat2", "beta alpha", formula="∂self: g    ∂mat1: g · mat2ᵀ    ∂mat2: mat1ᵀ · g",
-                   self=lambda F, g, beta: _times(g, beta),
-                   mat1=lambda F, g, mat2, alpha: _times(F.mm(g, F.conj(F.t(mat2))), alpha),
-                   mat2=lambda F, g, mat1, alpha: _times(F.mm(F.conj(F.t(mat1)), g), alpha))  # fmt: skip
-# In ``linear`` mat2 is a weight seen transposed: its gradient is computed so that the weight's own comes out row by row.
-linear_op = declare("linear_addmm", _addmm, "self mat1 mat2", "beta alpha", node="AddmmBackward0",
-                    formula="∂self: g    ∂mat1: g · mat2ᵀ    ∂mat2: mat1ᵀ · g",
-                    also={"alpha": lambda node: 1, "beta": lambda node: 1},
-                    self=lambda F, g: g, mat1=lambda F, g, mat2: F.mm(g, F.conj(F.t(mat2))),
-                    mat2=lambda F, g, mat1: F.t(F.mm(F.t(g), F.conj(mat1))))  # fmt: skip
-linear_mm_op = declare("linear_mm", lambda a, b: a.dot(b), "self mat2", node="MmBackward0",
-                       formula="∂self: g · mat2ᵀ    ∂mat2: selfᵀ · g", self=lambda F, g, mat2: F.mm(g, F.conj(F.t(mat2))),
-                       mat2=lambda F, g, self: F.t(F.mm(F.t(g), F.conj(self))))  # fmt: skip
-baddbmm_op = declare("baddbmm", lambda c, a, b, beta, alpha: _times(c, beta) + _times(xp.matmul(a, b), alpha), "self batch1 batch2",
-                     "beta alpha", self=lambda F, g, beta: _times(g, beta),
-                     batch1=lambda F, g, batch2, alpha: _times(F.bmm(g, _swap(F, batch2)), alpha),
-                     batch2=lambda F, g, batch1, alpha: _times(F.bmm(_swap(F, batch1), g), alpha))  # fmt: skip
+addmm_op = declare(
+    "addmm",
+    _addmm,
+    "self mat1 mat2",
+    "beta alpha",
+    formula="∂self: g    ∂mat1: g · mat2ᵀ    ∂mat2: mat1ᵀ · g",
+    self=lambda F, g, beta: _times(g, beta),
+    mat1=lambda F, g, mat2, alpha: _times(F.mm(g, F.conj(F.t(mat2))), alpha),
+    mat2=lambda F, g, mat1, alpha: _times(F.mm(F.conj(F.t(mat1)), g), alpha),
+)
+# In ``linear`` mat2 is a weight seen transposed: its gradient is computed so that the weight's own
+# comes out row by row.
+linear_op = declare(
+    "linear_addmm",
+    _addmm,
+    "self mat1 mat2",
+    "beta alpha",
+    node="AddmmBackward0",
+    formula="∂self: g    ∂mat1: g · mat2ᵀ    ∂mat2: mat1ᵀ · g",
+    also={"alpha": lambda node: 1, "beta": lambda node: 1},
+    self=lambda F, g: g,
+    mat1=lambda F, g, mat2: F.mm(g, F.conj(F.t(mat2))),
+    mat2=lambda F, g, mat1: F.t(F.mm(F.t(g), F.conj(mat1))),
+)
+linear_mm_op = declare(
+    "linear_mm",
+    lambda a, b: a.dot(b),
+    "self mat2",
+    node="MmBackward0",
+    formula="∂self: g · mat2ᵀ    ∂mat2: selfᵀ · g",
+    self=lambda F, g, mat2: F.mm(g, F.conj(F.t(mat2))),
+    mat2=lambda F, g, self: F.t(F.mm(F.t(g), F.conj(self))),
+)
+baddbmm_op = declare(
+    "baddbmm",
+    lambda c, a, b, beta, alpha: _times(c, beta) + _times(xp.matmul(a, b), alpha),
+    "self batch1 batch2",
+    "beta alpha",
+    self=lambda F, g, beta: _times(g, beta),
+    batch1=lambda F, g, batch2, alpha: _times(F.bmm(g, _swap(F, batch2)), alpha),
+    batch2=lambda F, g, batch1, alpha: _times(F.bmm(_swap(F, batch1), g), alpha),
+)
 RAW.t, RAW.transpose = (lambda x: x.T), (lambda x, a, b: x.swapaxes(a, b))
 
 
@@ -72,13 +136,23 @@ def _check(name, a, b):
         raise RuntimeError(
             f"expected m1 and m2 to have the same dtype, but got: {_c(a)} != {_c(b)}"
             if name != "dot"
-            else f"dot : expected both vectors to have same dtype, but found {dtypes.scalar_name(a.dtype)} and "
+            else "dot : expected both vectors to have same dtype, but found "
+            f"{dtypes.scalar_name(a.dtype)} and "
             f"{dtypes.scalar_name(b.dtype)}"
         )
 
 
-_C = {"float32": "float", "float64": "double", "int64": "long long", "int32": "int", "float16": "c10::Half", "bool": "bool",
-      "bfloat16": "c10::BFloat16", "complex64": "c10::complex<float>", "complex128": "c10::complex<double>"}  # fmt: skip
+_C = {
+    "float32": "float",
+    "float64": "double",
+    "int64": "long long",
+    "int32": "int",
+    "float16": "c10::Half",
+    "bool": "bool",
+    "bfloat16": "c10::BFloat16",
+    "complex64": "c10::complex<float>",
+    "complex128": "c10::complex<double>",
+}
 
 
 def _c(x):
@@ -99,7 +173,8 @@ def mm(input, mat2, *, out=None):
     _check("mm", input, mat2)
     if input._a.shape[1] != mat2._a.shape[0]:
         raise RuntimeError(
-            f"mat1 and mat2 shapes cannot be multiplied ({_x(input._a.shape)} and {_x(mat2._a.shape)})"
+            f"mat1 and mat2 shapes cannot be multiplied ({_x(input._a.shape)} and "
+            f"{_x(mat2._a.shape)})"
         )
     return mm_op(input, mat2)
 
@@ -111,7 +186,8 @@ def mv(input, vec):
     _check("mv", input, vec)
     if input._a.shape[1] != vec._a.shape[0]:
         raise RuntimeError(
-            f"size mismatch, got input ({input._a.shape[0]}), mat ({_x(input._a.shape)}), vec ({vec._a.shape[0]})"
+            f"size mismatch, got input ({input._a.shape[0]}), mat ({_x(input._a.shape)}), vec "
+            f"({vec._a.shape[0]})"
         )
     return mv_op(input, vec)
 
@@ -125,10 +201,11 @@ def dot(input, tensor):
     _check("dot", input, tensor)
     if input._a.shape != tensor._a.shape:
         raise RuntimeError(
-            "inconsistent tensor size, expected tensor [{}] and src [{}] to have the same number of elements, but got {} and {} "
-            "elements respectively".format(
-                input._a.shape[0], tensor._a.shape[0], input._a.shape[0], tensor._a.shape[0]
-            )
+            f"inconsistent tensor size, expected tensor [{input._a.shape[0]}] and src "
+            f"[{tensor._a.shape[0]}] to have the same number of elements, but got "
+            f"{input._a.shape[0]} and {tensor._a.shape[0]} elements respectively"
+            f"of elements, but got {input._a.shape[0]} and {tensor._a.shape[0]} "
+            "elements respectively"
         )
     return dot_op(input, tensor)
 
@@ -143,7 +220,8 @@ def bmm(input, mat2):
     b, n, m = input._a.shape
     if mat2._a.shape[0] != b or mat2._a.shape[1] != m:
         raise RuntimeError(
-            f"Expected size for first two dimensions of batch2 tensor to be: [{b}, {m}] but got: [{mat2._a.shape[0]}, "
+            f"Expected size for first two dimensions of batch2 tensor to be: [{b}, {m}] but got: "
+            f"[{mat2._a.shape[0]}, "
             f"{mat2._a.shape[1]}]."
         )
     return bmm_op(input, mat2)
@@ -177,12 +255,21 @@ def matmul(input, other, *, out=None):
     return _batched(input, other)
 
 
-drop_first = declare("drop_first", lambda x: x.reshape(x.shape[1:]), "self", node="SqueezeBackward4", formula="g in the shape of self",
-                     also={"dim": lambda node: 0}, self=lambda F, g, self_shape: F.reshape(g, self_shape))  # fmt: skip
+drop_first = declare(
+    "drop_first",
+    lambda x: x.reshape(x.shape[1:]),
+    "self",
+    node="SqueezeBackward4",
+    formula="g in the shape of self",
+    also={"dim": lambda node: 0},
+    self=lambda F, g, self_shape: F.reshape(g, self_shape),
+)
 
 
 def _batched(input, other):
-    """At least one operand has batch dimensions: fold what is shared into the rows, or broadcast and use bmm."""
+    """At least one operand has batch dimensions: fold what is shared into the rows, or broadcast
+    and use bmm.
+    """
     _check("matmul", input, other)
     a, b = input._a.ndim, other._a.ndim
     if a >= 3 and b <= 2:
@@ -200,7 +287,8 @@ def _batched(input, other):
     n, m, p = input._a.shape[-2], input._a.shape[-1], other._a.shape[-1]
     if other._a.shape[-2] != m:
         raise RuntimeError(
-            f"Expected size for first two dimensions of batch2 tensor to be: [{_count(batch)}, {m}] but got: [{_count(batch)}, "
+            f"Expected size for first two dimensions of batch2 tensor to be: [{_count(batch)}, "
+            f"{m}] but got: [{_count(batch)}, "
             f"{other._a.shape[-2]}]."
         )
     out = bmm_op(_stacked(expand(input, (*batch, n, m))), _stacked(expand(other, (*batch, m, p))))
@@ -230,7 +318,8 @@ def addmm(input, mat1, mat2, *, beta=1, alpha=1):
         )
     if mat1._a.shape[1] != mat2._a.shape[0]:
         raise RuntimeError(
-            f"mat1 and mat2 shapes cannot be multiplied ({_x(mat1._a.shape)} and {_x(mat2._a.shape)})"
+            f"mat1 and mat2 shapes cannot be multiplied ({_x(mat1._a.shape)} and "
+            f"{_x(mat2._a.shape)})"
         )
     return addmm_op(input, mat1, mat2, beta, alpha)
 
@@ -250,7 +339,8 @@ def outer(input, vec2, *, out=None):
     for position, x in enumerate((input, vec2), 1):
         if x._a.ndim != 1:
             raise RuntimeError(
-                f"outer: Expected 1-D argument {'self' if position == 1 else 'vec2'}, but got {x._a.ndim}-D"
+                f"outer: Expected 1-D argument {'self' if position == 1 else 'vec2'}, but got "
+                f"{x._a.ndim}-D"
             )
     return TENSOR.mul(view_op(input, (input._a.shape[0], 1)), vec2)
 
@@ -260,8 +350,11 @@ def inner(input, other, *, out=None):
     if input._a.ndim == 0 or other._a.ndim == 0:
         return TENSOR.mul(input, other)
     if input._a.shape[-1] != other._a.shape[-1]:
-        raise RuntimeError(f"inner() the last dimension must match on both input tensors but got shapes {list(input._a.shape)} and "
-                           f"{list(other._a.shape)}")  # fmt: skip
+        raise RuntimeError(
+            "inner() the last dimension must match on both input tensors but got shapes "
+            f"{list(input._a.shape)} and "
+            f"{list(other._a.shape)}"
+        )
     return tensordot(input, other, [[-1], [-1]])
 
 
@@ -283,14 +376,26 @@ def _added(name, op_function, product):
     only_method(inplace)
 
 
-addmv_op = declare("addmv_op", lambda c, mat, vec, beta, alpha: _times(c, beta) + _times(mat.dot(vec), alpha), "self mat vec", "beta alpha",
-                   node="AddmvBackward0", self=lambda F, g, beta: _times(g, beta),
-                   mat=lambda F, g, vec, alpha: _times(F.ger(g, F.conj(vec)), alpha),
-                   vec=lambda F, g, mat, alpha: _times(F.mv(F.conj(F.t(mat)), g), alpha))  # fmt: skip
-addr_op = declare("addr_op", lambda c, a, b, beta, alpha: _times(c, beta) + _times(a[:, None] * b[None, :], alpha), "self vec1 vec2",
-                  "beta alpha", node="AddrBackward0", self=lambda F, g, beta: _times(g, beta),
-                  vec1=lambda F, g, vec2, alpha: _times(F.mv(g, F.conj(vec2)), alpha),
-                  vec2=lambda F, g, vec1, alpha: _times(F.mv(F.t(g), F.conj(vec1)), alpha))  # fmt: skip
+addmv_op = declare(
+    "addmv_op",
+    lambda c, mat, vec, beta, alpha: _times(c, beta) + _times(mat.dot(vec), alpha),
+    "self mat vec",
+    "beta alpha",
+    node="AddmvBackward0",
+    self=lambda F, g, beta: _times(g, beta),
+    mat=lambda F, g, vec, alpha: _times(F.ger(g, F.conj(vec)), alpha),
+    vec=lambda F, g, mat, alpha: _times(F.mv(F.conj(F.t(mat)), g), alpha),
+)
+addr_op = declare(
+    "addr_op",
+    lambda c, a, b, beta, alpha: _times(c, beta) + _times(a[:, None] * b[None, :], alpha),
+    "self vec1 vec2",
+    "beta alpha",
+    node="AddrBackward0",
+    self=lambda F, g, beta: _times(g, beta),
+    vec1=lambda F, g, vec2, alpha: _times(F.mv(g, F.conj(vec2)), alpha),
+    vec2=lambda F, g, vec1, alpha: _times(F.mv(F.t(g), F.conj(vec1)), alpha),
+)
 
 
 def _each(F, g, shape):
@@ -300,12 +405,27 @@ def _each(F, g, shape):
     )
 
 
-_SIZES = {"batch1_sym_argsize_0": lambda node: node.at[-1][0], "batch1_sym_argsize_1": lambda node: node.at[-1][1],
-          "batch2_sym_argsize_2": lambda node: node.shape[-1]}  # fmt: skip
-addbmm_op = declare("addbmm_op", lambda c, a, b, beta, alpha: _times(c, beta) + _times(xp.matmul(a, b).sum(0), alpha), "self batch1 batch2",
-                    "beta alpha", node="AddbmmBackward0", also=_SIZES, hidden=("batch1_sym_sizes",), self=lambda F, g, beta: _times(g, beta),
-                    batch1=lambda F, g, batch2, batch1_shape, alpha: _times(F.bmm(_each(F, g, batch1_shape), _swap(F, batch2)), alpha),
-                    batch2=lambda F, g, batch1, batch1_shape, alpha: _times(F.bmm(_swap(F, batch1), _each(F, g, batch1_shape)), alpha))  # fmt: skip
+_SIZES = {
+    "batch1_sym_argsize_0": lambda node: node.at[-1][0],
+    "batch1_sym_argsize_1": lambda node: node.at[-1][1],
+    "batch2_sym_argsize_2": lambda node: node.shape[-1],
+}
+addbmm_op = declare(
+    "addbmm_op",
+    lambda c, a, b, beta, alpha: _times(c, beta) + _times(xp.matmul(a, b).sum(0), alpha),
+    "self batch1 batch2",
+    "beta alpha",
+    node="AddbmmBackward0",
+    also=_SIZES,
+    hidden=("batch1_sym_sizes",),
+    self=lambda F, g, beta: _times(g, beta),
+    batch1=lambda F, g, batch2, batch1_shape, alpha: _times(
+        F.bmm(_each(F, g, batch1_shape), _swap(F, batch2)), alpha
+    ),
+    batch2=lambda F, g, batch1, batch1_shape, alpha: _times(
+        F.bmm(_swap(F, batch1), _each(F, g, batch1_shape)), alpha
+    ),
+)
 method(outer)
 method(outer, "ger")
 method(inner)
@@ -327,7 +447,8 @@ def linear(input, weight, bias=None):
     if input._a.shape[-1:] != weight._a.shape[1:2] and weight._a.ndim == 2:
         rows = _count(input._a.shape[:-1])
         raise RuntimeError(
-            f"mat1 and mat2 shapes cannot be multiplied ({rows}x{input._a.shape[-1] if input._a.ndim else 1} and "
+            "mat1 and mat2 shapes cannot be multiplied "
+            f"({rows}x{input._a.shape[-1] if input._a.ndim else 1} and "
             f"{weight._a.shape[1]}x{weight._a.shape[0]})"
         )
     if weight._a.ndim == 1:
@@ -363,7 +484,12 @@ def einsum(equation, *operands):
     if len(operands) == 1 and isinstance(operands[0], (list, tuple)):
         operands = tuple(operands[0])
     if not operands:
-        raise ValueError("einsum(): must provide at least one operand" if isinstance(equation, str) else "einsum(): must specify the equation string and at least one operand, or at least one operand and its subscripts list")  # fmt: skip
+        raise ValueError(
+            "einsum(): must provide at least one operand"
+            if isinstance(equation, str)
+            else "einsum(): must specify the equation string and at least one operand, or at "
+            "least one operand and its subscripts list"
+        )
     terms, result = _parse(equation.replace(" ", ""), operands)
     letters = result + sorted({c for t in terms for c in t} - set(result))
     aligned = [_aligned(x, t, letters) for x, t in zip(operands, terms, strict=True)]
@@ -386,7 +512,9 @@ def reshape_away(x, ndim):
 
 
 def _aligned(x, term, letters):
-    """``x`` with one dimension a letter of the whole equation, in that order; absent letters have size 1."""
+    """``x`` with one dimension a letter of the whole equation, in that order; absent letters have
+    size 1.
+    """
     x, names = _diagonals(x, term)
     for _ in range(len(letters) - len(names)):
         x = unsqueeze(x, x._a.ndim)
@@ -401,8 +529,11 @@ def _check_sizes(tensors, letters):
         wide = {n for n in sizes if n != 1}
         if len(wide) > 1:
             k = next(i for i, n in enumerate(sizes) if n != 1 and n != sizes[0])
-            raise RuntimeError(f"einsum(): subscript {c} has size {sizes[k]} for operand {k} which does not broadcast with previously seen "
-                               f"size {next(n for n in sizes if n != 1)}")  # fmt: skip
+            raise RuntimeError(
+                f"einsum(): subscript {c} has size {sizes[k]} for operand {k} which does not "
+                "broadcast with previously seen "
+                f"size {next(n for n in sizes if n != 1)}"
+            )
 
 
 def _sum_finished(x, dims):
@@ -414,7 +545,9 @@ def _sum_finished(x, dims):
 
 
 def _pair(a, b, finished):
-    """The product of two aligned operands, summed over the ``finished`` dimensions (kept as size 1)."""
+    """The product of two aligned operands, summed over the ``finished`` dimensions (kept as size
+    1).
+    """
     a = _sum_finished(a, [d for d in finished if b._a.shape[d] == 1])
     b = _sum_finished(b, [d for d in finished if a._a.shape[d] == 1])
     inner = [d for d in finished if a._a.shape[d] != 1 and b._a.shape[d] != 1]
@@ -471,7 +604,8 @@ def _parse(equation, operands):
     for k, (x, t) in enumerate(zip(operands, terms, strict=True)):
         if x._a.ndim != len(t):
             raise RuntimeError(
-                f"einsum(): the number of subscripts in the equation ({len(t)}) does not match the number of dimensions "
+                f"einsum(): the number of subscripts in the equation ({len(t)}) does not match "
+                "the number of dimensions "
                 f"({x._a.ndim}) for operand {k} and no ellipsis was given"
             )
     everything = "".join(terms)

@@ -1,4 +1,6 @@
-"""Random tensors from PyTorch's own stream: mt19937, its uniform and normal transforms, on the CPU."""
+"""Random tensors from PyTorch's own stream: mt19937, its uniform and normal transforms, on the
+CPU.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,9 @@ from .shape import sizes
 
 
 class Generator:
-    """A stream of random numbers; ``manual_seed`` starts it anew, ``get_state``/``set_state`` move it."""
+    """A stream of random numbers; ``manual_seed`` starts it anew, ``get_state``/``set_state`` move
+    it.
+    """
 
     def __init__(self, device="cpu"):
         self.device = device
@@ -78,7 +82,9 @@ class Generator:
         return self._stream.random_raw(n).astype(xp.uint64) if n else xp.zeros(0, xp.uint64)
 
     def doubles(self, n):
-        """``n`` uniform doubles of 53 bits: PyTorch takes two words each, the first as the high one."""
+        """``n`` uniform doubles of 53 bits: PyTorch takes two words each, the first as the high
+        one.
+        """
         words = self.words(2 * n)
         return (
             ((words[0::2] << xp.uint64(32)) | words[1::2]) & xp.uint64((1 << 53) - 1)
@@ -277,8 +283,14 @@ def _like(function):
 
 def normal(mean, std=1.0, size=None, *, generator=None, dtype=None, out=None):
     """Normal numbers with the given means and standard deviations."""
-    shape = sizes((size,)) if size is not None else xp.broadcast_shapes(
-        mean._a.shape if isinstance(mean, Tensor) else (), std._a.shape if isinstance(std, Tensor) else ())  # fmt: skip
+    shape = (
+        sizes((size,))
+        if size is not None
+        else xp.broadcast_shapes(
+            mean._a.shape if isinstance(mean, Tensor) else (),
+            std._a.shape if isinstance(std, Tensor) else (),
+        )
+    )
     base = normal_array(math.prod(shape), _float(dtype), generator).reshape(shape)
     plain = [x._a if isinstance(x, Tensor) else x for x in (mean, std)]
     return wrap((base * plain[1] + plain[0]).astype(base.dtype))
@@ -293,8 +305,12 @@ for _f in (rand, randn, randint, randperm, normal):
     public(_f.__name__, _f)
 public("rand_like", _like(rand))
 public("randn_like", _like(randn))
-public("randint_like", lambda input, low, high=None, *, dtype=None, **kw: randint(
-    *((0, low) if high is None else (low, high)), input._a.shape, dtype=dtype or input.dtype))  # fmt: skip
+public(
+    "randint_like",
+    lambda input, low, high=None, *, dtype=None, **kw: randint(
+        *((0, low) if high is None else (low, high)), input._a.shape, dtype=dtype or input.dtype
+    ),
+)
 method(bernoulli)
 public("manual_seed", manual_seed)
 public("seed", lambda: default_generator.seed())
@@ -363,7 +379,7 @@ def _span(np_dtype):
         return 2 ** (xp.finfo(np_dtype).nmant + 1) + 1
     return (
         2
-        if np_dtype == bool
+        if np_dtype.kind == "b"
         else 2**8 + 1
         if np_dtype.kind == "V"
         else int(xp.iinfo(np_dtype).max) + 1

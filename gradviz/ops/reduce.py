@@ -71,17 +71,44 @@ def _sum_dims(x, dims, keepdim):
     return add_reduce(x, dims, _summing(x.dtype), None, keepdim)
 
 
-sum_all = declare("sum", _sum_all, "self", "", node="SumBackward0", formula="g everywhere",
-                  self=lambda F, g, self_shape: F.expand_to(g, self_shape))  # fmt: skip
-sum_cast = declare("sum_cast", lambda x, dtype: _sum_all(_cast(x, dtype)), "self", "dtype", node="SumBackward0", formula="g everywhere",
-                   self=lambda F, g, self_shape: F.expand_to(g, self_shape))  # fmt: skip
-sum_dims = declare("sum_dims", _sum_dims, "self", "dim keepdim", node="SumBackward1", formula="g along the summed dimensions",
-                   self=lambda F, g, self_shape, dim, keepdim: restore(F, g, self_shape, dim, keepdim))  # fmt: skip
+sum_all = declare(
+    "sum",
+    _sum_all,
+    "self",
+    "",
+    node="SumBackward0",
+    formula="g everywhere",
+    self=lambda F, g, self_shape: F.expand_to(g, self_shape),
+)
+sum_cast = declare(
+    "sum_cast",
+    lambda x, dtype: _sum_all(_cast(x, dtype)),
+    "self",
+    "dtype",
+    node="SumBackward0",
+    formula="g everywhere",
+    self=lambda F, g, self_shape: F.expand_to(g, self_shape),
+)
+sum_dims = declare(
+    "sum_dims",
+    _sum_dims,
+    "self",
+    "dim keepdim",
+    node="SumBackward1",
+    formula="g along the summed dimensions",
+    self=lambda F, g, self_shape, dim, keepdim: restore(F, g, self_shape, dim, keepdim),
+)
 _NUMEL = {"self_sym_numel": lambda node: math.prod(node.at[-1])}
-mean_all = declare("mean", lambda x: _sum_all(x) / x.dtype.type(max(x.size, 1) if x.size else xp.nan), "self", "", node="MeanBackward0",
-                   also=_NUMEL,
-                   formula="g / n everywhere",
-                   self=lambda F, g, self_shape: F.expand_to(g / max(math.prod(self_shape), 1), self_shape))  # fmt: skip
+mean_all = declare(
+    "mean",
+    lambda x: _sum_all(x) / x.dtype.type(max(x.size, 1) if x.size else xp.nan),
+    "self",
+    "",
+    node="MeanBackward0",
+    also=_NUMEL,
+    formula="g / n everywhere",
+    self=lambda F, g, self_shape: F.expand_to(g / max(math.prod(self_shape), 1), self_shape),
+)
 
 
 def _mean_dims(x, dims, keepdim):
@@ -89,9 +116,18 @@ def _mean_dims(x, dims, keepdim):
         return _sum_dims(x, dims, keepdim) / x.dtype.type(count(x.shape, dims))
 
 
-mean_dims = declare("mean_dims", _mean_dims, "self", "dim keepdim", node="MeanBackward1", formula="g / n along the averaged dimensions",
-                    also=_NUMEL,
-                    self=lambda F, g, self_shape, dim, keepdim: restore(F, g / count(self_shape, dim), self_shape, dim, keepdim))  # fmt: skip
+mean_dims = declare(
+    "mean_dims",
+    _mean_dims,
+    "self",
+    "dim keepdim",
+    node="MeanBackward1",
+    formula="g / n along the averaged dimensions",
+    also=_NUMEL,
+    self=lambda F, g, self_shape, dim, keepdim: restore(
+        F, g / count(self_shape, dim), self_shape, dim, keepdim
+    ),
+)
 
 
 def _as(input, dtype):
@@ -125,7 +161,8 @@ def mean(input, dim=None, keepdim=False, *, dtype=None, out=None, axis=None):
     input = _as(input, dtype)
     if input._a.dtype.kind in "biu":
         raise RuntimeError(
-            f"mean(): could not infer output dtype. Input dtype must be either a floating point or complex dtype. Got: "
+            "mean(): could not infer output dtype. Input dtype must be either a floating point "
+            "or complex dtype. Got: "
             f"{dtypes.scalar_name(input.dtype)}"
         )
     dim = axis if dim is None else dim
@@ -142,9 +179,18 @@ def _nansum(x, dims, keepdim):
     return _sum_dims(xp.where(xp.isnan(x), x.dtype.type(0), x), dims, keepdim)
 
 
-nansum_op = declare("nansum_op", _nansum, "self", "dim keepdim", node="NansumBackward0", formula="g where self is not NaN",
-                    hidden=("self_sym_sizes",), self=lambda F, g, self, self_shape, dim, keepdim: F.masked_fill(
-                        restore(F, g, self_shape, dim, keepdim), F.isnan(self), 0))  # fmt: skip
+nansum_op = declare(
+    "nansum_op",
+    _nansum,
+    "self",
+    "dim keepdim",
+    node="NansumBackward0",
+    formula="g where self is not NaN",
+    hidden=("self_sym_sizes",),
+    self=lambda F, g, self, self_shape, dim, keepdim: F.masked_fill(
+        restore(F, g, self_shape, dim, keepdim), F.isnan(self), 0
+    ),
+)
 
 
 def nansum(input, dim=None, keepdim=False, *, dtype=None):
@@ -181,14 +227,32 @@ def _prod_grad(F, g, self, result, self_shape, dim, keepdim):
     return F.mul(restore(F, g, self_shape, dim, keepdim), F.products_of_others(self, dim))
 
 
-prod_op = declare("prod", _prod_forward, "self", "dim keepdim", node="ProdBackward0", formula="g · result / self", hidden=_WHOLE,
-                  self=_prod_grad)  # fmt: skip
-prod_dim_op = declare("prod_dim", _prod_forward, "self", "dim keepdim", node="ProdBackward1", formula="g · result / self",
-                      hidden=("self_sym_sizes",), self=_prod_grad)  # fmt: skip
+prod_op = declare(
+    "prod",
+    _prod_forward,
+    "self",
+    "dim keepdim",
+    node="ProdBackward0",
+    formula="g · result / self",
+    hidden=_WHOLE,
+    self=_prod_grad,
+)
+prod_dim_op = declare(
+    "prod_dim",
+    _prod_forward,
+    "self",
+    "dim keepdim",
+    node="ProdBackward1",
+    formula="g · result / self",
+    hidden=("self_sym_sizes",),
+    self=_prod_grad,
+)
 
 
 def _products_of_others(x, dims):
-    """For every element the product of all others along ``dims``: what division cannot give where an element is zero."""
+    """For every element the product of all others along ``dims``: what division cannot give where
+    an element is zero.
+    """
     order = [d for d in range(x.ndim) if d not in dims] + list(dims)
     moved = x.transpose(order)
     kept = moved.shape[: x.ndim - len(dims)]
@@ -243,8 +307,11 @@ def _extreme(function):
     def forward(x, dims, keepdim):
         if x.size == 0 and (not dims or any(x.shape[d] == 0 for d in dims)):
             name = function.__name__.replace("imum", "").replace("m", "am", 1)
-            raise RuntimeError(f"{name}(): Expected reduction dim to be specified for input.numel() == 0. Specify the "
-                               "reduction dim with the 'dim' argument.")  # fmt: skip
+            raise RuntimeError(
+                f"{name}(): Expected reduction dim to be specified for input.numel() == 0. "
+                "Specify the "
+                "reduction dim with the 'dim' argument."
+            )
         return function.reduce(x, dims or tuple(range(x.ndim)), None, None, keepdim)
 
     return forward
@@ -278,10 +345,17 @@ def _aminmax_joint(F, g, self, result, self_shape, dim, keepdim):
     return (parts[0] if len(parts) == 1 else parts[0] + parts[1],)
 
 
-aminmax_op = declare("aminmax", lambda x, dims, k: (amin_op.op.forward(x, dims, k), amax_op.op.forward(x, dims, k)), "self",
-                     "dim keepdim", outputs=True, formula="g shared by the smallest and by the largest", joint=_aminmax_joint,
-                     hidden=("self_sym_sizes", "result"),
-                     also={"min": lambda node: TENSOR.result(node)[0], "max": lambda node: TENSOR.result(node)[1]})  # fmt: skip
+aminmax_op = declare(
+    "aminmax",
+    lambda x, dims, k: (amin_op.op.forward(x, dims, k), amax_op.op.forward(x, dims, k)),
+    "self",
+    "dim keepdim",
+    outputs=True,
+    formula="g shared by the smallest and by the largest",
+    joint=_aminmax_joint,
+    hidden=("self_sym_sizes", "result"),
+    also={"min": lambda node: TENSOR.result(node)[0], "max": lambda node: TENSOR.result(node)[1]},
+)
 
 
 def _put_along(g, index, shape, dim):
@@ -290,10 +364,22 @@ def _put_along(g, index, shape, dim):
     return out
 
 
-declare("put_along", _put_along, "self", "index shape dim", node="ScatterBackward0",
-        self=lambda F, g, index, dim: F.take_along(g, index, dim))  # fmt: skip
-declare("take_along", lambda x, index, dim: xp.take_along_axis(x, index, dim), "self", "index dim", node="GatherBackward0",
-        self=lambda F, g, self_shape, index, dim: F.put_along(g, index, self_shape, dim))  # fmt: skip
+declare(
+    "put_along",
+    _put_along,
+    "self",
+    "index shape dim",
+    node="ScatterBackward0",
+    self=lambda F, g, index, dim: F.take_along(g, index, dim),
+)
+declare(
+    "take_along",
+    lambda x, index, dim: xp.take_along_axis(x, index, dim),
+    "self",
+    "index dim",
+    node="GatherBackward0",
+    self=lambda F, g, self_shape, index, dim: F.put_along(g, index, self_shape, dim),
+)
 
 
 def _pick(F, g, self_shape, dim, keepdim, indices):
@@ -315,8 +401,16 @@ def _chooser(name, argument, node):
         values = xp.take_along_axis(x, xp.expand_dims(indices, dim), dim)
         return (values, xp.expand_dims(indices, dim)) if keepdim else (values.squeeze(dim), indices)
 
-    op = declare(name, forward, "self", "dim keepdim indices", node=node, outputs=(True, False), formula="g at the chosen element",
-                 joint=_pick)  # fmt: skip
+    op = declare(
+        name,
+        forward,
+        "self",
+        "dim keepdim indices",
+        node=node,
+        outputs=(True, False),
+        formula="g at the chosen element",
+        joint=_pick,
+    )
 
     def function(input, dim, keepdim):
         n = input._a.ndim
@@ -372,14 +466,18 @@ def _extremum(name, whole, along):
         if dim is None:
             if input._a.size == 0:
                 raise RuntimeError(
-                    f"{name}(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with the "
+                    f"{name}(): Expected reduction dim to be specified for input.numel() == 0. "
+                    "Specify the reduction dim with the "
                     "'dim' argument."
                 )
             return whole(input, tuple(range(input._a.ndim)), False)
         return along(input, dim, keepdim)
 
     function.__name__ = name
-    function.__doc__ = f"The {name}imum of all elements; along ``dim`` (values, indices); of two tensors elementwise."
+    function.__doc__ = (
+        f"The {name}imum of all elements; along ``dim`` (values, indices); of two tensors "
+        "elementwise."
+    )
     return method(function, name)
 
 
@@ -391,8 +489,12 @@ method(
 method(
     lambda input, dim=(), keepdim=False: amin_op(input, axes(dim, input._a.ndim), keepdim), "amin"
 )
-method(lambda input, *, dim=None, keepdim=False: return_types("aminmax", ("min", "max"))(
-    *aminmax_op(input, axes(dim, input._a.ndim), keepdim)), "aminmax")  # fmt: skip
+method(
+    lambda input, *, dim=None, keepdim=False: return_types("aminmax", ("min", "max"))(
+        *aminmax_op(input, axes(dim, input._a.ndim), keepdim)
+    ),
+    "aminmax",
+)
 
 
 def _arg(function, name):
@@ -438,8 +540,15 @@ def _logsumexp_grad(F, g, self, result, self_shape, dim, keepdim):
     return g * F.exp(self - result)
 
 
-logsumexp_op = declare("logsumexp", _logsumexp_forward, "self", "dim keepdim", formula="g · exp(self − result)",
-                       hidden=("self_sym_sizes",), self=_logsumexp_grad)  # fmt: skip
+logsumexp_op = declare(
+    "logsumexp",
+    _logsumexp_forward,
+    "self",
+    "dim keepdim",
+    formula="g · exp(self − result)",
+    hidden=("self_sym_sizes",),
+    self=_logsumexp_grad,
+)
 
 
 def logsumexp(input, dim, keepdim=False, *, out=None):
@@ -475,10 +584,24 @@ def _along(F, x, dim):
     return F.sum_dims(x, (dim,) if (x if F is RAW else x._a).ndim else (), True)
 
 
-softmax_op = declare("softmax", _softmax_forward, "self", "dim", node="SoftmaxBackward0", formula="result · (g − Σ g · result)",
-                     self=lambda F, g, result, dim: result * (g - _along(F, g * result, dim)))  # fmt: skip
-log_softmax_op = declare("log_softmax", _log_softmax_forward, "self", "dim", node="LogSoftmaxBackward0", formula="g − exp(result) · Σ g",
-                         self=lambda F, g, result, dim: g - F.exp(result) * _along(F, g, dim))  # fmt: skip
+softmax_op = declare(
+    "softmax",
+    _softmax_forward,
+    "self",
+    "dim",
+    node="SoftmaxBackward0",
+    formula="result · (g − Σ g · result)",
+    self=lambda F, g, result, dim: result * (g - _along(F, g * result, dim)),
+)
+log_softmax_op = declare(
+    "log_softmax",
+    _log_softmax_forward,
+    "self",
+    "dim",
+    node="LogSoftmaxBackward0",
+    formula="g − exp(result) · Σ g",
+    self=lambda F, g, result, dim: g - F.exp(result) * _along(F, g, dim),
+)
 
 
 def softmax(input, dim=None, dtype=None):

@@ -1,4 +1,6 @@
-"""Picking and placing along one dimension: gather, scatter, index_select, index_add, masks, embedding."""
+"""Picking and placing along one dimension: gather, scatter, index_select, index_add, masks,
+embedding.
+"""
 
 from __future__ import annotations
 
@@ -41,10 +43,22 @@ def _scatter_back(g, index, shape, dim):
 
 
 RAW.scatter_back = _scatter_back
-scatter_back = declare("scatter_back_op", _scatter_back, "self index", "shape dim", node="ScatterAddBackward0",
-                       self=lambda F, g, index, dim: F.pick(g, index, dim))  # fmt: skip
-pick_op = declare("pick_op", _gather, "self index", "dim", node="GatherBackward0",
-                  self=lambda F, g, index, self_shape, dim: F.scatter_back(g, index, self_shape, dim))  # fmt: skip
+scatter_back = declare(
+    "scatter_back_op",
+    _scatter_back,
+    "self index",
+    "shape dim",
+    node="ScatterAddBackward0",
+    self=lambda F, g, index, dim: F.pick(g, index, dim),
+)
+pick_op = declare(
+    "pick_op",
+    _gather,
+    "self index",
+    "dim",
+    node="GatherBackward0",
+    self=lambda F, g, index, self_shape, dim: F.scatter_back(g, index, self_shape, dim),
+)
 RAW.pick = _gather
 
 
@@ -55,9 +69,17 @@ def _tensor_index(index):
 TENSOR.scatter_back = lambda g, index, shape, dim: scatter_back(g, _tensor_index(index), shape, dim)
 TENSOR.pick = lambda x, index, dim: pick_op(x, _tensor_index(index), dim)
 
-gather_op = declare("gather_op", _gather, "self index", "dim", node="GatherBackward0", formula="g added at the indices",
-                    hidden=("self_sym_sizes",), also={"sparse_grad": lambda node: False},
-                    self=lambda F, g, self, index, self_shape, dim: F.scatter_back(g, index, self_shape, dim))  # fmt: skip
+gather_op = declare(
+    "gather_op",
+    _gather,
+    "self index",
+    "dim",
+    node="GatherBackward0",
+    formula="g added at the indices",
+    hidden=("self_sym_sizes",),
+    also={"sparse_grad": lambda node: False},
+    self=lambda F, g, self, index, self_shape, dim: F.scatter_back(g, index, self_shape, dim),
+)
 
 
 def _check_index(name, input, index, dim):
@@ -68,8 +90,11 @@ def _check_index(name, input, index, dim):
     if index._a.dtype not in (xp.int64, xp.int32):
         raise RuntimeError(f"{name}(): Expected dtype int32/int64 for index")
     if index._a.ndim != input._a.ndim and input._a.ndim and index._a.size:
-        raise RuntimeError("Index tensor must have the same number of dimensions as input tensor"
-                           if name == "gather" else "Index tensor must have the same number of dimensions as self tensor")  # fmt: skip
+        raise RuntimeError(
+            "Index tensor must have the same number of dimensions as input tensor"
+            if name == "gather"
+            else "Index tensor must have the same number of dimensions as self tensor"
+        )
     n = input._a.shape[dim] if input._a.ndim else 1
     if index._a.size and (index._a.min() < 0 or index._a.max() >= n):
         wrong = index._a[(index._a < 0) | (index._a >= n)].ravel()[0]
@@ -83,7 +108,8 @@ def gather(input, dim, index, *, sparse_grad=False, out=None):
     for k in range(input._a.ndim):
         if k != d and index._a.size and index._a.shape[k] > input._a.shape[k]:
             raise RuntimeError(
-                f"Size does not match at dimension {k} expected index {list(index._a.shape)} to be no larger than self "
+                f"Size does not match at dimension {k} expected index {list(index._a.shape)} to "
+                "be no larger than self "
                 f"{list(input._a.shape)} apart from dimension {d}"
             )
     return gather_op(input, index, d)
@@ -107,9 +133,20 @@ def take_along_dim(input, indices, dim=None):
 method(gather)
 method(take_along_dim)
 TENSOR.gather = lambda x, index, dim: gather_op(x, index, dim)
-take_op = declare("take_op", lambda x, index: x.reshape(-1)[index], "self index", node="TakeBackward0", formula="g added at the indices",
-                  hidden=("self_sym_sizes",), self=lambda F, g, self, index, self_shape: F.reshape(
-                      F.scatter_back(F.reshape(g, (-1,)), _array_of(F, index).reshape(-1), (_numel(self_shape),), 0), self_shape))  # fmt: skip
+take_op = declare(
+    "take_op",
+    lambda x, index: x.reshape(-1)[index],
+    "self index",
+    node="TakeBackward0",
+    formula="g added at the indices",
+    hidden=("self_sym_sizes",),
+    self=lambda F, g, self, index, self_shape: F.reshape(
+        F.scatter_back(
+            F.reshape(g, (-1,)), _array_of(F, index).reshape(-1), (_numel(self_shape),), 0
+        ),
+        self_shape,
+    ),
+)
 
 
 def _numel(shape):
@@ -166,16 +203,35 @@ def _scatter_src(F, g, index, src_shape, dim):
 
 
 _NO_SIZES = ("self_sym_sizes", "src_sym_sizes")
-scatter_op = declare("scatter", lambda x, src, index, dim: _scatter_forward(x, index, src, dim, False), "self src index", "dim",
-                     formula="∂self: g, zero at the indices    ∂src: g at the indices", hidden=_NO_SIZES,
-                     self=lambda F, g, index, dim: F.zero_along(g, index, dim),
-                     src=lambda F, g, index, src_shape, dim: _scatter_src(F, g, index, src_shape, dim))  # fmt: skip
-scatter_value_op = declare("scatter_value", lambda x, index, dim, value: _scatter_forward(x, index, x.dtype.type(value), dim, False),
-                           "self index", "dim value", node="ScatterBackward1", formula="g, zero at the indices",
-                           self=lambda F, g, index, dim: F.zero_along(g, index, dim))  # fmt: skip
-scatter_add_op = declare("scatter_add", lambda x, src, index, dim: _scatter_forward(x, index, src, dim, True), "self src index", "dim",
-                         formula="∂self: g    ∂src: g at the indices", hidden=_NO_SIZES,
-                         self=lambda F, g: g, src=lambda F, g, index, src_shape, dim: _scatter_src(F, g, index, src_shape, dim))  # fmt: skip
+scatter_op = declare(
+    "scatter",
+    lambda x, src, index, dim: _scatter_forward(x, index, src, dim, False),
+    "self src index",
+    "dim",
+    formula="∂self: g, zero at the indices    ∂src: g at the indices",
+    hidden=_NO_SIZES,
+    self=lambda F, g, index, dim: F.zero_along(g, index, dim),
+    src=lambda F, g, index, src_shape, dim: _scatter_src(F, g, index, src_shape, dim),
+)
+scatter_value_op = declare(
+    "scatter_value",
+    lambda x, index, dim, value: _scatter_forward(x, index, x.dtype.type(value), dim, False),
+    "self index",
+    "dim value",
+    node="ScatterBackward1",
+    formula="g, zero at the indices",
+    self=lambda F, g, index, dim: F.zero_along(g, index, dim),
+)
+scatter_add_op = declare(
+    "scatter_add",
+    lambda x, src, index, dim: _scatter_forward(x, index, src, dim, True),
+    "self src index",
+    "dim",
+    formula="∂self: g    ∂src: g at the indices",
+    hidden=_NO_SIZES,
+    self=lambda F, g: g,
+    src=lambda F, g, index, src_shape, dim: _scatter_src(F, g, index, src_shape, dim),
+)
 
 
 def _multiplied(x, src, index, dim, reduce):
@@ -185,8 +241,15 @@ def _multiplied(x, src, index, dim, reduce):
     return out
 
 
-scatter_old_op = declare("scatter_old", _multiplied, "self src index", "dim reduce", node="NotImplemented",
-                         self=refuse("scatter"), src=refuse("scatter"))  # fmt: skip
+scatter_old_op = declare(
+    "scatter_old",
+    _multiplied,
+    "self src index",
+    "dim reduce",
+    node="NotImplemented",
+    self=refuse("scatter"),
+    src=refuse("scatter"),
+)
 
 
 def _zero_along(g, index, dim):
@@ -221,7 +284,8 @@ def _plan_scatter(self, dim, index, src, reduce):
         raise RuntimeError("scatter(): Expected self.dtype to be equal to src.dtype")
     if any(a > b for a, b in zip(index._a.shape, src._a.shape, strict=False)):
         raise RuntimeError(
-            f"Expected index {list(index._a.shape)} to be no larger than self {list(self._a.shape)} apart from dimension {d} and to be no "
+            f"Expected index {list(index._a.shape)} to be no larger than self "
+            f"{list(self._a.shape)} apart from dimension {d} and to be no "
             f"larger size than src {list(src._a.shape)}"
         )
     return scatter_op, (self, src, index), (d,)
@@ -304,7 +368,8 @@ def _reduce_joint(F, g, self, src, index, result, dim, reduce, include_self):
         count = F.constant(xp.maximum(_counts(_array_of(F, self), at, dim, include_self), 1))
         grad_self, grad_part = g / count, F.pick(g / count, at, dim)
     elif reduce == "prod":
-        # the quotient stands for the product of the others; PyTorch treats zeros apart, we do so where the result is not 0
+        # the quotient stands for the product of the others; PyTorch treats zeros apart, we do so
+        # where the result is not 0
         grad_self = g * result / F.masked_fill(self, self == 0, 1)
         grad_part = F.pick(g * result, at, dim) / F.masked_fill(part, part == 0, 1)
     else:
@@ -321,8 +386,16 @@ def _reduce_joint(F, g, self, src, index, result, dim, reduce, include_self):
     return grad_self, grad_part
 
 
-scatter_reduce_op = declare("scatter_reduce_op", _reduce_forward, "self src index", "dim reduce include_self",
-                            node="ScatterReduceBackward0", formula="g shared by what entered each result", joint=_reduce_joint, edges=2)  # fmt: skip
+scatter_reduce_op = declare(
+    "scatter_reduce_op",
+    _reduce_forward,
+    "self src index",
+    "dim reduce include_self",
+    node="ScatterReduceBackward0",
+    formula="g shared by what entered each result",
+    joint=_reduce_joint,
+    edges=2,
+)
 
 
 def _reducing(self, dim, index, src, reduce):
@@ -365,9 +438,14 @@ def _select_back(g, index, shape, dim):
     return out
 
 
-index_select_op = declare("index_select", lambda x, index, dim: xp.take(x, index, dim) if x.ndim else x.reshape(1)[index].reshape(()),
-                          "self index", "dim", formula="g added at the indices",
-                          self=lambda F, g, index, self_shape, dim: F.select_back(g, index, self_shape, dim))  # fmt: skip
+index_select_op = declare(
+    "index_select",
+    lambda x, index, dim: xp.take(x, index, dim) if x.ndim else x.reshape(1)[index].reshape(()),
+    "self index",
+    "dim",
+    formula="g added at the indices",
+    self=lambda F, g, index, self_shape, dim: F.select_back(g, index, self_shape, dim),
+)
 declare(
     "select_back",
     _select_back,
@@ -407,26 +485,54 @@ def _index_add_forward(x, source, index, dim, alpha):
 _SOURCE = {"source_dim": lambda node: len(node.at[-1])}
 RAW.take = lambda x, index, dim: xp.take(x, index, dim)
 TENSOR.take = lambda x, index, dim: index_select_op(x, _tensor_index(index), dim)
-index_add_op = declare("index_add", _index_add_forward, "self source index", "dim alpha", also=_SOURCE, hidden=("source_sym_sizes",),
-                       formula="∂self: g    ∂source: g at the indices", self=lambda F, g: g,
-                       source=lambda F, g, source, index, source_shape, dim, alpha: F.take(g, _array_of(F, index), dim) * alpha)  # fmt: skip
+index_add_op = declare(
+    "index_add",
+    _index_add_forward,
+    "self source index",
+    "dim alpha",
+    also=_SOURCE,
+    hidden=("source_sym_sizes",),
+    formula="∂self: g    ∂source: g at the indices",
+    self=lambda F, g: g,
+    source=lambda F, g, source, index, source_shape, dim, alpha: (
+        F.take(g, _array_of(F, index), dim) * alpha
+    ),
+)
 
 
 def _copied(x, source, index, dim):
     return _index_put_forward(x, source, along(index, dim, x.ndim), False)
 
 
-index_copy_op = declare("index_copy", _copied, "self source index", "dim", also=_SOURCE, hidden=("source_sym_sizes",),
-                        formula="∂self: g, zero at the indices    ∂source: g at the indices",
-                        self=lambda F, g, index, dim: F.zero_at(g, along(_array_of(F, index), dim, len(_shape(F, g)))),
-                        source=lambda F, g, source, index, source_shape, dim: F.take(g, _array_of(F, index), dim))  # fmt: skip
-index_fill_op = declare("index_fill", lambda x, index, dim, value: _copied(x, x.dtype.type(value), index, dim), "self index", "dim value",
-                        formula="g, zero at the indices",
-                        self=lambda F, g, index, dim: F.zero_at(g, along(_array_of(F, index), dim, len(_shape(F, g)))))  # fmt: skip
-index_fill_tensor = declare("index_fill_tensor", lambda x, value, index, dim: _copied(x, value, index, dim), "self value index", "dim",
-                            node="IndexFillBackward1", formula="∂self: g, zero at the indices    ∂value: Σ g there",
-                            self=lambda F, g, index, dim: F.zero_at(g, along(_array_of(F, index), dim, len(_shape(F, g)))),
-                            value=lambda F, g, index, dim: F.sum(F.take(g, _array_of(F, index), dim)))  # fmt: skip
+index_copy_op = declare(
+    "index_copy",
+    _copied,
+    "self source index",
+    "dim",
+    also=_SOURCE,
+    hidden=("source_sym_sizes",),
+    formula="∂self: g, zero at the indices    ∂source: g at the indices",
+    self=lambda F, g, index, dim: F.zero_at(g, along(_array_of(F, index), dim, len(_shape(F, g)))),
+    source=lambda F, g, source, index, source_shape, dim: F.take(g, _array_of(F, index), dim),
+)
+index_fill_op = declare(
+    "index_fill",
+    lambda x, index, dim, value: _copied(x, x.dtype.type(value), index, dim),
+    "self index",
+    "dim value",
+    formula="g, zero at the indices",
+    self=lambda F, g, index, dim: F.zero_at(g, along(_array_of(F, index), dim, len(_shape(F, g)))),
+)
+index_fill_tensor = declare(
+    "index_fill_tensor",
+    lambda x, value, index, dim: _copied(x, value, index, dim),
+    "self value index",
+    "dim",
+    node="IndexFillBackward1",
+    formula="∂self: g, zero at the indices    ∂value: Σ g there",
+    self=lambda F, g, index, dim: F.zero_at(g, along(_array_of(F, index), dim, len(_shape(F, g)))),
+    value=lambda F, g, index, dim: F.sum(F.take(g, _array_of(F, index), dim)),
+)
 
 
 def _check_source(name, self, dim, index, source):
@@ -434,8 +540,11 @@ def _check_source(name, self, dim, index, source):
     if index._a.ndim > 1:
         raise IndexError(f"{name}(): Index should have dimension 1 or 0 (got {index._a.ndim})")
     if index._a.dtype not in (xp.int64, xp.int32):
-        raise IndexError(f"{name}(): Expected LongTensor for index" if name == "index_copy_" else
-                         f"{name}(): Expected dtype int32/int64 for index")  # fmt: skip
+        raise IndexError(
+            f"{name}(): Expected LongTensor for index"
+            if name == "index_copy_"
+            else f"{name}(): Expected dtype int32/int64 for index"
+        )
     if (
         source is not None
         and source._a.ndim
@@ -488,7 +597,8 @@ def _filling(self, dim, index, value):
     if isinstance(value, Tensor):
         if value._a.ndim:
             raise RuntimeError(
-                f"index_fill_ only supports a 0-dimensional value tensor, but got tensor with {value._a.ndim} dimension(s)."
+                "index_fill_ only supports a 0-dimensional value tensor, but got tensor with "
+                f"{value._a.ndim} dimension(s)."
             )
         return index_fill_tensor, (self, value, index), (d,)
     return index_fill_op, (self, index), (d, value)
@@ -513,7 +623,9 @@ for _f in (index_add_, index_copy_, index_fill_):
 
 
 def index_reduce(input, dim, index, source, reduce, *, include_self=True):
-    """A copy in which slices of ``source`` were combined at ``index`` by prod, mean, amax or amin."""
+    """A copy in which slices of ``source`` were combined at ``index`` by prod, mean, amax or
+    amin.
+    """
     d = _check_source("index_reduce", input, dim, index, source)
     wide = xp.broadcast_to(
         index._a.reshape([-1 if k == d else 1 for k in range(input._a.ndim)]), source._a.shape
@@ -522,8 +634,12 @@ def index_reduce(input, dim, index, source, reduce, *, include_self=True):
 
 
 method(index_reduce)
-only_method(lambda self, dim, index, source, reduce, *, include_self=True: self.copy_(
-    index_reduce(self, dim, index, source, reduce, include_self=include_self)), "index_reduce_")  # fmt: skip
+only_method(
+    lambda self, dim, index, source, reduce, *, include_self=True: self.copy_(
+        index_reduce(self, dim, index, source, reduce, include_self=include_self)
+    ),
+    "index_reduce_",
+)
 
 
 # ---------------------------------------------------------------- flat and masked places
@@ -543,10 +659,19 @@ def _put_self(F, g, index, accumulate):
     return F.reshape(flat, _shape(F, g))
 
 
-put_op = declare("put_op", _put_forward, "self source index", "accumulate", node="PutBackward0", hidden=("source_sym_sizes",),
-                 formula="∂self: g, zero at the indices    ∂source: g at the indices", self=_put_self,
-                 source=lambda F, g, source, index, source_shape: F.reshape(
-                     F.pick(F.reshape(g, (-1,)), _array_of(F, index).reshape(-1), 0), source_shape))  # fmt: skip
+put_op = declare(
+    "put_op",
+    _put_forward,
+    "self source index",
+    "accumulate",
+    node="PutBackward0",
+    hidden=("source_sym_sizes",),
+    formula="∂self: g, zero at the indices    ∂source: g at the indices",
+    self=_put_self,
+    source=lambda F, g, source, index, source_shape: F.reshape(
+        F.pick(F.reshape(g, (-1,)), _array_of(F, index).reshape(-1), 0), source_shape
+    ),
+)
 method(
     lambda input, index, source, accumulate=False: put_op(input, source, index, accumulate), "put"
 )
@@ -557,9 +682,15 @@ only_method(
     "put_",
 )
 
-masked_select_op = declare("masked_select_op", lambda x, mask: x[mask], "self mask", node="MaskedSelectBackward0",
-                           formula="g where the mask holds", hidden=("self_sym_sizes",),
-                           self=lambda F, g, self, mask, self_shape: F.put_index(g, (_array_of(F, mask),), self_shape))  # fmt: skip
+masked_select_op = declare(
+    "masked_select_op",
+    lambda x, mask: x[mask],
+    "self mask",
+    node="MaskedSelectBackward0",
+    formula="g where the mask holds",
+    hidden=("self_sym_sizes",),
+    self=lambda F, g, self, mask, self_shape: F.put_index(g, (_array_of(F, mask),), self_shape),
+)
 
 
 def masked_select(input, mask, *, out=None):
@@ -588,19 +719,27 @@ def _masked_scatter_source(F, g, mask, source_shape):
     return F.reshape(flat, source_shape)
 
 
-masked_scatter_op = declare("masked_scatter_op", _masked_scatter_forward, "self source mask", node="MaskedScatterBackward0",
-                            formula="∂self: g where not masked    ∂source: g where masked",
-                            self=lambda F, g, mask: F.masked_fill(g, mask, 0), source=_masked_scatter_source)  # fmt: skip
+masked_scatter_op = declare(
+    "masked_scatter_op",
+    _masked_scatter_forward,
+    "self source mask",
+    node="MaskedScatterBackward0",
+    formula="∂self: g where not masked    ∂source: g where masked",
+    self=lambda F, g, mask: F.masked_fill(g, mask, 0),
+    source=_masked_scatter_source,
+)
 
 
 def _masked_source(self, mask, source):
     if mask._a.dtype != bool:
         raise RuntimeError(
-            f"masked_scatter_ only supports boolean masks, but got mask with dtype {mask.dtype.name}"
+            "masked_scatter_ only supports boolean masks, but got mask with dtype "
+            f"{mask.dtype.name}"
         )
     if source._a.dtype != self._a.dtype:
         raise RuntimeError(
-            f"masked_scatter: expected self and source to have same dtypes but got {dtypes.scalar_name(self.dtype)} and "
+            "masked_scatter: expected self and source to have same dtypes but got "
+            f"{dtypes.scalar_name(self.dtype)} and "
             f"{dtypes.scalar_name(source.dtype)}"
         )
     mask = wrap(xp.broadcast_to(mask._a, self._a.shape))
@@ -623,7 +762,8 @@ method(masked_scatter)
 only_method(masked_scatter_)
 
 
-# ---------------------------------------------------------------- a view's part replaced, out of place
+# ---------------------------------------------------------------- a view's part replaced, out of
+# place
 def _window_op(name, node, attrs, window):
     """``x`` with ``src`` in the place that ``window(x, *attrs)`` shows."""
 
@@ -643,11 +783,21 @@ def _window_op(name, node, attrs, window):
     exec(  # noqa: S102
         f"def self_(F, g, {names}): return F.{rules['blank']}(g, {names})\n"
         f"def read_(F, g, {names}): return F.{rules['read']}(g, {names})\n"
-        f"def back_(F, g, self_shape, {names}): return F.{name}_op(F.constant(zeros(self_shape, dtype(F, g))), g, {names})",
-        {"zeros": xp.zeros, "dtype": lambda F, g: _array_of(F, g).dtype}, env,
-    )  # fmt: skip
-    op = declare(f"{name}_op", forward, "self src", attrs, node=node, formula="∂self: g, zero in the window    ∂src: g in the window",
-                 self=env["self_"], src=env["read_"])  # fmt: skip
+        f"def back_(F, g, self_shape, {names}): return F.{name}_op(F.constant(zeros(self_shape, "
+        f"dtype(F, g))), g, {names})",
+        {"zeros": xp.zeros, "dtype": lambda F, g: _array_of(F, g).dtype},
+        env,
+    )
+    op = declare(
+        f"{name}_op",
+        forward,
+        "self src",
+        attrs,
+        node=node,
+        formula="∂self: g, zero in the window    ∂src: g in the window",
+        self=env["self_"],
+        src=env["read_"],
+    )
     declare(rules["blank"], blank, "self", attrs, node=node, self=env["self_"])
     declare(
         rules["read"],
@@ -670,19 +820,28 @@ def _diagonal_window(x, offset, dim1, dim2):
 select_scatter_op = _window_op(
     "select_scatter", "SelectScatterBackward0", "dim index", _select_forward
 )
-slice_scatter_op = _window_op("slice_scatter", "SliceScatterBackward0", "dim start end step",
-                              lambda x, dim, start, end, step: x[along(slice(start, end, step), dim, x.ndim)])  # fmt: skip
+slice_scatter_op = _window_op(
+    "slice_scatter",
+    "SliceScatterBackward0",
+    "dim start end step",
+    lambda x, dim, start, end, step: x[along(slice(start, end, step), dim, x.ndim)],
+)
 diagonal_scatter_op = _window_op(
     "diagonal_scatter", "DiagonalScatterBackward0", "offset dim1 dim2", _diagonal_window
 )
-strided_place_op = _window_op("as_strided_scatter", "AsStridedScatterBackward0", "size stride storage_offset",
-                              lambda x, size, stride, offset: as_strided_op.op.forward(x, size, stride, offset, None))  # fmt: skip
+strided_place_op = _window_op(
+    "as_strided_scatter",
+    "AsStridedScatterBackward0",
+    "size stride storage_offset",
+    lambda x, size, stride, offset: as_strided_op.op.forward(x, size, stride, offset, None),
+)
 
 
 def _same_shape(expected, src):
     if tuple(src._a.shape) != tuple(expected):
         raise RuntimeError(
-            f"expected src to have a size equal to the slice of self. src size = {list(src._a.shape)}, slice size = {list(expected)}"
+            "expected src to have a size equal to the slice of self. src size = "
+            f"{list(src._a.shape)}, slice size = {list(expected)}"
         )
 
 
@@ -729,14 +888,30 @@ def _embedding_back_forward(g, indices, shape, padding_idx):
     return out
 
 
-embedding_op = declare("embedding", lambda weight, indices, padding_idx: weight[indices], "weight", "indices padding_idx",
-                       formula="g added into the chosen rows", hidden=("weight_sym_sizes",),
-                       also={"indices": lambda node: wrap(node.at[0]), "scale_grad_by_freq": lambda node: False,
-                             "sparse": lambda node: False, "weight_sym_argsize_0": lambda node: node.at[-1][0],
-                             "padding_idx": lambda node: -1 if node.at[1] is None else node.at[1]},
-                       weight=_embedding_back)  # fmt: skip
-declare("embedding_back", _embedding_back_forward, "self", "indices shape padding_idx", node="EmbeddingDenseBackward0",
-        self=lambda F, g, indices, padding_idx: F.embedding(g, indices, padding_idx))  # fmt: skip
+embedding_op = declare(
+    "embedding",
+    lambda weight, indices, padding_idx: weight[indices],
+    "weight",
+    "indices padding_idx",
+    formula="g added into the chosen rows",
+    hidden=("weight_sym_sizes",),
+    also={
+        "indices": lambda node: wrap(node.at[0]),
+        "scale_grad_by_freq": lambda node: False,
+        "sparse": lambda node: False,
+        "weight_sym_argsize_0": lambda node: node.at[-1][0],
+        "padding_idx": lambda node: -1 if node.at[1] is None else node.at[1],
+    },
+    weight=_embedding_back,
+)
+declare(
+    "embedding_back",
+    _embedding_back_forward,
+    "self",
+    "indices shape padding_idx",
+    node="EmbeddingDenseBackward0",
+    self=lambda F, g, indices, padding_idx: F.embedding(g, indices, padding_idx),
+)
 
 
 def repeat_interleave(input, repeats, dim=None, *, output_size=None):
@@ -756,5 +931,11 @@ def repeat_interleave(input, repeats, dim=None, *, output_size=None):
 
 
 method(repeat_interleave)
-public("repeat_interleave", lambda input, repeats=None, dim=None, *, output_size=None: repeat_interleave(input, repeats, dim) if repeats is not None
-       else wrap(xp.repeat(xp.arange(input._a.shape[0]), input._a)))  # fmt: skip
+public(
+    "repeat_interleave",
+    lambda input, repeats=None, dim=None, *, output_size=None: (
+        repeat_interleave(input, repeats, dim)
+        if repeats is not None
+        else wrap(xp.repeat(xp.arange(input._a.shape[0]), input._a))
+    ),
+)

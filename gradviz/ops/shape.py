@@ -1,4 +1,6 @@
-"""Views and rearrangements: reshape, transpose, expand, split, cat … Movement operations are each other's inverses."""
+"""Views and rearrangements: reshape, transpose, expand, split, cat … Movement operations are each
+other's inverses.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +40,8 @@ def infer(shape, numel):
         return shape
     if known == 0 and numel == 0:
         raise RuntimeError(
-            f"cannot reshape tensor of 0 elements into shape {list(shape)} because the unspecified dimension size -1 can be any "
+            f"cannot reshape tensor of 0 elements into shape {list(shape)} because the "
+            "unspecified dimension size -1 can be any "
             "value and is ambiguous"
         )
     if known == 0 or numel % known:
@@ -88,14 +91,36 @@ expand_to = declare(
 
 # ---------------------------------------------------------------- strided views
 as_strided_op = declare(
-    "as_strided_op", lambda x, size, stride, offset, outer: views.strided(views.flat_storage(x), size, stride, offset),
-    "self", "size stride storage_offset outer", node="AsStridedBackward0", view=True, hidden=("outer",), formula="g laid back into the storage",
-    self=lambda F, g, size, stride, storage_offset, outer: F.strided_scatter(g, (size, stride, storage_offset), outer),
-)  # fmt: skip
-declare("strided_scatter", lambda g, inner, outer: views.scatter(g, inner, outer), "self", "inner outer",
-        node="AsStridedScatterBackward0", self=lambda F, g, inner, outer: F.strided_gather(g, inner, outer))  # fmt: skip
-declare("strided_gather", lambda x, inner, outer: views.gather(x, inner, outer), "self", "inner outer",
-        node="AsStridedBackward0", self=lambda F, g, inner, outer: F.strided_scatter(g, inner, outer))  # fmt: skip
+    "as_strided_op",
+    lambda x, size, stride, offset, outer: views.strided(
+        views.flat_storage(x), size, stride, offset
+    ),
+    "self",
+    "size stride storage_offset outer",
+    node="AsStridedBackward0",
+    view=True,
+    hidden=("outer",),
+    formula="g laid back into the storage",
+    self=lambda F, g, size, stride, storage_offset, outer: F.strided_scatter(
+        g, (size, stride, storage_offset), outer
+    ),
+)
+declare(
+    "strided_scatter",
+    lambda g, inner, outer: views.scatter(g, inner, outer),
+    "self",
+    "inner outer",
+    node="AsStridedScatterBackward0",
+    self=lambda F, g, inner, outer: F.strided_gather(g, inner, outer),
+)
+declare(
+    "strided_gather",
+    lambda x, inner, outer: views.gather(x, inner, outer),
+    "self",
+    "inner outer",
+    node="AsStridedBackward0",
+    self=lambda F, g, inner, outer: F.strided_scatter(g, inner, outer),
+)
 
 
 def as_strided(input, size, stride, storage_offset=None):
@@ -122,12 +147,35 @@ def _viewable(array, shape):
     return out
 
 
-view_op = declare("view", lambda x, size: x.reshape(size), "self", "size", node="ViewBackward0", view=True,
-                  formula="g in the shape of self", self=lambda F, g, self_shape: F.reshape(g, self_shape))  # fmt: skip
-reshape_alias_op = declare("reshape_alias", lambda x, size: x.reshape(size), "self", "size", node="ReshapeAliasBackward0", view=True,
-                           formula="g in the shape of self", self=lambda F, g, self_shape: F.reshape(g, self_shape))  # fmt: skip
-unsafe_view_op = declare("unsafe_view", lambda x, size: x.reshape(size), "self", "size", node="UnsafeViewBackward0",
-                         formula="g in the shape of self", self=lambda F, g, self_shape: F.reshape(g, self_shape))  # fmt: skip
+view_op = declare(
+    "view",
+    lambda x, size: x.reshape(size),
+    "self",
+    "size",
+    node="ViewBackward0",
+    view=True,
+    formula="g in the shape of self",
+    self=lambda F, g, self_shape: F.reshape(g, self_shape),
+)
+reshape_alias_op = declare(
+    "reshape_alias",
+    lambda x, size: x.reshape(size),
+    "self",
+    "size",
+    node="ReshapeAliasBackward0",
+    view=True,
+    formula="g in the shape of self",
+    self=lambda F, g, self_shape: F.reshape(g, self_shape),
+)
+unsafe_view_op = declare(
+    "unsafe_view",
+    lambda x, size: x.reshape(size),
+    "self",
+    "size",
+    node="UnsafeViewBackward0",
+    formula="g in the shape of self",
+    self=lambda F, g, self_shape: F.reshape(g, self_shape),
+)
 alias_op = declare(
     "alias", lambda x: x.view(), "self", "", node="AliasBackward0", view=True, self=lambda F, g: g
 )
@@ -138,7 +186,9 @@ view_attach = view_op.attach
 
 
 def reshape(input, *shape):
-    """The same elements in another shape: a view where strides allow, a copy otherwise. One size may be −1."""
+    """The same elements in another shape: a view where strides allow, a copy otherwise. One size
+    may be −1.
+    """
     array = input._a
     if array.flags.c_contiguous:
         try:
@@ -153,14 +203,17 @@ def reshape(input, *shape):
 
 
 def view(self, *shape):
-    """The same storage in another shape; RuntimeError where strides do not allow it. ``view(dtype)`` reinterprets the bytes."""
+    """The same storage in another shape; RuntimeError where strides do not allow it.
+    ``view(dtype)`` reinterprets the bytes.
+    """
     if len(shape) == 1 and isinstance(shape[0], dtypes.dtype):
         return _view_dtype(self, shape[0])
     array = self._a
     shape = infer(sizes(shape), array.size)
     if not array.flags.c_contiguous and _viewable(array, shape) is None:
         raise RuntimeError(
-            "view size is not compatible with input tensor's size and stride (at least one dimension spans across two contiguous "
+            "view size is not compatible with input tensor's size and stride (at least one "
+            "dimension spans across two contiguous "
             "subspaces). Use .reshape(...) instead."
         )
     return view_op(self, shape)
@@ -172,7 +225,8 @@ def _view_dtype(self, dtype):
     wide, narrow = self._a.itemsize, dtype.np.itemsize
     if self._a.ndim == 0 and wide != narrow:
         raise RuntimeError(
-            f"self.dim() cannot be 0 to view {dtypes.scalar_name(self.dtype)} as {dtypes.scalar_name(dtype)} (different element sizes)"
+            f"self.dim() cannot be 0 to view {dtypes.scalar_name(self.dtype)} as "
+            f"{dtypes.scalar_name(dtype)} (different element sizes)"
         )
     return reinterpret_op(self.detach() if dtype.category < 2 else self, dtype.np)
 
@@ -229,7 +283,8 @@ def unflatten(input, dim, sizes_):
         parts = infer(tuple(sizes_), s[d])
     except RuntimeError:
         raise RuntimeError(
-            f"unflatten: Provided sizes {list(sizes_)} don't multiply up to the size of dim {d} ({s[d]}) in the input tensor"
+            f"unflatten: Provided sizes {list(sizes_)} don't multiply up to the size of dim {d} "
+            f"({s[d]}) in the input tensor"
         ) from None
     return view(input, *s[:d], *parts, *s[d + 1 :])
 
@@ -238,10 +293,26 @@ for _f in (flatten, ravel, unflatten):
     method(_f)
 
 # ---------------------------------------------------------------- permutations
-permute_op = declare("permute", lambda x, dims: x.transpose(dims), "self", "dims", node="PermuteBackward0", view=True,
-                     formula="g, dimensions put back", self=lambda F, g, dims: F.permute(g, _inverse(dims)))  # fmt: skip
-transpose_op = declare("transpose", lambda x, d0, d1: x.swapaxes(d0, d1) if x.ndim else x.view(), "self", "dim0 dim1", node="TransposeBackward0", view=True,
-                       formula="g transposed", self=lambda F, g, dim0, dim1: F.transpose(g, dim0, dim1))  # fmt: skip
+permute_op = declare(
+    "permute",
+    lambda x, dims: x.transpose(dims),
+    "self",
+    "dims",
+    node="PermuteBackward0",
+    view=True,
+    formula="g, dimensions put back",
+    self=lambda F, g, dims: F.permute(g, _inverse(dims)),
+)
+transpose_op = declare(
+    "transpose",
+    lambda x, d0, d1: x.swapaxes(d0, d1) if x.ndim else x.view(),
+    "self",
+    "dim0 dim1",
+    node="TransposeBackward0",
+    view=True,
+    formula="g transposed",
+    self=lambda F, g, dim0, dim1: F.transpose(g, dim0, dim1),
+)
 t_op = declare(
     "t",
     lambda x: x.T,
@@ -252,8 +323,15 @@ t_op = declare(
     formula="gᵀ",
     self=lambda F, g: F.t(g),
 )
-movedim_op = declare("movedim", lambda x, dims: x.transpose(dims), "self", "dims", node="PermuteBackward0", view=True,
-                     self=lambda F, g, dims: F.permute(g, _inverse(dims)))  # fmt: skip
+movedim_op = declare(
+    "movedim",
+    lambda x, dims: x.transpose(dims),
+    "self",
+    "dims",
+    node="PermuteBackward0",
+    view=True,
+    self=lambda F, g, dims: F.permute(g, _inverse(dims)),
+)
 
 
 def _inverse(dims):
@@ -269,7 +347,8 @@ def permute(input, *dims):
     n = input._a.ndim
     if len(dims) != n:
         raise RuntimeError(
-            f"permute(sparse_coo): number of dimensions in the tensor input does not match the length of the desired ordering of "
+            "permute(sparse_coo): number of dimensions in the tensor input does not match the "
+            "length of the desired ordering of "
             f"dimensions i.e. input.dim() = {n} is not equal to len(dims) = {len(dims)}"
         )
     dims = tuple(wrap_dim(d, n) for d in dims)
@@ -320,7 +399,8 @@ def mT(self):
     """The last two dimensions exchanged."""
     if self._a.ndim < 2:
         raise RuntimeError(
-            f"tensor.mT is only supported on matrices or batches of matrices. Got {self._a.ndim}-D tensor."
+            "tensor.mT is only supported on matrices or batches of matrices. Got "
+            f"{self._a.ndim}-D tensor."
         )
     return transpose(self, -2, -1)
 
@@ -341,18 +421,58 @@ Tensor.H = property(_H)
 Tensor.T = property(lambda self: permute_op(self, tuple(reversed(range(self._a.ndim)))))
 
 # ---------------------------------------------------------------- expand, squeeze
-expand_op = declare("expand", lambda x, size: _broadcast(x, size), "self", "size", node="ExpandBackward0", view=True,
-                    formula="g summed over the expanded dimensions", self=lambda F, g, self_shape: F.sum_to(g, self_shape))  # fmt: skip
-unsqueeze_op = declare("unsqueeze", lambda x, dim: xp.expand_dims(x, dim), "self", "dim", node="UnsqueezeBackward0", view=True,
-                       formula="g squeezed", self=lambda F, g, dim: F.squeeze_dims(g, (dim,)))  # fmt: skip
-squeeze_op = declare("squeeze_all", lambda x: x.reshape(tuple(n for n in x.shape if n != 1)), "self", "", node="SqueezeBackward0",
-                     view=True, formula="g in the shape of self", self=lambda F, g, self_shape: F.reshape(g, self_shape))  # fmt: skip
-squeeze_dim_op = declare("squeeze_dim", lambda x, dim: x.squeeze(dim) if x.ndim and x.shape[dim] == 1 else x.view(), "self", "dim",
-                         node="SqueezeBackward1", view=True, also={"dim": lambda node: node.at[0]}, formula="g in the shape of self",
-                         self=lambda F, g, self_shape: F.reshape(g, self_shape))  # fmt: skip
-squeeze_dims_op = declare("squeeze_dims", lambda x, dim: x.squeeze(tuple(d for d in dim if x.shape[d] == 1)), "self", "dim",
-                          node="SqueezeBackward2", view=True, also={"dim": lambda node: node.at[0]}, formula="g in the shape of self",
-                          self=lambda F, g, self_shape: F.reshape(g, self_shape))  # fmt: skip
+expand_op = declare(
+    "expand",
+    lambda x, size: _broadcast(x, size),
+    "self",
+    "size",
+    node="ExpandBackward0",
+    view=True,
+    formula="g summed over the expanded dimensions",
+    self=lambda F, g, self_shape: F.sum_to(g, self_shape),
+)
+unsqueeze_op = declare(
+    "unsqueeze",
+    lambda x, dim: xp.expand_dims(x, dim),
+    "self",
+    "dim",
+    node="UnsqueezeBackward0",
+    view=True,
+    formula="g squeezed",
+    self=lambda F, g, dim: F.squeeze_dims(g, (dim,)),
+)
+squeeze_op = declare(
+    "squeeze_all",
+    lambda x: x.reshape(tuple(n for n in x.shape if n != 1)),
+    "self",
+    "",
+    node="SqueezeBackward0",
+    view=True,
+    formula="g in the shape of self",
+    self=lambda F, g, self_shape: F.reshape(g, self_shape),
+)
+squeeze_dim_op = declare(
+    "squeeze_dim",
+    lambda x, dim: x.squeeze(dim) if x.ndim and x.shape[dim] == 1 else x.view(),
+    "self",
+    "dim",
+    node="SqueezeBackward1",
+    view=True,
+    also={"dim": lambda node: node.at[0]},
+    formula="g in the shape of self",
+    self=lambda F, g, self_shape: F.reshape(g, self_shape),
+)
+squeeze_dims_op = declare(
+    "squeeze_dims",
+    lambda x, dim: x.squeeze(tuple(d for d in dim if x.shape[d] == 1)),
+    "self",
+    "dim",
+    node="SqueezeBackward2",
+    view=True,
+    also={"dim": lambda node: node.at[0]},
+    formula="g in the shape of self",
+    self=lambda F, g, self_shape: F.reshape(g, self_shape),
+)
 
 
 def expand(self, *shape):
@@ -362,8 +482,10 @@ def expand(self, *shape):
     extra = len(shape) - len(own)
     if extra < 0:
         raise RuntimeError(
-            f"expand(torch.{self.dtype.type_name}{{{list(own)}}}, size={list(shape)}): the number of sizes provided "
-            f"({len(shape)}) must be greater or equal to the number of dimensions in the tensor ({len(own)})"
+            f"expand(torch.{self.dtype.type_name}{{{list(own)}}}, size={list(shape)}): the "
+            "number of sizes provided "
+            f"({len(shape)}) must be greater or equal to the number of dimensions in the tensor "
+            f"({len(own)})"
         )
     out = list(shape)
     for i in reversed(range(len(shape))):
@@ -371,12 +493,16 @@ def expand(self, *shape):
         have = own[i - extra] if i >= extra else 1
         if n == -1:
             if i < extra:
-                raise RuntimeError("expand: The expanded size of the tensor (-1) isn't allowed in a leading, non-existing "
-                                   f"dimension {i}")  # fmt: skip
+                raise RuntimeError(
+                    "expand: The expanded size of the tensor (-1) isn't allowed in a leading, "
+                    "non-existing "
+                    f"dimension {i}"
+                )
             out[i] = have
         elif i >= extra and have != n and have != 1:
             raise RuntimeError(
-                f"The expanded size of the tensor ({n}) must match the existing size ({have}) at non-singleton dimension {i}.  "
+                f"The expanded size of the tensor ({n}) must match the existing size ({have}) at "
+                f"non-singleton dimension {i}.  "
                 f"Target sizes: {list(shape)}.  Tensor sizes: {list(own)}"
             )
     return expand_op(self, tuple(out))
@@ -462,16 +588,27 @@ def _renamed(node_class, name):
 
 _INPLACE_NAMES = {}
 for _n, _f, _node in [
-    ("unsqueeze_", unsqueeze, "UnsqueezeBackward1"), ("squeeze_", squeeze, "SqueezeBackward3"), ("t_", t, "TBackward1"),
-    ("transpose_", transpose, "TransposeBackward1"), ("swapaxes_", transpose, "TransposeBackward1"),
-    ("swapdims_", transpose, "TransposeBackward1"), ("as_strided_", as_strided, "AsStridedBackward1"),
-]:  # fmt: skip
+    ("unsqueeze_", unsqueeze, "UnsqueezeBackward1"),
+    ("squeeze_", squeeze, "SqueezeBackward3"),
+    ("t_", t, "TBackward1"),
+    ("transpose_", transpose, "TransposeBackward1"),
+    ("swapaxes_", transpose, "TransposeBackward1"),
+    ("swapdims_", transpose, "TransposeBackward1"),
+    ("as_strided_", as_strided, "AsStridedBackward1"),
+]:
     _relabel(_n, _f, _node)
 public("as_strided_", Tensor.as_strided_)
 
 # ---------------------------------------------------------------- copies
-clone_op = declare("clone", lambda x, contiguous: xp.array(x, order="C" if contiguous else "K"), "self", "contiguous",
-                   node="CloneBackward0", formula="g", self=lambda F, g: g)  # fmt: skip
+clone_op = declare(
+    "clone",
+    lambda x, contiguous: xp.array(x, order="C" if contiguous else "K"),
+    "self",
+    "contiguous",
+    node="CloneBackward0",
+    formula="g",
+    self=lambda F, g: g,
+)
 
 
 def clone(input, *, memory_format=None, contiguous=False):
@@ -505,8 +642,15 @@ def _copied(x, src):
     )
 
 
-copy_op = declare("copy", _copied, "self src", node="CopyBackwards", formula="∂src: g",
-                  self=lambda F, g: F.zeros_like(g), src=lambda F, g: g)  # fmt: skip
+copy_op = declare(
+    "copy",
+    _copied,
+    "self src",
+    node="CopyBackwards",
+    formula="∂src: g",
+    self=lambda F, g: F.zeros_like(g),
+    src=lambda F, g: g,
+)
 copy_op.op.node.name = lambda self: "torch::autograd::CopyBackwards"
 
 
@@ -574,8 +718,13 @@ def _stack_joint(F, g, dim, shapes):
 _cat = variadic(
     "cat", "CatBackward0", _cat_forward, _cat_joint, "the slice of g that came from each input"
 )
-_stack = variadic("stack", "StackBackward0", lambda arrays, dim: xp.ascontiguousarray(xp.stack(arrays, dim)), _stack_joint,
-                   "the slice of g that came from each input")  # fmt: skip
+_stack = variadic(
+    "stack",
+    "StackBackward0",
+    lambda arrays, dim: xp.ascontiguousarray(xp.stack(arrays, dim)),
+    _stack_joint,
+    "the slice of g that came from each input",
+)
 
 
 def _same_dtype(tensors):
@@ -619,7 +768,8 @@ def _check_cat(tensors, dim):
         for i, (a, b) in enumerate(zip(first, s, strict=True)):
             if i != dim and a != b:
                 raise RuntimeError(
-                    f"Sizes of tensors must match except in dimension {dim}. Expected size {a} but got size {b} for tensor number "
+                    f"Sizes of tensors must match except in dimension {dim}. Expected size {a} "
+                    f"but got size {b} for tensor number "
                     f"{k} in the list."
                 )
 
@@ -633,7 +783,8 @@ def stack(tensors, dim=0, *, out=None):
     for k, x in enumerate(tensors):
         if x._a.shape != first:
             raise RuntimeError(
-                f"stack expects each tensor to be equal size, but got {list(first)} at entry 0 and {list(x._a.shape)} at entry {k}"
+                f"stack expects each tensor to be equal size, but got {list(first)} at entry 0 "
+                f"and {list(x._a.shape)} at entry {k}"
             )
     result = _stack(_same_dtype(tensors), wrap_dim(dim, len(first) + 1))
     return result if out is None else _write(result, out)
@@ -657,23 +808,52 @@ def _put(shape, region, g):
     return out
 
 
-put_region = declare("put_region", lambda g, shape, region: _put(shape, region, g), "self", "shape region", node="SliceBackward0",
-                     self=lambda F, g, region: F.take_region(g, region))  # fmt: skip
-declare("take_region", lambda x, region: x[region], "self", "region", node="SliceBackward0",
-        self=lambda F, g, self_shape, region: F.put_region(g, self_shape, region))  # fmt: skip
-slice_op = declare("slice", lambda x, dim, start, end, step: x[_region(x.ndim, dim, slice(start, end, step))], "self",
-                   "dim start end step", node="SliceBackward0", view=True, formula="g in its place, zeros elsewhere",
-                   self=lambda F, g, self_shape, dim, start, end, step: F.put_region(
-                       g, self_shape, _region(len(self_shape), dim, slice(start, end, step))))  # fmt: skip
+put_region = declare(
+    "put_region",
+    lambda g, shape, region: _put(shape, region, g),
+    "self",
+    "shape region",
+    node="SliceBackward0",
+    self=lambda F, g, region: F.take_region(g, region),
+)
+declare(
+    "take_region",
+    lambda x, region: x[region],
+    "self",
+    "region",
+    node="SliceBackward0",
+    self=lambda F, g, self_shape, region: F.put_region(g, self_shape, region),
+)
+slice_op = declare(
+    "slice",
+    lambda x, dim, start, end, step: x[_region(x.ndim, dim, slice(start, end, step))],
+    "self",
+    "dim start end step",
+    node="SliceBackward0",
+    view=True,
+    formula="g in its place, zeros elsewhere",
+    self=lambda F, g, self_shape, dim, start, end, step: F.put_region(
+        g, self_shape, _region(len(self_shape), dim, slice(start, end, step))
+    ),
+)
 
 
 def _select_forward(x, dim, index):
     return x[index, ...] if dim == 0 else x[(slice(None),) * dim + (index, ...)]
 
 
-select_op = declare("select", _select_forward, "self", "dim index", node="SelectBackward0", view=True,
-                    formula="g in its place, zeros elsewhere",
-                    self=lambda F, g, self_shape, dim, index: F.put_region(g, self_shape, _region(len(self_shape), dim, index)))  # fmt: skip
+select_op = declare(
+    "select",
+    _select_forward,
+    "self",
+    "dim index",
+    node="SelectBackward0",
+    view=True,
+    formula="g in its place, zeros elsewhere",
+    self=lambda F, g, self_shape, dim, index: F.put_region(
+        g, self_shape, _region(len(self_shape), dim, index)
+    ),
+)
 RAW.narrow = lambda x, dim, start, n: x[_region(x.ndim, dim, slice(start, start + n))]
 
 
@@ -686,7 +866,8 @@ def select(input, dim, index):
     size = input._a.shape[d]
     if not -size <= index < size:
         raise IndexError(
-            f"select(): index {index} out of range for tensor of size {list(input._a.shape)} at dimension {d}"
+            f"select(): index {index} out of range for tensor of size {list(input._a.shape)} at "
+            f"dimension {d}"
         )
     return select_op(input, d, int(index) % size if size else 0)
 
@@ -714,8 +895,19 @@ TENSOR.select, TENSOR.narrow = select, narrow
 
 
 def _parts(name, node, forward, joint, also):
-    return declare(name, forward, "self", "sizes dim", node=node, view=True, outputs=True, formula="the gradients put side by side",
-                   joint=joint, hidden=("sizes",), also=also)  # fmt: skip
+    return declare(
+        name,
+        forward,
+        "self",
+        "sizes dim",
+        node=node,
+        view=True,
+        outputs=True,
+        formula="the gradients put side by side",
+        joint=joint,
+        hidden=("sizes",),
+        also=also,
+    )
 
 
 def _fill_none(F, gs, shapes, like):
@@ -758,10 +950,25 @@ split_op = _parts(
     _split_joint,
     {"split_size": lambda node: node.at[0][0]},
 )
-split_sizes_op = _parts("split_with_sizes", "SplitWithSizesBackward0", _split_forward, _split_joint,
-                        {"split_sizes": lambda node: node.at[0]})  # fmt: skip
-unbind_op = declare("unbind", lambda x, dim: [_select_forward(x, dim, k) for k in range(x.shape[dim])], "self", "dim",
-                    node="UnbindBackward0", view=True, outputs=True, hidden=("self_sym_sizes",), formula="the gradients stacked", joint=_unbind_joint)  # fmt: skip
+split_sizes_op = _parts(
+    "split_with_sizes",
+    "SplitWithSizesBackward0",
+    _split_forward,
+    _split_joint,
+    {"split_sizes": lambda node: node.at[0]},
+)
+unbind_op = declare(
+    "unbind",
+    lambda x, dim: [_select_forward(x, dim, k) for k in range(x.shape[dim])],
+    "self",
+    "dim",
+    node="UnbindBackward0",
+    view=True,
+    outputs=True,
+    hidden=("self_sym_sizes",),
+    formula="the gradients stacked",
+    joint=_unbind_joint,
+)
 
 
 def _at_least_one(name, tensor):
@@ -788,7 +995,8 @@ def split_with_sizes(self, split_sizes, dim=0):
     d = wrap_dim(dim, self._a.ndim)
     if sum(split_sizes) != self._a.shape[d]:
         raise RuntimeError(
-            f"split_with_sizes expects split_sizes to sum exactly to {self._a.shape[d]} (input tensor's size at dimension {d}), "
+            f"split_with_sizes expects split_sizes to sum exactly to {self._a.shape[d]} (input "
+            f"tensor's size at dimension {d}), "
             f"but got split_sizes={list(split_sizes)}"
         )
     return split_sizes_op(self, tuple(split_sizes), d)

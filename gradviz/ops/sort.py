@@ -1,4 +1,6 @@
-"""Order: median, sort, topk, search; and scans along one dimension: cumsum, cumprod, cummax, logcumsumexp."""
+"""Order: median, sort, topk, search; and scans along one dimension: cumsum, cumprod, cummax,
+logcumsumexp.
+"""
 
 from __future__ import annotations
 
@@ -47,8 +49,15 @@ def _median_grad(F, g, self, result, self_shape):
 
 def _median(name, pick, nodes):
     along = _chooser(f"{name}_dim", pick, nodes[1])
-    whole = declare(name, _whole_median(pick), "self", node=nodes[0], formula="g shared by the elements equal to the median",
-                    hidden=("self_sym_sizes",), self=_median_grad)  # fmt: skip
+    whole = declare(
+        name,
+        _whole_median(pick),
+        "self",
+        node=nodes[0],
+        formula="g shared by the elements equal to the median",
+        hidden=("self_sym_sizes",),
+        self=_median_grad,
+    )
 
     def function(input, dim=None, keepdim=False):
         return whole(input) if dim is None else along(input, dim, keepdim)
@@ -111,10 +120,26 @@ def _picked(x, dim, indices):
     return (xp.take_along_axis(x, indices, dim) if x.ndim else x.copy(), indices)
 
 
-sort_op = declare("sort", _picked, "self", "dim indices", node="SortBackward0", outputs=(True, False),
-                  formula="g put back in the old order", joint=_sort_joint)  # fmt: skip
-topk_op = declare("topk", _picked, "self", "dim indices", node="TopkBackward0", outputs=(True, False),
-                  formula="g at the chosen elements", joint=_sort_joint)  # fmt: skip
+sort_op = declare(
+    "sort",
+    _picked,
+    "self",
+    "dim indices",
+    node="SortBackward0",
+    outputs=(True, False),
+    formula="g put back in the old order",
+    joint=_sort_joint,
+)
+topk_op = declare(
+    "topk",
+    _picked,
+    "self",
+    "dim indices",
+    node="TopkBackward0",
+    outputs=(True, False),
+    formula="g at the chosen elements",
+    joint=_sort_joint,
+)
 
 
 def _order(a, dim, descending):
@@ -165,10 +190,22 @@ def _scanned(ufunc):
     )
 
 
-cumsum_op = declare("cumsum", _scanned(xp.add), "self", "dim",
-                    formula="sums of g from here on", self=lambda F, g, dim: F.reverse_cumsum(g, dim))  # fmt: skip
-declare("reverse_cumsum", lambda x, dim: xp.flip(xp.cumsum(xp.flip(x, dim), dim), dim) if x.ndim else x, "self", "dim",
-        node="FlipBackward0", self=lambda F, g, dim: F.cumsum(g, dim))  # fmt: skip
+cumsum_op = declare(
+    "cumsum",
+    _scanned(xp.add),
+    "self",
+    "dim",
+    formula="sums of g from here on",
+    self=lambda F, g, dim: F.reverse_cumsum(g, dim),
+)
+declare(
+    "reverse_cumsum",
+    lambda x, dim: xp.flip(xp.cumsum(xp.flip(x, dim), dim), dim) if x.ndim else x,
+    "self",
+    "dim",
+    node="FlipBackward0",
+    self=lambda F, g, dim: F.cumsum(g, dim),
+)
 
 
 def _cumprod_grad(F, g, self, result, dim):
@@ -195,8 +232,14 @@ def _cumprod_with_zeros(F, g, self, dim, n):
     return F.cat(parts, dim)
 
 
-cumprod_op = declare("cumprod", _scanned(xp.multiply), "self", "dim",
-                     formula="sums of g · result from here on, / self", self=_cumprod_grad)  # fmt: skip
+cumprod_op = declare(
+    "cumprod",
+    _scanned(xp.multiply),
+    "self",
+    "dim",
+    formula="sums of g · result from here on, / self",
+    self=_cumprod_grad,
+)
 
 
 def _scan(name, op_function):
@@ -250,8 +293,14 @@ def _logcumsumexp(x, dim):
     return out
 
 
-logcumsumexp_op = declare("logcumsumexp", _logcumsumexp, "self", "dim",
-                          formula="Σ g · exp(self − result) from here on", self=_logcumsumexp_grad)  # fmt: skip
+logcumsumexp_op = declare(
+    "logcumsumexp",
+    _logcumsumexp,
+    "self",
+    "dim",
+    formula="Σ g · exp(self − result) from here on",
+    self=_logcumsumexp_grad,
+)
 method(lambda input, dim: logcumsumexp_op(input, wrap_dim(dim, input._a.ndim)), "logcumsumexp")
 
 
@@ -272,9 +321,18 @@ def _record(name, better, node):
         indices = result[1]
         return (F.scatter_back(g[0], indices, self_shape, dim),)
 
-    op = declare(f"{name}_op", lambda x, dim: _record_holder(x, dim, better), "self", "dim", node=node, outputs=(True, False),
-                 formula="g added to the element that held the record", joint=joint, hidden=("self_sym_sizes", "result"),
-                 also={"indices": lambda node: TENSOR.result(node)[1]})  # fmt: skip
+    op = declare(
+        f"{name}_op",
+        lambda x, dim: _record_holder(x, dim, better),
+        "self",
+        "dim",
+        node=node,
+        outputs=(True, False),
+        formula="g added to the element that held the record",
+        joint=joint,
+        hidden=("self_sym_sizes", "result"),
+        also={"indices": lambda node: TENSOR.result(node)[1]},
+    )
 
     def function(input, dim):
         return _pair(name, op(input, wrap_dim(dim, input._a.ndim)))
@@ -337,9 +395,13 @@ def searchsorted(
         found = xp.searchsorted(rows, values, side)
     else:
         if rows.shape[:-1] != values.shape[:-1]:
-            raise RuntimeError("boundaries tensor should be 1 dimension or the first N-1 dimensions of boundaries tensor and input value "
-                               f"tensor must match, but we got boundaries tensor {list(rows.shape)} and input value tensor "
-                               f"{list(values.shape)}")  # fmt: skip
+            raise RuntimeError(
+                "boundaries tensor should be 1 dimension or the first N-1 dimensions of "
+                "boundaries tensor and input value "
+                f"tensor must match, but we got boundaries tensor {list(rows.shape)} and input "
+                "value tensor "
+                f"{list(values.shape)}"
+            )
         found = xp.empty(values.shape, xp.int64)
         for place in xp.ndindex(rows.shape[:-1]):
             found[place] = xp.searchsorted(rows[place], values[place], side)

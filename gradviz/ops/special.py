@@ -34,7 +34,8 @@ def _only_special(name, function):
     return function
 
 
-# ---------------------------------------------------------------- of one tensor, in the main namespace
+# ---------------------------------------------------------------- of one tensor, in the main
+# namespace
 digamma = unary(
     "digamma",
     _scipy("digamma"),
@@ -44,13 +45,29 @@ digamma = unary(
 lgamma = unary(
     "lgamma", _scipy("gammaln"), formula="g · ψ(self)", self=lambda F, g, self: g * F.digamma(self)
 )
-erfinv = unary("erfinv", _scipy("erfinv"), formula="g · √π/2 · exp(erfinv(self)²)",
-               self=lambda F, g, self: g * (F.exp(F.erfinv(self) * F.erfinv(self)) * (0.5 * math.sqrt(math.pi))))  # fmt: skip
+erfinv = unary(
+    "erfinv",
+    _scipy("erfinv"),
+    formula="g · √π/2 · exp(erfinv(self)²)",
+    self=lambda F, g, self: (
+        g * (F.exp(F.erfinv(self) * F.erfinv(self)) * (0.5 * math.sqrt(math.pi)))
+    ),
+)
 i0 = unary("i0", _scipy("i0"), formula="g · I₁(self)", self=lambda F, g, self: g * F.i1(self))
-deg2rad = unary("deg2rad", lambda x: _float(x) * _float(x).dtype.type(math.pi / 180), node="Deg2RadBackward0", formula="g · π/180",
-                self=lambda F, g: g * (math.pi / 180))  # fmt: skip
-rad2deg = unary("rad2deg", lambda x: _float(x) * _float(x).dtype.type(180 / math.pi), node="Rad2DegBackward0", formula="g · 180/π",
-                self=lambda F, g: g * (180 / math.pi))  # fmt: skip
+deg2rad = unary(
+    "deg2rad",
+    lambda x: _float(x) * _float(x).dtype.type(math.pi / 180),
+    node="Deg2RadBackward0",
+    formula="g · π/180",
+    self=lambda F, g: g * (math.pi / 180),
+)
+rad2deg = unary(
+    "rad2deg",
+    lambda x: _float(x) * _float(x).dtype.type(180 / math.pi),
+    node="Rad2DegBackward0",
+    formula="g · 180/π",
+    self=lambda F, g: g * (180 / math.pi),
+)
 
 
 def _float(x):
@@ -77,8 +94,14 @@ def _poly_forward(x, n):
     return xp.asarray(scipy.special.polygamma(n, x)).astype(x.dtype, copy=False)
 
 
-polygamma_op = declare("polygamma", lambda x, n: _poly_forward(_float(x), n), "self", "n", formula="g · ψ⁽ⁿ⁺¹⁾(self)",
-                       self=lambda F, g, self, n: g * F.polygamma(self, n + 1))  # fmt: skip
+polygamma_op = declare(
+    "polygamma",
+    lambda x, n: _poly_forward(_float(x), n),
+    "self",
+    "n",
+    formula="g · ψ⁽ⁿ⁺¹⁾(self)",
+    self=lambda F, g, self, n: g * F.polygamma(self, n + 1),
+)
 
 
 def polygamma(n, input):
@@ -147,8 +170,14 @@ def _nan_to_num(x, nan, posinf, neginf):
     )
 
 
-nan_to_num_op = declare("nan_to_num", _nan_to_num, "self", "nan posinf neginf", formula="g where self is finite",
-                        self=lambda F, g, self: F.masked_fill(g, F.logical_not(F.isfinite(self)), 0))  # fmt: skip
+nan_to_num_op = declare(
+    "nan_to_num",
+    _nan_to_num,
+    "self",
+    "nan posinf neginf",
+    formula="g where self is finite",
+    self=lambda F, g, self: F.masked_fill(g, F.logical_not(F.isfinite(self)), 0),
+)
 method(
     lambda input, nan=None, posinf=None, neginf=None: nan_to_num_op(input, nan, posinf, neginf),
     "nan_to_num",
@@ -190,11 +219,23 @@ def _xlogy_self(F, g, self, other):
     return g * F.masked_fill(_quiet_log(F, other), (self == 0) & (other <= 0), 0)
 
 
-xlogy = binary("xlogy", _xlogy, formula="∂self: g · ln other    ∂other: g · self/other", self=_xlogy_self,
-               other=lambda F, g, self, other: g * self / other)  # fmt: skip
-xlog1py = binary("xlog1py", _xlog1py, node="SpecialXlog1PyBackward0", expose=False,
-                 self=lambda F, g, self, other: g * F.masked_fill(_quiet_log(F, other, 1), (self == 0) & (other <= -1), 0),
-                 other=lambda F, g, self, other: g * self / (other + 1))  # fmt: skip
+xlogy = binary(
+    "xlogy",
+    _xlogy,
+    formula="∂self: g · ln other    ∂other: g · self/other",
+    self=_xlogy_self,
+    other=lambda F, g, self, other: g * self / other,
+)
+xlog1py = binary(
+    "xlog1py",
+    _xlog1py,
+    node="SpecialXlog1PyBackward0",
+    expose=False,
+    self=lambda F, g, self, other: (
+        g * F.masked_fill(_quiet_log(F, other, 1), (self == 0) & (other <= -1), 0)
+    ),
+    other=lambda F, g, self, other: g * self / (other + 1),
+)
 
 
 def _logaddexp_share(F, self, other):
@@ -210,12 +251,21 @@ def _logaddexp(a, b):
     return top + xp.log1p(xp.exp(low - top))
 
 
-logaddexp = binary("logaddexp", _logaddexp, inplace=False, formula="g · σ(self − other)",
-                   self=lambda F, g, self, other: g * _logaddexp_share(F, self, other),
-                   other=lambda F, g, self, other: g * _logaddexp_share(F, other, self))  # fmt: skip
-logaddexp2 = binary("logaddexp2", xp.logaddexp2, inplace=False,
-                    self=lambda F, g, self, other: g * F.sigmoid((self - other) * math.log(2)),
-                    other=lambda F, g, self, other: g * F.sigmoid((other - self) * math.log(2)))  # fmt: skip
+logaddexp = binary(
+    "logaddexp",
+    _logaddexp,
+    inplace=False,
+    formula="g · σ(self − other)",
+    self=lambda F, g, self, other: g * _logaddexp_share(F, self, other),
+    other=lambda F, g, self, other: g * _logaddexp_share(F, other, self),
+)
+logaddexp2 = binary(
+    "logaddexp2",
+    xp.logaddexp2,
+    inplace=False,
+    self=lambda F, g, self, other: g * F.sigmoid((self - other) * math.log(2)),
+    other=lambda F, g, self, other: g * F.sigmoid((other - self) * math.log(2)),
+)
 
 
 def _copysign_self(F, g, self, result):
@@ -223,30 +273,70 @@ def _copysign_self(F, g, self, result):
     return F.masked_fill(g * ratio, self == 0, 0)
 
 
-copysign = binary("copysign", lambda a, b: xp.copysign(_float(a), _float(b)), formula="g · result/self", self=_copysign_self,
-                  other=lambda F, g: F.zeros_like(g))  # fmt: skip
-heaviside = binary("heaviside", lambda a, b: xp.heaviside(a, b).astype(a.dtype), node="NotImplemented", self=refuse("heaviside"),
-                   other=refuse("heaviside"))  # fmt: skip
-nextafter = binary("nextafter", xp.nextafter, formula="g", self=lambda F, g, self, other: g,
-                   other=lambda F, g, self, other: F.zeros_like(g))  # fmt: skip
+copysign = binary(
+    "copysign",
+    lambda a, b: xp.copysign(_float(a), _float(b)),
+    formula="g · result/self",
+    self=_copysign_self,
+    other=lambda F, g: F.zeros_like(g),
+)
+heaviside = binary(
+    "heaviside",
+    lambda a, b: xp.heaviside(a, b).astype(a.dtype),
+    node="NotImplemented",
+    self=refuse("heaviside"),
+    other=refuse("heaviside"),
+)
+nextafter = binary(
+    "nextafter",
+    xp.nextafter,
+    formula="g",
+    self=lambda F, g, self, other: g,
+    other=lambda F, g, self, other: F.zeros_like(g),
+)
 
 
-igamma = binary("igamma", _scipy("gammainc"), self=_underivable("igamma: input"),
-                other=lambda F, g, self, other: g * F.exp((self - 1) * F.log(other) - other - F.lgamma(self)))  # fmt: skip
-igammac = binary("igammac", _scipy("gammaincc"), self=_underivable("igammac: input"),
-                 other=lambda F, g, self, other: -g * F.exp((self - 1) * F.log(other) - other - F.lgamma(self)))  # fmt: skip
-zeta = binary("zeta", _scipy("zeta"), node="SpecialZetaBackward0", expose=False, self=_underivable("zeta"),
-              other=lambda F, g, self, other: g * -self * F.zeta(self + 1.0, other))  # fmt: skip
+igamma = binary(
+    "igamma",
+    _scipy("gammainc"),
+    self=_underivable("igamma: input"),
+    other=lambda F, g, self, other: g * F.exp((self - 1) * F.log(other) - other - F.lgamma(self)),
+)
+igammac = binary(
+    "igammac",
+    _scipy("gammaincc"),
+    self=_underivable("igammac: input"),
+    other=lambda F, g, self, other: -g * F.exp((self - 1) * F.log(other) - other - F.lgamma(self)),
+)
+zeta = binary(
+    "zeta",
+    _scipy("zeta"),
+    node="SpecialZetaBackward0",
+    expose=False,
+    self=_underivable("zeta"),
+    other=lambda F, g, self, other: g * -self * F.zeta(self + 1.0, other),
+)
 for _n in ("xlogy_",):
     public(_n, getattr(Tensor, _n))
-ldexp_op = binary("ldexp", lambda a, b: _float(a) * xp.exp2(_float(b)).astype(_float(a).dtype), formula="∂self: g · 2^other",
-                  self=lambda F, g, other: g * F.exp2(other), other=lambda F, g, result: g * result * math.log(2))  # fmt: skip
+ldexp_op = binary(
+    "ldexp",
+    lambda a, b: _float(a) * xp.exp2(_float(b)).astype(_float(a).dtype),
+    formula="∂self: g · 2^other",
+    self=lambda F, g, other: g * F.exp2(other),
+    other=lambda F, g, result: g * result * math.log(2),
+)
 
 
 def float_power(input, exponent, *, out=None):
     """``input ** exponent`` in double precision."""
-    wide = xp.dtype(xp.complex128 if any(isinstance(x, complex) or isinstance(x, Tensor) and x.is_complex() for x in (input, exponent))
-                    else xp.float64)  # fmt: skip
+    wide = xp.dtype(
+        xp.complex128
+        if any(
+            isinstance(x, complex) or isinstance(x, Tensor) and x.is_complex()
+            for x in (input, exponent)
+        )
+        else xp.float64
+    )
     input, exponent = (
         TENSOR.cast(x, wide) if isinstance(x, Tensor) else x for x in (input, exponent)
     )
@@ -260,16 +350,32 @@ def frexp(input):
     return return_types("frexp", ("mantissa", "exponent"))(*frexp_op(input))
 
 
-atan2 = binary("atan2", lambda a, b: xp.arctan2(_float(a), _float(b)), formula="∂self: g · other/(self²+other²)    ∂other: −g · self/(self²+other²)",
-               self=lambda F, g, self, other: g * (other / (self * self + other * other)),
-               other=lambda F, g, self, other: g * -(self / (self * self + other * other)))  # fmt: skip
+atan2 = binary(
+    "atan2",
+    lambda a, b: xp.arctan2(_float(a), _float(b)),
+    formula="∂self: g · other/(self²+other²)    ∂other: −g · self/(self²+other²)",
+    self=lambda F, g, self, other: g * (other / (self * self + other * other)),
+    other=lambda F, g, self, other: g * -(self / (self * self + other * other)),
+)
 for _end in ("", "_"):
     alias(f"arctan2{_end}", f"atan2{_end}")
-hypot = binary("hypot", xp.hypot, formula="∂self: g · self/result    ∂other: g · other/result",
-               self=lambda F, g, self, result: g * (self / result), other=lambda F, g, other, result: g * (other / result))  # fmt: skip
-frexp_op = declare("frexp", lambda x: _frexp(x), "self", outputs=(True, False), formula="g · 2^−exponent", hidden=("result",),
-                   also={"exponent": lambda node: TENSOR.result(node)[1]},
-                   joint=lambda F, g, result: (g[0] * F.exp2(-_exponent(F, result, g[0])),))  # fmt: skip
+hypot = binary(
+    "hypot",
+    xp.hypot,
+    formula="∂self: g · self/result    ∂other: g · other/result",
+    self=lambda F, g, self, result: g * (self / result),
+    other=lambda F, g, other, result: g * (other / result),
+)
+frexp_op = declare(
+    "frexp",
+    lambda x: _frexp(x),
+    "self",
+    outputs=(True, False),
+    formula="g · 2^−exponent",
+    hidden=("result",),
+    also={"exponent": lambda node: TENSOR.result(node)[1]},
+    joint=lambda F, g, result: (g[0] * F.exp2(-_exponent(F, result, g[0])),),
+)
 
 
 def _exponent(F, result, g):
@@ -340,8 +446,13 @@ method(positive)
 Tensor.__pos__ = positive
 
 # ---------------------------------------------------------------- in the special namespace only
-erfcx = unary("erfcx", _scipy("erfcx"), node="SpecialErfcxBackward0", expose=False,
-              self=lambda F, g, self, result: (2 * self * result - 2 / math.sqrt(math.pi)) * g)  # fmt: skip
+erfcx = unary(
+    "erfcx",
+    _scipy("erfcx"),
+    node="SpecialErfcxBackward0",
+    expose=False,
+    self=lambda F, g, self, result: (2 * self * result - 2 / math.sqrt(math.pi)) * g,
+)
 i1 = unary(
     "i1",
     _scipy("i1"),
@@ -349,8 +460,13 @@ i1 = unary(
     expose=False,
     self=lambda F, g, self, result: _i1_grad(F, g, self, result),
 )
-i0e = unary("i0e", _scipy("i0e"), node="SpecialI0EBackward0", expose=False,
-            self=lambda F, g, self, result: g * (F.i1e(self) - F.sgn(self) * result))  # fmt: skip
+i0e = unary(
+    "i0e",
+    _scipy("i0e"),
+    node="SpecialI0EBackward0",
+    expose=False,
+    self=lambda F, g, self, result: g * (F.i1e(self) - F.sgn(self) * result),
+)
 i1e = unary(
     "i1e",
     _scipy("i1e"),
@@ -372,10 +488,20 @@ def _i1e_grad(F, g, self, result):
     return g * F.masked_fill(F.i0e(self) - result * (F.sgn(self) + 1 / safe), zero, 0.5)
 
 
-ndtri = unary("ndtri", _scipy("ndtri"), node="SpecialNdtriBackward0", expose=False,
-              self=lambda F, g, result: g * (F.exp(result * result / 2) * math.sqrt(2 * math.pi)))  # fmt: skip
-log_ndtr = unary("log_ndtr", _scipy("log_ndtr"), node="SpecialLogNdtrBackward0", expose=False,
-                 self=lambda F, g, self, result: g * F.exp(self * self / -2 - result) / math.sqrt(2 * math.pi))  # fmt: skip
+ndtri = unary(
+    "ndtri",
+    _scipy("ndtri"),
+    node="SpecialNdtriBackward0",
+    expose=False,
+    self=lambda F, g, result: g * (F.exp(result * result / 2) * math.sqrt(2 * math.pi)),
+)
+log_ndtr = unary(
+    "log_ndtr",
+    _scipy("log_ndtr"),
+    node="SpecialLogNdtrBackward0",
+    expose=False,
+    self=lambda F, g, self, result: g * F.exp(self * self / -2 - result) / math.sqrt(2 * math.pi),
+)
 
 
 def _entr(x):
@@ -391,7 +517,14 @@ def _entr_grad(F, g, self):
         return F.where(self > 0, g * (-1 - F.log(F.masked_fill(self, self <= 0, 1))), edge)
 
 
-entr = unary("entr", _entr, node="SpecialEntrBackward0", expose=False, formula="−g · (1 + ln self)", self=_entr_grad)
+entr = unary(
+    "entr",
+    _entr,
+    node="SpecialEntrBackward0",
+    expose=False,
+    formula="−g · (1 + ln self)",
+    self=_entr_grad,
+)
 
 
 def ndtr(input):
@@ -409,10 +542,31 @@ _only_special(
     "round",
     lambda input, *, decimals=0, out=None: FUNCTIONS["round"](input, decimals=decimals, out=out),
 )
-for _new, _old in [("psi", "digamma"), ("gammaln", "lgamma"), ("expit", "sigmoid"), ("gammainc", "igamma"), ("gammaincc", "igammac"),
-                   ("multigammaln", "mvlgamma")]:  # fmt: skip
+for _new, _old in [
+    ("psi", "digamma"),
+    ("gammaln", "lgamma"),
+    ("expit", "sigmoid"),
+    ("gammainc", "igamma"),
+    ("gammaincc", "igammac"),
+    ("multigammaln", "mvlgamma"),
+]:
     _only_special(_new, FUNCTIONS[_old])
-for _n in ("digamma", "erf", "erfc", "erfinv", "exp2", "expm1", "i0", "log1p", "log_softmax", "logit", "logsumexp", "polygamma",
-           "sinc", "softmax", "xlogy"):  # fmt: skip
+for _n in (
+    "digamma",
+    "erf",
+    "erfc",
+    "erfinv",
+    "exp2",
+    "expm1",
+    "i0",
+    "log1p",
+    "log_softmax",
+    "logit",
+    "logsumexp",
+    "polygamma",
+    "sinc",
+    "softmax",
+    "xlogy",
+):
     if _n in FUNCTIONS:
         _only_special(_n, FUNCTIONS[_n])

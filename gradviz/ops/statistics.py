@@ -33,12 +33,26 @@ def _var_grad(F, g, self, self_shape, dim, correction, keepdim):
     return restore(F, g, self_shape, dim, keepdim) * scale * centred
 
 
-var_op = declare("var", _var_forward, "self", "dim correction keepdim", formula="2 g (self − mean) / (n − correction)",
-                 hidden=("self_sym_sizes",), self=_var_grad)  # fmt: skip
-std_op = declare("std", lambda x, dims, c, k: xp.sqrt(_var_forward(x, dims, c, k)), "self", "dim correction keepdim",
-                 formula="g (self − mean) / ((n − correction) · result)", hidden=("self_sym_sizes",),
-                 self=lambda F, g, self, result, self_shape, dim, correction, keepdim: _var_grad(
-                     F, _half_over(F, g, result), self, self_shape, dim, correction, keepdim))  # fmt: skip
+var_op = declare(
+    "var",
+    _var_forward,
+    "self",
+    "dim correction keepdim",
+    formula="2 g (self − mean) / (n − correction)",
+    hidden=("self_sym_sizes",),
+    self=_var_grad,
+)
+std_op = declare(
+    "std",
+    lambda x, dims, c, k: xp.sqrt(_var_forward(x, dims, c, k)),
+    "self",
+    "dim correction keepdim",
+    formula="g (self − mean) / ((n − correction) · result)",
+    hidden=("self_sym_sizes",),
+    self=lambda F, g, self, result, self_shape, dim, correction, keepdim: _var_grad(
+        F, _half_over(F, g, result), self, self_shape, dim, correction, keepdim
+    ),
+)
 
 
 def _half_over(F, g, result):
@@ -65,8 +79,17 @@ def _std_mean_joint(F, g, self, result, self_shape, dim, correction, keepdim):
 
 
 def _spread_and_mean(name, spread, joint, also=None):
-    op = declare(name, lambda x, dims, c, k: (spread(x, dims, c, k), mean_dims.op.forward(x, dims, k)), "self", "dim correction keepdim",
-                 outputs=True, formula="the gradients of both, added", hidden=("self_sym_sizes", "result"), joint=joint, also=also)  # fmt: skip
+    op = declare(
+        name,
+        lambda x, dims, c, k: (spread(x, dims, c, k), mean_dims.op.forward(x, dims, k)),
+        "self",
+        "dim correction keepdim",
+        outputs=True,
+        formula="the gradients of both, added",
+        hidden=("self_sym_sizes", "result"),
+        joint=joint,
+        also=also,
+    )
 
     def function(input, dim=None, unbiased=None, keepdim=False, *, correction=None):
         if isinstance(dim, bool):
@@ -85,8 +108,12 @@ def _correction(unbiased, correction):
 
 
 _spread_and_mean("var_mean", _var_forward, _var_mean_joint)
-_spread_and_mean("std_mean", lambda x, dims, c, k: xp.sqrt(_var_forward(x, dims, c, k)), _std_mean_joint,
-                 {"result0": lambda node: TENSOR.result(node)[0]})  # fmt: skip
+_spread_and_mean(
+    "std_mean",
+    lambda x, dims, c, k: xp.sqrt(_var_forward(x, dims, c, k)),
+    _std_mean_joint,
+    {"result0": lambda node: TENSOR.result(node)[0]},
+)
 
 
 def _spread_measure(name, op):
@@ -100,7 +127,10 @@ def _spread_measure(name, op):
         return op(input, axes(dim, input._a.ndim), correction, keepdim)
 
     function.__name__ = name
-    function.__doc__ = f"``{name}`` of all elements or along ``dim``; ``correction`` is subtracted from the count (1 = unbiased)."
+    function.__doc__ = (
+        f"``{name}`` of all elements or along ``dim``; ``correction`` is subtracted from the count "
+        "(1 = unbiased)."
+    )
     method(function, name)
     return function
 
@@ -142,12 +172,28 @@ def _norm_grad(F, g, self, result, self_shape, p, dim, keepdim):
     return F.sgn(self) * power * F.masked_fill(scale, result == 0, 0)
 
 
-norm_op = declare("norm_all", _norm_forward, "self", "p dim keepdim", node="NormBackward0", formula="g · self / result",
-                  hidden=("self_sym_sizes",), self=_norm_grad)  # fmt: skip
-vector_norm_op = declare("vector_norm", _norm_forward, "self", "ord dim keepdim", node="LinalgVectorNormBackward0",
-                         formula="g · self / result", hidden=("self_sym_sizes",),
-                         self=lambda F, g, self, result, self_shape, ord, dim, keepdim: _norm_grad(
-                             F, g, self, result, self_shape, ord, dim, keepdim))  # fmt: skip
+norm_op = declare(
+    "norm_all",
+    _norm_forward,
+    "self",
+    "p dim keepdim",
+    node="NormBackward0",
+    formula="g · self / result",
+    hidden=("self_sym_sizes",),
+    self=_norm_grad,
+)
+vector_norm_op = declare(
+    "vector_norm",
+    _norm_forward,
+    "self",
+    "ord dim keepdim",
+    node="LinalgVectorNormBackward0",
+    formula="g · self / result",
+    hidden=("self_sym_sizes",),
+    self=lambda F, g, self, result, self_shape, ord, dim, keepdim: _norm_grad(
+        F, g, self, result, self_shape, ord, dim, keepdim
+    ),
+)
 
 
 def norm(input, p="fro", dim=None, keepdim=False, dtype=None):
@@ -175,9 +221,15 @@ def _dist_grad(F, g, self, other, result, p):
     return _norm_grad(F, g, self - other, result, shape, p, tuple(range(len(shape))), False)
 
 
-dist_op = declare("dist", lambda a, b, p: _norm_forward(a - b, p, tuple(range((a - b).ndim)), False), "self other", "p",
-                      formula="g · (self − other) / result", self=_dist_grad,
-                      other=lambda F, g, self, other, result, p: -_dist_grad(F, g, self, other, result, p))  # fmt: skip
+dist_op = declare(
+    "dist",
+    lambda a, b, p: _norm_forward(a - b, p, tuple(range((a - b).ndim)), False),
+    "self other",
+    "p",
+    formula="g · (self − other) / result",
+    self=_dist_grad,
+    other=lambda F, g, self, other, result, p: -_dist_grad(F, g, self, other, result, p),
+)
 
 
 def dist(input, other, p=2):
@@ -258,7 +310,8 @@ method(quantile)
 method(nanquantile)
 
 
-# ---------------------------------------------------------------- differences, integrals, covariance
+# ---------------------------------------------------------------- differences, integrals,
+# covariance
 def diff(input, n=1, dim=-1, prepend=None, append=None):
     """The ``n``-th differences along ``dim``."""
     d = wrap_dim(dim, input._a.ndim)
@@ -307,7 +360,8 @@ def cov(input, *, correction=1, fweights=None, aweights=None):
     """The covariance matrix of variables in rows, observations in columns."""
     if input._a.ndim > 2:
         raise RuntimeError(
-            f"cov(): expected input to have two or fewer dimensions but got an input with {input._a.ndim} dimensions"
+            "cov(): expected input to have two or fewer dimensions but got an input with "
+            f"{input._a.ndim} dimensions"
         )
     x = input if input._a.ndim == 2 else input.reshape(1, -1)
     weights = (
@@ -322,8 +376,12 @@ def cov(input, *, correction=1, fweights=None, aweights=None):
         weights = weights.to(x.dtype)
         total = weights.sum()
         centred = x - (x * weights).sum(1, keepdim=True) / total
-        factor = total if correction == 0 else total - correction * (
-            1 if aweights is None else (weights * aweights).sum() / total)  # fmt: skip
+        factor = (
+            total
+            if correction == 0
+            else total
+            - correction * (1 if aweights is None else (weights * aweights).sum() / total)
+        )
         out = (centred * weights) @ centred.conj().t() / factor
     return out.squeeze()
 
@@ -363,7 +421,9 @@ def _gradient_along(x, spacing, dim, edge_order):
 
 
 def gradient(input, *, spacing=1, dim=None, edge_order=1):
-    """Central differences along every given dimension, one tensor each; spacing is a number or one a dimension."""
+    """Central differences along every given dimension, one tensor each; spacing is a number or one
+    a dimension.
+    """
     n = input._a.ndim
     dims = axes(dim, n)
     gaps = list(spacing) if isinstance(spacing, (list, tuple)) else [spacing] * len(dims)
@@ -392,8 +452,14 @@ def _renorm_grad(F, g, self, p, dim, maxnorm):
     return g * scale - back * (inverse * inverse * maxnorm)
 
 
-renorm_op = declare("renorm", lambda x, p, dim, maxnorm: x * _renorm_scale(RAW, x, p, dim, maxnorm).astype(x.dtype), "self", "p dim maxnorm",
-                    formula="g scaled, less its part along self", self=_renorm_grad)  # fmt: skip
+renorm_op = declare(
+    "renorm",
+    lambda x, p, dim, maxnorm: x * _renorm_scale(RAW, x, p, dim, maxnorm).astype(x.dtype),
+    "self",
+    "p dim maxnorm",
+    formula="g scaled, less its part along self",
+    self=_renorm_grad,
+)
 RAW.ones_like = lambda x: xp.ones(x.shape, x.dtype)
 TENSOR.ones_like = lambda x: wrap(xp.ones(x._a.shape, x._a.dtype))
 method(

@@ -1,7 +1,10 @@
-"""``gradviz.profiler``: counts and times of recorded operations, forward and backward, as in ``torch.profiler``.
+"""``gradviz.profiler``: counts and times of recorded operations, forward and backward, as in
+``torch.profiler``.
 
-It watches through the engine's door. The time of a backward node is its own; that of a forward operation is the time since the
-event before it, so it holds the user's Python in between. Operations on untracked tensors are not seen.
+It watches through the engine's door. The time of a backward node is its own; that of a forward
+operation is the time since the
+event before it, so it holds the user's Python in between. Operations on untracked tensors are not
+seen.
 """
 
 from __future__ import annotations
@@ -11,7 +14,13 @@ import time
 
 from ..engine import events
 
-__all__ = ["ProfilerActivity", "profile", "record_function", "schedule", "tensorboard_trace_handler"]
+__all__ = [
+    "ProfilerActivity",
+    "profile",
+    "record_function",
+    "schedule",
+    "tensorboard_trace_handler",
+]
 
 
 class ProfilerActivity(enum.Enum):
@@ -46,13 +55,28 @@ class Entry:
 class Averages(list):
     """Rows by key; ``table()`` prints them."""
 
-    def table(self, sort_by=None, row_limit=100, max_name_column_width=55, header=None, top_level_events_only=False):
+    def table(
+        self,
+        sort_by=None,
+        row_limit=100,
+        max_name_column_width=55,
+        header=None,
+        top_level_events_only=False,
+    ):
         """The rows as text, ordered by ``sort_by``."""
-        rows = sorted(self, key=lambda e: getattr(e, sort_by or "cpu_time_total", 0), reverse=True)[:row_limit]
-        lines = [f"{'Name':<{max_name_column_width}}  {'Calls':>8}  {'CPU total':>12}  {'CPU time avg':>12}"]
+        rows = sorted(self, key=lambda e: getattr(e, sort_by or "cpu_time_total", 0), reverse=True)[
+            :row_limit
+        ]
+        lines = [
+            f"{'Name':<{max_name_column_width}}  {'Calls':>8}  {'CPU total':>12}  "
+            f"{'CPU time avg':>12}"
+        ]
         for e in rows:
-            lines.append(f"{e.key[:max_name_column_width]:<{max_name_column_width}}  {e.count:>8}  {e.cpu_time_total:>10.1f}us  "
-                         f"{e.cpu_time:>10.1f}us")  # fmt: skip
+            lines.append(
+                f"{e.key[:max_name_column_width]:<{max_name_column_width}}  {e.count:>8}  "
+                f"{e.cpu_time_total:>10.1f}us  "
+                f"{e.cpu_time:>10.1f}us"
+            )
         return "\n".join(lines)
 
 
@@ -83,18 +107,27 @@ class _Watcher(events.Observer):
 
     def node_left(self, sweep, node, grads):
         now = time.perf_counter()
-        self._add(f"autograd::engine::evaluate_function: {type(node).__name__}", now - self.entered.pop(id(node), now))
+        self._add(
+            f"autograd::engine::evaluate_function: {type(node).__name__}",
+            now - self.entered.pop(id(node), now),
+        )
         self.last = now
 
     def accumulated(self, sweep, leaf, grad):
         now = time.perf_counter()
-        self._add("autograd::engine::evaluate_function: torch::autograd::AccumulateGrad", now - self.last)
+        self._add(
+            "autograd::engine::evaluate_function: torch::autograd::AccumulateGrad", now - self.last
+        )
         self.last = now
 
     def __getattribute__(self, name):
         found = object.__getattribute__(self, name)
         before = object.__getattribute__(self, "__dict__").get("before")
-        if before is None or name.startswith("_") or name in ("entries", "before", "last", "entered"):
+        if (
+            before is None
+            or name.startswith("_")
+            or name in ("entries", "before", "last", "entered")
+        ):
             return found
         other = getattr(before, name)
 
@@ -108,8 +141,21 @@ class _Watcher(events.Observer):
 class profile:
     """``with profile() as prof:`` then ``prof.key_averages().table()``."""
 
-    def __init__(self, *, activities=None, schedule=None, on_trace_ready=None, record_shapes=False, profile_memory=False, with_stack=False,
-                 with_flops=False, with_modules=False, experimental_config=None, acc_events=False, use_cuda=None):  # fmt: skip
+    def __init__(
+        self,
+        *,
+        activities=None,
+        schedule=None,
+        on_trace_ready=None,
+        record_shapes=False,
+        profile_memory=False,
+        with_stack=False,
+        with_flops=False,
+        with_modules=False,
+        experimental_config=None,
+        acc_events=False,
+        use_cuda=None,
+    ):
         self.entries = {}
         self.on_trace_ready = on_trace_ready
 
@@ -139,7 +185,9 @@ class profile:
     def __exit__(self, *_):
         self.stop()
 
-    def key_averages(self, group_by_input_shape=False, group_by_stack_n=0, group_by_overload_name=False):
+    def key_averages(
+        self, group_by_input_shape=False, group_by_stack_n=0, group_by_overload_name=False
+    ):
         """The rows by key."""
         return Averages(self.entries.values())
 
@@ -187,6 +235,8 @@ def tensorboard_trace_handler(dir_name, worker_name=None, use_gzip=False):
 
         folder = pathlib.Path(dir_name)
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / f"{worker_name or 'profile'}.txt").write_text(prof.key_averages().table(), encoding="utf-8")
+        (folder / f"{worker_name or 'profile'}.txt").write_text(
+            prof.key_averages().table(), encoding="utf-8"
+        )
 
     return handler

@@ -1,4 +1,6 @@
-"""The same expression on PyTorch and on gradviz, and every difference a person could see, as lines of text."""
+"""The same expression on PyTorch and on gradviz, and every difference a person could see, as lines
+of text.
+"""
 
 import re
 import warnings
@@ -21,16 +23,39 @@ def arrays(seed=0):
     normal = r.standard_normal
     square = normal((3, 3)) + 3 * np.eye(3)
     return {
-        "x": normal((3, 4)), "y": normal((3, 4)), "p": r.uniform(0.5, 2, (3, 4)), "q": r.uniform(0.5, 2, (3, 4)),
-        "u": r.uniform(-0.9, 0.9, (3, 4)), "a": r.uniform(1.1, 3, (3, 4)), "v": normal(4), "w": normal(4), "h": normal(3),
-        "s": np.asarray(0.7), "col": normal((3, 1)), "m": normal((4, 5)), "B": normal((2, 3, 4)), "C": normal((2, 4, 3)),
-        "D": normal((2, 1, 3, 4)), "S": square, "P": square @ square.T, "SB": normal((2, 3, 3)) + 3 * np.eye(3),
-        "z": normal((3, 4)) + 1j * normal((3, 4)), "zv": normal(4) + 1j * normal(4), "ZS": square + 1j * normal((3, 3)),
-        "i": r.integers(-4, 5, (3, 4)), "j": r.integers(1, 5, (3, 4)), "n": r.integers(0, 3, (3, 4)), "iv": np.asarray([2, 0, 2]),
-        "b": r.random((3, 4)) > 0.5, "bv": np.asarray([True, False, True, True]), "e": np.zeros((0, 4)), "one": normal((1, 3, 1)),
-        "zeros": np.where(r.random((3, 4)) > 0.7, 0.0, normal((3, 4))), "ties": r.integers(0, 3, (3, 4)).astype(float),
+        "x": normal((3, 4)),
+        "y": normal((3, 4)),
+        "p": r.uniform(0.5, 2, (3, 4)),
+        "q": r.uniform(0.5, 2, (3, 4)),
+        "u": r.uniform(-0.9, 0.9, (3, 4)),
+        "a": r.uniform(1.1, 3, (3, 4)),
+        "v": normal(4),
+        "w": normal(4),
+        "h": normal(3),
+        "s": np.asarray(0.7),
+        "col": normal((3, 1)),
+        "m": normal((4, 5)),
+        "B": normal((2, 3, 4)),
+        "C": normal((2, 4, 3)),
+        "D": normal((2, 1, 3, 4)),
+        "S": square,
+        "P": square @ square.T,
+        "SB": normal((2, 3, 3)) + 3 * np.eye(3),
+        "z": normal((3, 4)) + 1j * normal((3, 4)),
+        "zv": normal(4) + 1j * normal(4),
+        "ZS": square + 1j * normal((3, 3)),
+        "i": r.integers(-4, 5, (3, 4)),
+        "j": r.integers(1, 5, (3, 4)),
+        "n": r.integers(0, 3, (3, 4)),
+        "iv": np.asarray([2, 0, 2]),
+        "b": r.random((3, 4)) > 0.5,
+        "bv": np.asarray([True, False, True, True]),
+        "e": np.zeros((0, 4)),
+        "one": normal((1, 3, 1)),
+        "zeros": np.where(r.random((3, 4)) > 0.7, 0.0, normal((3, 4))),
+        "ties": r.integers(0, 3, (3, 4)).astype(float),
         "n1": normal((3, 4)).astype(np.float32),
-    }  # fmt: skip
+    }
 
 
 INPUTS = arrays()
@@ -117,7 +142,9 @@ def describe_value(kind, a, b, loose=False):
 
 
 def _strides(t):
-    """Strides that mean something: of dimensions with more than one element, of tensors that have any."""
+    """Strides that mean something: of dimensions with more than one element, of tensors that have
+    any.
+    """
     return [s for s, n in zip(t.stride(), t.shape, strict=True) if n > 1] if t.numel() else []
 
 
@@ -145,7 +172,8 @@ def saved_names(node):
 def differences(torch, engine, expression, given=None, order=2, loose=False):
     """Lines that say where gradviz differs from PyTorch for one expression; empty when nowhere.
 
-    ``loose`` compares values and derivatives only: for what PyTorch puts together from other operations in its own way.
+    ``loose`` compares values and derivatives only: for what PyTorch puts together from other
+    operations in its own way.
     """
     given = given or {n: INPUTS[n] for n in names_in(expression)}
     _, plain_a = evaluate(torch, expression, given, False)
@@ -171,7 +199,8 @@ def differences(torch, engine, expression, given=None, order=2, loose=False):
             out.append(f"graph: {ga} but {gb}")
         elif saved_names(a.grad_fn) != saved_names(b.grad_fn):
             out.append(
-                f"saved of {type(a.grad_fn).__name__}: {saved_names(a.grad_fn)} but {saved_names(b.grad_fn)}"
+                f"saved of {type(a.grad_fn).__name__}: {saved_names(a.grad_fn)} but "
+                f"{saved_names(b.grad_fn)}"
             )
     return out + derivatives(torch, engine, (ins_a, fa), (ins_b, fb), order)
 
@@ -248,15 +277,18 @@ def _compare_rounds(a, b):
                 # an undefined gradient and zeros mean the same further up
                 if k == 0 and (g is None) != (w is None):
                     out.append(
-                        f"derivative {k + 1} of input {n}: {g if g is None else 'a gradient'} but {w if w is None else 'a gradient'}"
+                        f"derivative {k + 1} of input {n}: {g if g is None else 'a gradient'} "
+                        f"but {w if w is None else 'a gradient'}"
                     )
                 continue
             if tuple(g.shape) != tuple(w.shape) or str(g.dtype) != str(w.dtype):
                 out.append(
-                    f"derivative {k + 1} of input {n}: {g.dtype} {tuple(g.shape)} but {w.dtype} {tuple(w.shape)}"
+                    f"derivative {k + 1} of input {n}: {g.dtype} {tuple(g.shape)} but {w.dtype} "
+                    f"{tuple(w.shape)}"
                 )
             elif not same_numbers(numbers(g), numbers(w), 10):
                 out.append(
-                    f"derivative {k + 1} of input {n}: {numbers(g).ravel()[:4]} but {numbers(w).ravel()[:4]}"
+                    f"derivative {k + 1} of input {n}: {numbers(g).ravel()[:4]} but "
+                    f"{numbers(w).ravel()[:4]}"
                 )
     return out

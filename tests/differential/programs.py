@@ -1,28 +1,81 @@
-"""Random programs of views and in-place operations, written as lines of Python that run on either engine."""
+"""Random programs of views and in-place operations, written as lines of Python that run on either
+engine.
+"""
 
 import random
 
 VIEWS = [
-    "{v}[{i}]", "{v}[{a}:{b}]", "{v}.t()", "{v}.view(-1)", "{v}.reshape(-1)", "{v}.narrow(0, 0, 1)", "{v}.unsqueeze(0)", "{v}.squeeze()",
-    "{v}.transpose(0, -1)", "{v}.expand_as({v})", "{v}.detach()", "{v}.diagonal()", "{v}[..., 0]", "{v}.unbind(0)[0]", "{v}.split(1)[0]",
-    "{v}.flatten()", "{v}.select(0, 0)", "{v}.permute(1, 0)", "{v}[::2]", "{v}.chunk(2)[0]", "{v}.data",
-]  # fmt: skip
+    "{v}[{i}]",
+    "{v}[{a}:{b}]",
+    "{v}.t()",
+    "{v}.view(-1)",
+    "{v}.reshape(-1)",
+    "{v}.narrow(0, 0, 1)",
+    "{v}.unsqueeze(0)",
+    "{v}.squeeze()",
+    "{v}.transpose(0, -1)",
+    "{v}.expand_as({v})",
+    "{v}.detach()",
+    "{v}.diagonal()",
+    "{v}[..., 0]",
+    "{v}.unbind(0)[0]",
+    "{v}.split(1)[0]",
+    "{v}.flatten()",
+    "{v}.select(0, 0)",
+    "{v}.permute(1, 0)",
+    "{v}[::2]",
+    "{v}.chunk(2)[0]",
+    "{v}.data",
+]
 FRESH = [
-    "{v} * 2", "{v} + {u}", "{v} * {u}", "{v}.exp()", "{v}.clone()", "{v}.sum(0)", "{v}.sin()", "{v}.contiguous()", "{v} ** 2",
-    "{v}.mean()", "torch.cat([{v}, {v}])", "{v}.relu()", "{v}.sigmoid()", "{v} / 3", "-{v}", "{v}.tanh()",
-]  # fmt: skip
+    "{v} * 2",
+    "{v} + {u}",
+    "{v} * {u}",
+    "{v}.exp()",
+    "{v}.clone()",
+    "{v}.sum(0)",
+    "{v}.sin()",
+    "{v}.contiguous()",
+    "{v} ** 2",
+    "{v}.mean()",
+    "torch.cat([{v}, {v}])",
+    "{v}.relu()",
+    "{v}.sigmoid()",
+    "{v} / 3",
+    "-{v}",
+    "{v}.tanh()",
+]
 WRITES = [
-    "{v}.mul_(2)", "{v}.add_({u})", "{v}.zero_()", "{v}.fill_(1.5)", "{v}.mul_({u})", "{v}.exp_()", "{v}.copy_({u})", "{v}[0] = 3.0",
-    "{v}.sin_()", "{v}.clamp_(-1, 1)", "{v}.sub_(1)", "{v}.t_()", "{v}.unsqueeze_(0)", "{v}.relu_()", "{v} += {u}", "{v} *= 0.5",
-    "{v}.view(-1)[0] = 2.0", "{v}.sigmoid_()", "{v}.masked_fill_({v} > 0, 0.5)",
-]  # fmt: skip
+    "{v}.mul_(2)",
+    "{v}.add_({u})",
+    "{v}.zero_()",
+    "{v}.fill_(1.5)",
+    "{v}.mul_({u})",
+    "{v}.exp_()",
+    "{v}.copy_({u})",
+    "{v}[0] = 3.0",
+    "{v}.sin_()",
+    "{v}.clamp_(-1, 1)",
+    "{v}.sub_(1)",
+    "{v}.t_()",
+    "{v}.unsqueeze_(0)",
+    "{v}.relu_()",
+    "{v} += {u}",
+    "{v} *= 0.5",
+    "{v}.view(-1)[0] = 2.0",
+    "{v}.sigmoid_()",
+    "{v}.masked_fill_({v} > 0, 0.5)",
+]
 
 
 def program(seed, length=8):
-    """Lines that make and modify ``t0``, ``t1``, …; the first is a tracked leaf, the second its clone."""
+    """Lines that make and modify ``t0``, ``t1``, …; the first is a tracked leaf, the second its
+    clone.
+    """
     r = random.Random(seed)
     lines = [
-        "t0 = torch.tensor([[0.5, -1.0, 2.0], [1.5, 0.25, -0.75]], dtype=torch.float64, requires_grad=True)",
+        "t0 = torch.tensor([[0.5, -1.0, 2.0], [1.5, 0.25, -0.75]], dtype=torch.float64, "
+        "requires_grad=True)",
         "t1 = t0.clone()",
         "t2 = torch.tensor([[1.0, 2.0, 3.0], [-1.0, 0.5, 4.0]], dtype=torch.float64)",
     ]
@@ -60,9 +113,16 @@ def state(t):
     """What a person can see of a tensor."""
     grad_fn = type(t.grad_fn).__name__ if t.grad_fn is not None else None
     return (
-        tuple(t.shape), _numbers(t.detach()), t.requires_grad, t.is_leaf, t._version, grad_fn,
-        t._is_view(), t.is_contiguous(), [s for s, n in zip(t.stride(), t.shape, strict=True) if n > 1],
-    )  # fmt: skip
+        tuple(t.shape),
+        _numbers(t.detach()),
+        t.requires_grad,
+        t.is_leaf,
+        t._version,
+        grad_fn,
+        t._is_view(),
+        t.is_contiguous(),
+        [s for s, n in zip(t.stride(), t.shape, strict=True) if n > 1],
+    )
 
 
 def run(torch, lines):

@@ -1,13 +1,31 @@
-"""The expressions that are compared, by family: one a line. What the letters are stands in ``compare.arrays``."""
+"""The expressions that are compared, by family, one a line; ``compare.arrays`` says what the
+letters are.
+"""
 
 UNARY = """
-abs acos acosh asin asinh atan atanh ceil cos cosh erf erfc exp exp2 expm1 floor frac log log10 log1p log2 neg reciprocal relu round
-rsqrt sigmoid sign sin sinh sqrt square tan tanh trunc sgn logical_not bitwise_not isnan isinf isfinite signbit clone t
-sum mean prod max min var std argmax argmin all any amax amin median cumsum(0) cumprod(0) softmax(0) log_softmax(0) logsumexp(0)
-positive isposinf isneginf isreal deg2rad rad2deg angle digamma lgamma erfinv i0 sinc logit nan_to_num
+abs acos acosh asin asinh atan atanh ceil cos cosh erf erfc exp exp2 expm1 floor frac log log10
+log1p log2 neg reciprocal relu round rsqrt sigmoid sign sin sinh sqrt square tan tanh trunc sgn
+logical_not bitwise_not isnan isinf isfinite signbit clone t sum mean prod max min var std
+argmax argmin all any amax amin median cumsum(0) cumprod(0) softmax(0) log_softmax(0)
+logsumexp(0) positive isposinf isneginf isreal deg2rad rad2deg angle digamma lgamma erfinv i0
+sinc logit nan_to_num
 """.split()
-DOMAIN = {"acos": "u", "acosh": "a", "asin": "u", "atanh": "u", "log": "p", "log10": "p", "log1p": "p", "log2": "p", "rsqrt": "p",
-          "sqrt": "p", "erfinv": "u", "digamma": "p", "lgamma": "p", "logit": "u"}  # fmt: skip
+DOMAIN = {
+    "acos": "u",
+    "acosh": "a",
+    "asin": "u",
+    "atanh": "u",
+    "log": "p",
+    "log10": "p",
+    "log1p": "p",
+    "log2": "p",
+    "rsqrt": "p",
+    "sqrt": "p",
+    "erfinv": "u",
+    "digamma": "p",
+    "lgamma": "p",
+    "logit": "u",
+}
 
 ARITHMETIC = """
 x + y
@@ -936,18 +954,41 @@ def unary_expressions():
 
 
 FAMILIES = {
-    "arithmetic": lines(ARITHMETIC), "reductions": lines(REDUCTIONS), "shapes": lines(SHAPES), "products": lines(PRODUCTS),
-    "linalg": lines(LINALG), "fourier": lines(FOURIER), "specials": lines(SPECIALS), "inplace": lines(INPLACE), "misuse": lines(MISUSE), "factories": lines(FACTORIES),
+    "arithmetic": lines(ARITHMETIC),
+    "reductions": lines(REDUCTIONS),
+    "shapes": lines(SHAPES),
+    "products": lines(PRODUCTS),
+    "linalg": lines(LINALG),
+    "fourier": lines(FOURIER),
+    "specials": lines(SPECIALS),
+    "inplace": lines(INPLACE),
+    "misuse": lines(MISUSE),
+    "factories": lines(FACTORIES),
     "unary": unary_expressions(),
-}  # fmt: skip
+}
 
-# Families and expressions of which values and derivatives are compared, not the graph: PyTorch puts them together in its own way.
+# Families and expressions of which values and derivatives are compared, not the graph: PyTorch
+# puts them together in its own way.
 LOOSE = {
-    "fourier", "torch.quantile(x, 0.3)", "torch.quantile(x, 0.3, dim=1)", "torch.nanquantile(x, 0.3)", "torch.trapezoid(x)",
-    "torch.trapezoid(x, p)", "torch.cumulative_trapezoid(x)", "torch.cov(x)", "torch.corrcoef(x)", "x.rot90()", "torch.combinations(v)",
-    "torch.unravel_index(n, (3, 4))", "torch.einsum('ii->i', S)", "torch.einsum('ii', S)", "torch.cosine_similarity(x, y)",
-    "torch.bilinear(x, y, torch.ones(2, 4, 4, dtype=x.dtype), None)", "torch.linalg.lstsq(x, h).solution", "torch.special.ndtr(x)",
-}  # fmt: skip
+    "fourier",
+    "torch.quantile(x, 0.3)",
+    "torch.quantile(x, 0.3, dim=1)",
+    "torch.nanquantile(x, 0.3)",
+    "torch.trapezoid(x)",
+    "torch.trapezoid(x, p)",
+    "torch.cumulative_trapezoid(x)",
+    "torch.cov(x)",
+    "torch.corrcoef(x)",
+    "x.rot90()",
+    "torch.combinations(v)",
+    "torch.unravel_index(n, (3, 4))",
+    "torch.einsum('ii->i', S)",
+    "torch.einsum('ii', S)",
+    "torch.cosine_similarity(x, y)",
+    "torch.bilinear(x, y, torch.ones(2, 4, 4, dtype=x.dtype), None)",
+    "torch.linalg.lstsq(x, h).solution",
+    "torch.special.ndtr(x)",
+}
 
 # Where gradviz is known to differ, and why.
 DIFFERENT = {
@@ -956,7 +997,7 @@ DIFFERENT = {
     "torch.adjoint(z)": "conj computes at once here; in PyTorch it is a lazy view",
     "torch.ldexp(x, i)": "PyTorch's gradient with a negative integer exponent is 0, which is wrong",
     "ties.argsort(1, stable=True)": "the method takes stable= here, as the function does",
-    "x.softmax(0, dtype=torch.float32)": "a gradient in single precision differs in its last digits",
+    "x.softmax(0, dtype=torch.float32)": "a gradient in single precision differs in its last digit",
     "x.view(torch.int64)": "a reinterpretation is a view here under every dtype",
     "torch.vander(h)": "PyTorch's derivative of torch.vander fails on its own in-place writes",
     "torch.cdist(x, y)": "cdist has a second derivative here",
@@ -968,7 +1009,8 @@ DIFFERENT = {
     "torch.nosuch": "the module has another name",
 }
 
-# Expressions left out over other dtypes and shapes, by kind: PyTorch picks another of several equal elements, or fails itself.
+# Expressions left out over other dtypes and shapes, by kind: PyTorch picks another of several
+# equal elements, or fails itself.
 OTHER_DTYPES = {
     "all": (),
     "int64": ("x.kthvalue(2)",),

@@ -1,4 +1,6 @@
-"""The same table over other dtypes and shapes: wherever PyTorch computes, gradviz gives the same."""
+"""The same table over other dtypes and shapes: wherever PyTorch computes, gradviz gives the
+same.
+"""
 
 import numpy as np
 import pytest

@@ -1,4 +1,5 @@
-"""Every expression of the table on PyTorch and on gradviz: values, dtypes, shapes, strides, views, errors and their words, the graph
+"""Every expression of the table on PyTorch and on gradviz: values, dtypes, shapes, strides, views,
+errors and their words, the graph
 below the result, saved names, first and second derivatives.
 """
 

@@ -8,7 +8,9 @@ import pytest
 
 import gradviz
 
-torch = pytest.importorskip("torch", reason="PyTorch is not installed here: nothing to compare with")
+torch = pytest.importorskip(
+    "torch", reason="PyTorch is not installed here: nothing to compare with"
+)
 
 OPTIONS = [
     *[{}] * 6, {"precision": 2}, {"sci_mode": True}, {"sci_mode": False}, {"threshold": 5}, {"edgeitems": 1, "threshold": 3},
@@ -20,7 +22,9 @@ SPECIAL = [np.nan, np.inf, -np.inf, 0.0, -0.0]
 
 def _array(r, choose, kind):
     dims = choose.choice([0, 1, 1, 2, 2, 3, 4])
-    shape = tuple(choose.choice([0, 1, 2, 3, 5, 8, 12] if dims < 4 else [1, 2, 3]) for _ in range(dims))
+    shape = tuple(
+        choose.choice([0, 1, 2, 3, 5, 8, 12] if dims < 4 else [1, 2, 3]) for _ in range(dims)
+    )
     base = r.standard_normal(shape) * choose.choice([1, 1, 10, 1e3, 1e5, 1e9, 1e-3, 1e-6])
     if choose.random() < 0.3:
         base = np.round(base)
@@ -64,4 +68,6 @@ def test_as_in_pytorch(seed):
         for k in range(100):
             kind, options = choose.choice(KINDS), choose.choice(OPTIONS)
             array = _array(r, choose, kind)
-            assert _text(gradviz, array, kind, k, options) == _text(torch, array, kind, k, options), (options, array)
+            assert _text(gradviz, array, kind, k, options) == _text(
+                torch, array, kind, k, options
+            ), (options, array)

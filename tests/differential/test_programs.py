@@ -1,4 +1,6 @@
-"""Random programs of views and in-place operations: after every line the same values, versions, nodes and errors as in PyTorch."""
+"""Random programs of views and in-place operations: after every line the same values, versions,
+nodes and errors as in PyTorch.
+"""
 
 import warnings
 

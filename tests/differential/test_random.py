@@ -5,7 +5,9 @@ import pytest
 
 import gradviz
 
-torch = pytest.importorskip("torch", reason="PyTorch is not installed here: nothing to compare with")
+torch = pytest.importorskip(
+    "torch", reason="PyTorch is not installed here: nothing to compare with"
+)
 
 DRAWS = """
 t.rand(5)
