@@ -103,7 +103,7 @@ class Picture:
             del self._dead[:-DEAD_SHOWN]
 
     def glance(self, roots):
-        """Remember the graph of ``roots`` before a sweep frees it: perhaps nothing of it is left."""
+        """Remember the graph of ``roots`` before a sweep frees it; perhaps nothing will be left."""
         now = time.monotonic()
         if now - self._glimpsed < GLIMPSE_EVERY:
             return
