@@ -7,11 +7,10 @@ import warnings
 
 from ..backend import xp
 from ..engine.dispatch import RAW, Tensor, wrap
-from ..engine.events import door
-from ..engine.modes import force_grad_mode, is_grad_enabled, local, state
-from ..engine.node import FREED, LEAF, MultiNode, Output, freed, serial
-from ..engine.saved import Packed, pack, read_tensor, unpack
-from ..engine.views import bump, check_inplace, note_write
+from ..engine.modes import force_grad_mode, is_grad_enabled
+from ..engine.node import FREED, LEAF, MultiNode, Output, freed
+from ..engine.saved import Packed, check_may_be_packed, pack, read_tensor, unpack
+from . import recording
 
 
 class _Methods:
@@ -25,6 +24,12 @@ class _Methods:
 
     def save_for_forward(self, *tensors):
         """Keep tensors for ``jvp``."""
+        for t in tensors:
+            if not (t is None or isinstance(t, Tensor)):
+                raise AssertionError(
+                    "save_for_forward expects all arguments to be tensors; you should save "
+                    "non-tensors as attributes on ctx."
+                )
         self.saved_for_forward = tensors
 
     def mark_dirty(self, *tensors):
@@ -48,16 +53,45 @@ class _Methods:
 
     saved_variables = saved_tensors
 
+    @property
+    def _raw_saved_tensors(self):
+        """The same as objects that take ``register_hooks(pack, unpack)``."""
+        if self.s is FREED:
+            freed()
+        return tuple(_SavedEntry(self, k) for k in range(len(self.s)))
+
     def _unpack(self, entry):
         if entry is None:
             return None
         kept, version, nr = entry
+        if kept.__class__ is Packed:
+            return unpack(kept)
         if nr is None:
-            return unpack(kept) if kept.__class__ is Packed else read_tensor(kept, version)
+            return read_tensor(kept, version)
         t = object.__new__(Tensor)
         t._a, t._v = kept[0], kept[1]
-        t._g = Output(self, nr)
+        t._g = Output(self, nr) if self._differentiable[nr] else None
         return read_tensor(t, version)
+
+
+class _SavedEntry:
+    """One tensor that a Function saved."""
+
+    __slots__ = ("_index", "_node")
+
+    def __init__(self, node, index):
+        self._node, self._index = node, index
+
+    def register_hooks(self, pack_hook, unpack_hook):
+        """Replace what is saved by ``pack_hook(it)``; ``unpack_hook`` gives it back in backward."""
+        node = self._node
+        kept = None if node.s is FREED else node.s[self._index]
+        check_may_be_packed(node.s is FREED, None if kept is None else kept[0])
+        tensor = node._unpack(kept)
+        edge = tensor if tensor._g is LEAF else tensor._g
+        entries = list(node.s)
+        entries[self._index] = (pack(tensor, edge, (pack_hook, unpack_hook)), 0, kept[2])
+        node.s = tuple(entries)
 
 
 class BackwardCFunction(_Methods, MultiNode):
@@ -71,9 +105,10 @@ class BackwardCFunction(_Methods, MultiNode):
         for k, entry in enumerate(self.s):
             if entry is None:
                 continue
-            kept, version, nr = entry
-            array = kept[0] if nr is not None else getattr(kept, "_a", None)
-            cell = kept[1] if nr is not None else getattr(kept, "_v", None)
+            kept, version, _ = entry
+            result = kept.__class__ is tuple
+            array = kept[0] if result else getattr(kept, "_a", None)
+            cell = kept[1] if result else getattr(kept, "_v", None)
             out.append((f"saved_tensors[{k}]", array, version or 0, cell[0] if cell else 0, False))
         return tuple(out)
 
@@ -113,26 +148,46 @@ class BackwardCFunction(_Methods, MultiNode):
         for k, x in enumerate(returned):
             if k not in places:
                 if x is not None:
-                    raise RuntimeError(f"function {name} returned a gradient different from None at position {k + 1}, but the "
-                                       "corresponding forward input was not a "
-                                       "Variable")  # fmt: skip
+                    raise RuntimeError(
+                        f"function {name} returned a gradient different than None at position "
+                        f"{k + 1}, but the corresponding forward input was not a Variable"
+                    )
                 continue
             if x is not None and not isinstance(x, Tensor):
-                raise TypeError(f"expected Variable or None (got {type(x).__name__})")
+                raise RuntimeError(f"expected Variable or None (got {type(x).__name__})")
+            if x is not None and x._a.dtype.kind == "c" and len(out) < len(self.e):
+                _check_complex(self.e[len(out)])
             out.append(x if x is None or F is not RAW else x._a)
         return out
 
 
-def _backward_of(cls):
-    custom = cls.__dict__.get("vjp") or getattr(cls, "vjp", None)
-    if cls.backward is not Function.backward:
-        return cls.backward
-    if custom is not None and cls.vjp is not Function.vjp:
-        return cls.vjp
-    raise NotImplementedError(
-        "You must implement either the backward or vjp method for your custom autograd.Function to "
-        "use it with backward mode AD."
+def _check_complex(edge):
+    """A complex gradient for a real input is refused."""
+    if edge is None:
+        return
+    dtype = (
+        edge._a.dtype
+        if edge._kind == 2
+        else (edge.node.dtype[edge.nr] if edge._kind == 1 else edge.dtype)
     )
+    if dtype.kind != "c":
+        raise RuntimeError(
+            "Expected isFloatingType(grad.scalar_type()) || (input_is_complex == grad_is_complex) "
+            "to be true, but got false.  (Could this error message be improved?  If so, please "
+            "report an enhancement request to PyTorch.)"
+        )
+
+
+def _backward_of(cls):
+    custom, vjp = cls.backward is not Function.backward, cls.vjp is not Function.vjp
+    if custom and vjp:
+        raise RuntimeError(
+            "Implementing both 'backward' and 'vjp' for a custom Function is not allowed. You "
+            "should only implement one of them."
+        )
+    if not custom and not vjp:
+        return Function.backward
+    return cls.backward if custom else cls.vjp
 
 
 class _FunctionMeta(type):
@@ -198,108 +253,10 @@ class Function(metaclass=_FunctionMeta):
     @classmethod
     def apply(cls, *args, **kwargs):
         """Run ``forward`` and record one node for it."""
-        return _apply(cls, args, kwargs)
+        return recording.apply(cls, args, kwargs)
 
 
 Function.vjp = Function.backward
-
-
-def _apply(cls, args, kwargs):
-    node = object.__new__(cls._backward_cls)
-    node.seq = serial()
-    node.hooks = node.r = node.mark = None
-    node.s = ()
-    node.to_save = node.dirty = node.non_differentiable = ()
-    node.materialize_grads = True
-    recording = is_grad_enabled()
-    node._needs = tuple(recording and isinstance(x, Tensor) and x.requires_grad for x in args)
-    node._places = [k for k, x in enumerate(args) if isinstance(x, Tensor)]
-    tensors = [args[k] for k in node._places]
-    with force_grad_mode(False):
-        if cls.setup_context is Function.setup_context:
-            result = cls.forward(node, *args, **kwargs)
-        else:
-            result = cls.forward(*args, **kwargs)
-            cls.setup_context(node, args, result)
-    single = not isinstance(result, tuple)
-    outputs = (result,) if single else result
-    tracked = recording and any(x.requires_grad for x in tensors)
-    made = _outputs(node, outputs, tensors, tracked)
-    return made[0] if single else tuple(made)
-
-
-def _outputs(node, outputs, tensors, tracked):
-    node.e = tuple(x if x._g is LEAF else x._g for x in tensors) if tracked else ()
-    node.shape = tuple(x._a.shape if isinstance(x, Tensor) else () for x in outputs)
-    node.dtype = tuple(
-        x._a.dtype if isinstance(x, Tensor) else xp.dtype(xp.float32) for x in outputs
-    )
-    dirty = node.dirty
-    off = {id(x) for x in node.non_differentiable}
-    made, node._differentiable = [], []
-    given = {id(x) for x in tensors}
-    for nr, x in enumerate(outputs):
-        differentiable = isinstance(x, Tensor) and id(x) not in off and x._a.dtype.kind in "fcV"
-        node._differentiable.append(differentiable)
-        made.append(
-            _output(node, nr, x, tracked and differentiable, given, dirty)
-            if isinstance(x, Tensor)
-            else x
-        )
-    for x in dirty:
-        if not any(x is y for y in outputs):
-            bump(x)
-    if tracked:
-        _save(node, outputs, made)
-        if door.observer is not None:
-            door.observer.operation(tuple(t for t in made if isinstance(t, Tensor)), tuple(tensors))
-    return made
-
-
-def _output(node, nr, x, tracked, given, dirty):
-    if any(x is d for d in dirty):
-        if tracked:
-            check_inplace(x, True)
-            note_write(x, Output(node, nr), node)
-        else:
-            bump(x)
-        return x
-    if id(x) in given or (x._g is not None and tracked):
-        t = object.__new__(Tensor)
-        t._a, t._g = x._a, None
-        if x._v is None:
-            x._v = [0, None]
-        t._v = x._v
-        x = t
-    if tracked:
-        x._g = Output(node, nr)
-    elif id(x) in given:
-        x._g = None
-    return x
-
-
-def _save(node, outputs, made):
-    """Inputs are kept as tensors, outputs as arrays, so that output and node are in no cycle."""
-    kept = []
-    for x in node.to_save:
-        if x is None:
-            kept.append(None)
-            continue
-        nr = next((k for k, o in enumerate(outputs) if o is x), None)
-        t = made[nr] if nr is not None else x
-        if nr is None and state.special and local.saved_hooks:
-            kept.append((pack(x, x if x._g is LEAF else x._g), 0, None))
-        elif nr is not None and not any(t is d for d in node.dirty):
-            if t._v is None:
-                t._v = [0, None]
-            kept.append(((t._a, t._v), t._v[0], nr))
-        elif nr is not None:
-            kept.append(((t._a, t._v), t._v[0] if t._v else 0, nr))
-        else:
-            v = x._v
-            kept.append((x, v and v[0], None))
-    node.s = tuple(kept)
-    node.to_save = ()
 
 
 def once_differentiable(function):
@@ -316,22 +273,23 @@ def once_differentiable(function):
         ):
             return outputs
         single = not isinstance(outputs, tuple)
-        outputs = (outputs,) if single else outputs
-        joined = _Refuse.apply(len(outputs), *[x for x in outputs if isinstance(x, Tensor)],
-                               *[x for x in args if isinstance(x, Tensor)])  # fmt: skip
-        joined = iter(joined if isinstance(joined, tuple) else (joined,))
-        outputs = tuple(next(joined) if isinstance(x, Tensor) else x for x in outputs)
-        return outputs[0] if single else outputs
+        outputs = _Refuse.apply(*[_fresh_leaf(x) for x in ((outputs,) if single else outputs)])
+        return outputs[0] if single and isinstance(outputs, tuple) else outputs
 
     return wrapper
+
+
+def _fresh_leaf(x):
+    return x if x is None else x.detach().requires_grad_()
 
 
 class _Refuse(Function):
     """Identity whose backward says that the function is differentiable once only."""
 
     @staticmethod
-    def forward(ctx, count, *tensors):
-        return tuple(t.clone() for t in tensors[:count])
+    def forward(ctx, *tensors):
+        made = tuple(None if t is None else t.clone() for t in tensors)
+        return made if len(made) > 1 else made[0]
 
     @staticmethod
     def backward(ctx, *grads):

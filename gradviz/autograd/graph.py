@@ -68,6 +68,8 @@ class save_on_cpu(saved_tensors_hooks):
 @contextlib.contextmanager
 def disable_saved_tensors_hooks(error_message):
     """Inside the block, using saved-tensor hooks raises RuntimeError with this message."""
+    if local.saved_hooks:
+        raise RuntimeError(error_message)
     previous = local.saved_hooks_disabled
     local.saved_hooks_disabled = error_message
     try:
@@ -79,9 +81,8 @@ def disable_saved_tensors_hooks(error_message):
 def increment_version(tensor):
     """Count up the version of a tensor, or of several, as an in-place operation would."""
     for t in (tensor,) if isinstance(tensor, Tensor) else tensor:
-        if t.is_inference():
-            raise RuntimeError("inference tensors do not track version")
-        bump(t)
+        if not t.is_inference():
+            bump(t)
 
 
 # ---------------------------------------------------------------- hooks on several gradients

@@ -209,16 +209,32 @@ def _refuse_inference():
 
 def _pack_all(op, node, t):
     """Send everything a node saved through the innermost pack hook."""
-    if node.s:
-        kept = list(node.s)
-        for k in range(0, len(kept), 2):
-            x = kept[k]
-            if x is not None and not is_wrapped(x):
-                g = x._g
-                kept[k] = saved.pack(x, x if g is LEAF else g)
-        node.s = tuple(kept)
+    _pack_inputs(op, node)
     if node.r is not None:
-        node.r = saved.pack(t.detach(), node)
+        node.r = _pack_result(t, node)
+
+
+def _pack_result(t, node):
+    """The result is shown as another tensor, so that a hook that gives it back makes no cycle."""
+    shown = wrap(t._a)
+    shown._v, shown._g = t._v, node
+    packed = saved.pack(shown, node)
+    if packed.packed is shown:
+        packed.packed = t.detach()
+    return packed
+
+
+def _pack_inputs(op, node):
+    """The saved inputs, in the order in which the derivatives name them."""
+    kept = list(node.s)
+    named = [n for d in op.derivatives for n in parameters(d) if n in op.saved_names]
+    for name in dict.fromkeys((*named, *op.saved_names)):
+        k = 2 * op.saved_names.index(name)
+        x = kept[k]
+        if x is not None and not is_wrapped(x):
+            g = x._g
+            kept[k] = saved.pack(x, x if g is LEAF else g)
+    node.s = tuple(kept)
 
 
 def finish(op, t, ins, attrs):
@@ -377,20 +393,10 @@ def _finish_many(op, arrays, ins, attrs):
         if flag and dtypes.of(t._a).category >= 2:
             t._g = Output(node, k)
     if state.special and local.saved_hooks:
-        _pack_all_inputs(node)
+        _pack_inputs(op, node)
     if door.observer is not None:
         door.observer.operation(outs, ins)
     return outs
-
-
-def _pack_all_inputs(node):
-    kept = list(node.s)
-    for k in range(0, len(kept), 2):
-        x = kept[k]
-        if x is not None and not is_wrapped(x):
-            g = x._g
-            kept[k] = saved.pack(x, x if g is LEAF else g)
-    node.s = tuple(kept)
 
 
 def _cell(t):

@@ -29,8 +29,17 @@ def pack(tensor, edge, hooks=None):
     if local.saved_hooks_disabled is not None and hooks is None:
         raise RuntimeError(local.saved_hooks_disabled)
     pack_hook, unpack_hook = hooks or local.saved_hooks[-1]
+    version = tensor._version
     with force_grad_mode(False):
-        return Packed(pack_hook(tensor), unpack_hook, edge)
+        packed = pack_hook(tensor)
+    if tensor._version != version:
+        raise RuntimeError(
+            "A saved tensor pack hook is modifying its input in place. Tensors provided as input to "
+            "pack hook cannot be modified by in-place operations as this can lead to unexpected "
+            "side-effects. Please open an issue if you need to perform in-place operations on the "
+            "input to a pack hook."
+        )
+    return Packed(packed, unpack_hook, edge)
 
 
 def unpack(packed):
@@ -224,6 +233,25 @@ def _saved_input(node, index):
     return read_tensor(node.s[2 * index], node.s[2 * index + 1])
 
 
+def check_may_be_packed(gone, kept):
+    """PyTorch's conditions for hooks on one saved tensor."""
+    refused = "Calling register_hooks on a saved tensor "
+    if gone:
+        raise RuntimeError(
+            f"{refused}after it has been freed. Saved intermediate values of the graph are freed "
+            "when you call .backward() or autograd.grad(). Specify retain_graph=True if you need to "
+            "backward through the graph a second time or if you need to access saved variables "
+            "after calling backward."
+        )
+    if kept is None:
+        raise RuntimeError(f"{refused}with value None is forbidden")
+    if kept.__class__ is Packed:
+        raise RuntimeError(
+            f"{refused}whose hooks have already been set. Hint: only one pair of hooks is allowed "
+            "at a time."
+        )
+
+
 class SavedTensor:
     """One saved tensor of a node, as ``_raw_saved_*`` gives it."""
 
@@ -235,28 +263,18 @@ class SavedTensor:
 
     def register_hooks(self, pack_hook, unpack_hook):
         """Replace what is saved by ``pack_hook(it)``; ``unpack_hook`` gives it back in backward."""
-        node = self._node
-        if node.s is FREED or node.r is FREED:
-            freed()
-        if self._name == "result":
-            if node.r.__class__ is Packed:
-                raise RuntimeError(
-                    "Setting hooks on a saved tensor that already has hooks is not allowed"
-                )
+        node, result = self._node, self._name == "result"
+        index = 0 if result else 2 * node.op.saved_names.index(self._name)
+        gone = node.s is FREED or node.r is FREED
+        kept = None if gone else node.r if result else node.s[index] if node.s else None
+        check_may_be_packed(gone, kept)
+        if result:
             node.r = pack(result_tensor(node).detach(), node, (pack_hook, unpack_hook))
             return
-        index = 2 * node.op.saved_names.index(self._name)
-        tensor = node.s[index]
-        if tensor is None:
-            raise RuntimeError("hooks can't be set on a None saved tensor")
-        if tensor.__class__ is Packed:
-            raise RuntimeError(
-                "Setting hooks on a saved tensor that already has hooks is not allowed"
-            )
-        edge = tensor if tensor._g is LEAF else tensor._g
-        kept = list(node.s)
-        kept[index] = pack(tensor, edge, (pack_hook, unpack_hook))
-        node.s = tuple(kept)
+        edge = kept if kept._g is LEAF else kept._g
+        entries = list(node.s)
+        entries[index] = pack(kept, edge, (pack_hook, unpack_hook))
+        node.s = tuple(entries)
 
     def __repr__(self):
         return f"<torch._C._autograd.SavedTensor object at 0x{id(self):x}>"

@@ -445,10 +445,12 @@ class CopySlices(Node):
         function = self.s[0]
         if any(s == 0 and n > 1 for n, s in zip(inner[0], inner[1], strict=True)):
             _refuse_expanded(inner[0])
+        if g is None:
+            return (None,) * len(self.e)
         if F is RAW:
             return self._run_arrays(g, function, inner, outer)
         part = F.strided_gather(g, inner, outer)
-        back = function.run(part, F)
+        back = _run_inner(function, part, F)
         put = g * 0 if back[0] is None else F.strided_scatter(back[0], inner, outer)
         mask = scatter(xp.ones(inner[0], bool), inner, outer)
         return (F.where(F.constant(mask), put, g), *back[1:])
@@ -458,17 +460,35 @@ class CopySlices(Node):
         whole = xp.zeros(_extent(inner, outer), g.dtype)
         strided(whole, *outer)[...] = g
         window = strided(whole, *inner)
-        back = function.run(window.copy(), RAW)
+        back = _run_inner(function, window.copy(), RAW)
         window[...] = 0 if back[0] is None else back[0]
         return (strided(whole, *outer).copy(), *back[1:])
 
 
+def _run_inner(function, g, F):
+    """A node behind CopySlices; a user's Function takes a tuple."""
+    return function.run((g,) if function.dtype.__class__ is tuple else g, F)
+
+
 def note_write(tensor, edge, node):
-    """``tensor`` was modified by ``node``, a user's Function: count the version and rebase its
-    history.
-    """
-    bump(tensor)
-    if tensor._view is None:
-        tensor._g = edge
-    else:
+    """``tensor`` was modified by ``node``, a user's Function: rebase its history."""
+    if tensor._view is not None:
         rebase(tensor, node)
+        return
+    old = tensor._g
+    tensor._g = edge
+    if is_result(old):
+        move_retain(tensor, old, edge)
+    if tensor._v[1]:
+        _unset_views(tensor._v)
+
+
+def join_view(t, source, made_in):
+    """Make ``t``, which shares the storage of ``source``, a view of it."""
+    from .dispatch import note_view
+
+    if source._v is None:
+        source._v = [0, None]
+    t._v = source._v
+    t._view = (source if source._view is None else source._view[0], made_in)
+    note_view(t._v, t)

@@ -60,7 +60,9 @@ def test_gradcheck_tells_right_from_wrong():
     v = x(requires_grad=True)
     assert gradcheck(lambda v: v.sin() * v.exp(), (v,))
     assert gradgradcheck(lambda v: v.sin() * v.exp(), (v,))
-    with pytest.raises(GradcheckError, match="Jacobian mismatch for output 0 with respect to input 0"):
+    with pytest.raises(
+        GradcheckError, match="Jacobian mismatch for output 0 with respect to input 0"
+    ):
         gradcheck(Wrong.apply, (v,))
     assert gradcheck(Wrong.apply, (v,), raise_exception=False) is False
     with pytest.raises(ValueError, match="at least one input tensor to require gradient"):
@@ -69,7 +71,13 @@ def test_gradcheck_tells_right_from_wrong():
 
 @pytest.mark.parametrize(
     "function",
-    [lambda c: c * c, lambda c: c.abs(), lambda c: (c * c).real, lambda c: c * c.conj() * c, lambda c: c.exp()],
+    [
+        lambda c: c * c,
+        lambda c: c.abs(),
+        lambda c: (c * c).real,
+        lambda c: c * c.conj() * c,
+        lambda c: c.exp(),
+    ],
 )
 def test_gradcheck_of_complex_functions(function):
     c = torch.tensor([1 + 2j, 0.5 - 1j], dtype=torch.complex128, requires_grad=True)

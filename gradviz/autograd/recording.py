@@ -1,0 +1,172 @@
+"""Running a user's Function: its forward, and what becomes of the tensors that it returns."""
+
+from __future__ import annotations
+
+from ..backend import xp
+from ..engine.dispatch import Tensor
+from ..engine.events import door
+from ..engine.modes import force_grad_mode, is_grad_enabled, local, state
+from ..engine.node import LEAF, Nowhere, Output, serial
+from ..engine.saved import pack
+from ..engine.views import bump, join_view, note_write
+
+
+def apply(cls, args, kwargs):
+    """``cls.apply(*args)``: run ``forward`` and record one node for it."""
+    node = object.__new__(cls._backward_cls)
+    node.seq = serial()
+    node.hooks = node.r = node.mark = None
+    node.s = ()
+    node.to_save = node.dirty = node.non_differentiable = ()
+    node.materialize_grads = True
+    node._needs = tuple(isinstance(x, Tensor) and x.requires_grad for x in args)
+    node._places = [k for k, x in enumerate(args) if isinstance(x, Tensor)]
+    tensors = [args[k] for k in node._places]
+    tracked = is_grad_enabled() and any(node._needs)
+    result = _forward(cls, node, args, kwargs)
+    single = not isinstance(result, tuple)
+    made = _outputs(node, (result,) if single else result, tensors, tracked)
+    return made[0] if single else tuple(made)
+
+
+def _forward(cls, node, args, kwargs):
+    from .function import Function
+
+    with force_grad_mode(False):
+        if cls.setup_context is Function.setup_context:
+            return cls.forward(node, *args, **kwargs)
+        result = cls.forward(*args, **kwargs)
+        cls.setup_context(node, args, result)
+        return result
+
+
+def _outputs(node, outputs, tensors, tracked):
+    node.e = tuple(_edge(x) for x in tensors) if tracked else ()
+    node.shape = tuple(x._a.shape if isinstance(x, Tensor) else () for x in outputs)
+    node.dtype = tuple(
+        x._a.dtype if isinstance(x, Tensor) else xp.dtype(xp.float32) for x in outputs
+    )
+    dirty, given = _dirty(node, outputs), {id(x) for x in tensors}
+    off = _ids(
+        node.non_differentiable, "mark_non_differentiable only accepts variable arguments, but got "
+    )
+    node._differentiable = [tracked and _has_gradient(x, off) for x in outputs]
+    many = sum(node._differentiable) > 1
+    made = [
+        _output(node, nr, x, given, dirty, many) if isinstance(x, Tensor) else x
+        for nr, x in enumerate(outputs)
+    ]
+    if tracked:
+        _save(node, outputs, made)
+        if door.observer is not None:
+            door.observer.operation(tuple(t for t in made if isinstance(t, Tensor)), tuple(tensors))
+    return made
+
+
+def _edge(x):
+    g = x._g
+    return x if g is LEAF else None if g.__class__ is Nowhere else g
+
+
+def _ids(tensors, complaint):
+    for x in tensors:
+        if not isinstance(x, Tensor):
+            raise RuntimeError(complaint)
+    return {id(x) for x in tensors}
+
+
+def _dirty(node, outputs):
+    dirty = _ids(node.dirty, "mark_dirty can only accept variables, but argument ")
+    for x in node.dirty:
+        bump(x)
+    if dirty - {id(x) for x in outputs}:
+        raise RuntimeError(
+            "Some elements marked as dirty during the forward method were not returned as output. "
+            "The inputs that are modified inplace must all be outputs of the Function."
+        )
+    return dirty
+
+
+def _has_gradient(x, off):
+    return isinstance(x, Tensor) and id(x) not in off and x._a.dtype.kind in "fcV"
+
+
+def _output(node, nr, x, given, dirty, many):
+    """The tensor that the caller gets for ``x``."""
+    is_input, modified = id(x) in given, id(x) in dirty
+    if not node._differentiable[nr]:
+        return _plain_output(x, is_input, modified)
+    if modified:
+        _modified_output(node, nr, x)
+    else:
+        if is_input:
+            x = _view_of_self(x)
+        x._g = Output(node, nr)
+    if x._view is not None and not (is_input and modified):
+        x._view = (x._view[0], "multi" if many else "function")
+    return x
+
+
+def _plain_output(x, is_input, modified):
+    if not x.requires_grad:
+        return _view_of_self(x) if is_input and not modified else x
+    if is_input:
+        return x.detach()
+    if x._view is None:
+        x._g = None
+    return x
+
+
+def _modified_output(node, nr, x):
+    if x._g is LEAF:
+        raise RuntimeError(
+            "a leaf Variable that requires grad has been used in an in-place operation."
+        )
+    if x._view is not None and len(node.shape) > 1:
+        raise RuntimeError(
+            "If your Function modifies inplace an input that is a view of another Tensor, your "
+            "Function cannot return more than one Tensor. This is not supported by the current "
+            "autograd engine. You should either make sure the input is not a view (using .clone() "
+            "for example) or make your Function only return one Tensor (potentially splitting it "
+            "into two Functions: one doing the inplace that returns a single Tensor and a second "
+            "one that does the other operations). You can ask on the forum "
+            "https://discuss.pytorch.org/ if you need help to do this change."
+        )
+    note_write(x, Output(node, nr), node)
+
+
+def _view_of_self(x):
+    t = object.__new__(Tensor)
+    t._a, t._g = x._a.view(), None
+    join_view(t, x, "no_grad")
+    return t
+
+
+def _save(node, outputs, made):
+    """Inputs are kept as tensors, outputs as arrays, so that output and node are in no cycle."""
+    for x in node.to_save:
+        if not (x is None or isinstance(x, Tensor)):
+            raise TypeError(
+                "save_for_backward can only save variables, but argument "
+                f"{node.to_save.index(x)} is of type {type(x).__name__}"
+            )
+    packing = bool(state.special and local.saved_hooks)
+    node.s = tuple(_kept(node, x, outputs, made, packing) for x in node.to_save)
+    node.to_save = ()
+
+
+def _kept(node, x, outputs, made, packing):
+    """(tensor, or (array, version cell), or Packed; version; output number or None)."""
+    if x is None:
+        return None
+    nr = next((k for k, o in enumerate(outputs) if o is x), None)
+    t = x if nr is None else made[nr]
+    if packing:
+        edge = _edge(t)
+        return (pack(t, edge), 0, nr)
+    if nr is None:
+        v = x._v
+        return (x, v and v[0], None)
+    if t._v is None:
+        t._v = [0, None]
+    return ((t._a, t._v), t._v[0], nr)
