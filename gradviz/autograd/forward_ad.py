@@ -80,7 +80,9 @@ def make_dual(tensor, tangent, *, level=None):
 
 
 def unpack_dual(tensor, *, level=None):
-    """(primal, tangent) of a dual; the tangent is None for an ordinary tensor or outside a level."""
+    """(primal, tangent) of a dual; the tangent is None for an ordinary tensor or outside a
+    level.
+    """
     if local.dual is None:
         return UnpackedDualTensor(tensor, None)
     tangent = forward_mode.tangent_of(tensor)

@@ -60,7 +60,8 @@ def _check_tracked(outputs, strict):
     for k, out in enumerate(outputs):
         if not out.requires_grad:
             raise RuntimeError(
-                f"Output {k} of the user-provided function does not require gradients. The outputs must be computed in a "
+                f"Output {k} of the user-provided function does not require gradients. The "
+                "outputs must be computed in a "
                 "differentiable manner from the input when running in strict "
                 "mode."
             )
@@ -70,7 +71,8 @@ def _vectors(v, like, name, what):
     if v is None:
         if len(like) != 1 or like[0]._a.size != 1:
             raise RuntimeError(
-                f"The vector v can only be None if the {what} a single Tensor with a single element."
+                f"The vector v can only be None if the {what} a single Tensor with a single "
+                "element."
             )
         return tuple(wrap(xp.ones(x._a.shape, x._a.dtype)) for x in like)
     _, made = _as_tuple(v, name, "v")
@@ -108,7 +110,8 @@ def _fill(grads, inputs, strict, what, subject="The output"):
         if g is None:
             if strict:
                 raise RuntimeError(
-                    f"{subject} of the user-provided function is independent of input {k}. This is not allowed in strict "
+                    f"{subject} of the user-provided function is independent of input {k}. This "
+                    "is not allowed in strict "
                     f"mode{what}."
                 )
             g = wrap(xp.zeros(x._a.shape, x._a.dtype))
@@ -123,7 +126,9 @@ def _finish(values, create_graph, is_tuple):
 
 # ---------------------------------------------------------------- products
 def vjp(func, inputs, v=None, create_graph=False, strict=False):
-    """(outputs, v · Jacobian): ``v`` has the shape of the outputs, the product that of the inputs."""
+    """(outputs, v · Jacobian): ``v`` has the shape of the outputs, the product that of the
+    inputs.
+    """
     with enable_grad():
         in_tuple, inputs = _as_tuple(inputs, "vjp", "inputs")
         inputs = _prepare(inputs, create_graph)
@@ -225,8 +230,10 @@ def jacobian(
     """
     if strategy not in ("forward-mode", "reverse-mode"):
         raise AssertionError(
-            'Expected strategy to be either "forward-mode" or "reverse-mode". Hint: If your function has more outputs '
-            f'than inputs, "forward-mode" tends to be more performant. Otherwise, prefer to use "reverse-mode". Got: {strategy}'
+            'Expected strategy to be either "forward-mode" or "reverse-mode". Hint: If your '
+            "function has more outputs "
+            'than inputs, "forward-mode" tends to be more performant. Otherwise, prefer to use '
+            f'"reverse-mode". Got: {strategy}'
         )
     with enable_grad():
         in_tuple, inputs = _as_tuple(inputs, "jacobian", "inputs")
@@ -238,8 +245,10 @@ def jacobian(
 
 
 _LINEAR = (
-    "While computing the hessian, found that the jacobian of the user-provided function with respect "
-    "to input {} is independent of the input. This is not allowed in strict mode. You should ensure "
+    "While computing the hessian, found that the jacobian of the user-provided function with "
+    "respect "
+    "to input {} is independent of the input. This is not allowed in strict mode. You should "
+    "ensure "
     "that your function is twice differentiable and that the jacobian depends on the inputs (this "
     "would be violated by a linear function for example)."
 )
@@ -264,7 +273,8 @@ def hessian(
             raise RuntimeError("The function given to hessian should return a single Tensor")
         if outputs[0]._a.size != 1:
             raise RuntimeError(
-                "The Tensor returned by the function given to hessian should contain a single element"
+                "The Tensor returned by the function given to hessian should contain a single "
+                "element"
             )
         got = _gradients(outputs, args, _ones(outputs), True)
         got = _fill(got, args, strict, " when computing the hessian")

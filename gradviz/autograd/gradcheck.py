@@ -27,7 +27,8 @@ def _tracked(tensors):
 def _check_inputs(inputs):
     if not _tracked(inputs):
         raise ValueError(
-            "gradcheck expects at least one input tensor to require gradient, but none of them have requires_grad=True."
+            "gradcheck expects at least one input tensor to require gradient, but none of them "
+            "have requires_grad=True."
         )
     for k, t in enumerate(inputs):
         if not (isinstance(t, Tensor) and t.requires_grad):
@@ -44,7 +45,8 @@ def _check_inputs(inputs):
             s == 0 and n > 1 for s, n in zip(t._a.strides, t._a.shape, strict=True)
         ):
             raise RuntimeError(
-                f"The {k}th input has a dimension with stride 0. gradcheck only supports inputs that are non-overlapping "
+                f"The {k}th input has a dimension with stride 0. gradcheck only supports inputs "
+                "that are non-overlapping "
                 "to be able to compute the numerical gradients correctly. You "
                 "should call .contiguous on the input "
                 "before passing it to gradcheck."

@@ -27,5 +27,7 @@ def leaves(tensor):
 
 
 def depends_only_on(tensor, own):
-    """Whether no tracked leaf but those of ``own`` (compared by identity) takes part in ``tensor``."""
+    """Whether no tracked leaf but those of ``own`` (compared by identity) takes part in
+    ``tensor``.
+    """
     return all(any(x is o for o in own) for x in leaves(tensor))

@@ -204,8 +204,6 @@ def dot(input, tensor):
             f"inconsistent tensor size, expected tensor [{input._a.shape[0]}] and src "
             f"[{tensor._a.shape[0]}] to have the same number of elements, but got "
             f"{input._a.shape[0]} and {tensor._a.shape[0]} elements respectively"
-            f"of elements, but got {input._a.shape[0]} and {tensor._a.shape[0]} "
-            "elements respectively"
         )
     return dot_op(input, tensor)
 

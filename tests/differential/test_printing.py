@@ -13,9 +13,16 @@ torch = pytest.importorskip(
 )
 
 OPTIONS = [
-    *[{}] * 6, {"precision": 2}, {"sci_mode": True}, {"sci_mode": False}, {"threshold": 5}, {"edgeitems": 1, "threshold": 3},
-    {"linewidth": 40}, {"profile": "short"}, {"profile": "full"},
-]  # fmt: skip
+    *[{}] * 6,
+    {"precision": 2},
+    {"sci_mode": True},
+    {"sci_mode": False},
+    {"threshold": 5},
+    {"edgeitems": 1, "threshold": 3},
+    {"linewidth": 40},
+    {"profile": "short"},
+    {"profile": "full"},
+]
 KINDS = ["f4", "f4", "f8", "i8", "i4", "u1", "b", "c8", "c16", "f2", "bfloat16"]
 SPECIAL = [np.nan, np.inf, -np.inf, 0.0, -0.0]
 

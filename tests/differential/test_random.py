@@ -1,4 +1,6 @@
-"""The same seed gives the same numbers as in PyTorch; the streams stay together over a long mix of draws."""
+"""The same seed gives the same numbers as in PyTorch; the streams stay together over a long mix of
+draws.
+"""
 
 import numpy as np
 import pytest

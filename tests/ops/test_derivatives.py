@@ -1,4 +1,6 @@
-"""First and second derivatives of the operations against finite differences, with nothing but gradviz."""
+"""First and second derivatives of the operations against finite differences, with nothing but
+gradviz.
+"""
 
 import importlib.util
 import sys
@@ -31,7 +33,8 @@ FAMILIES = (
     "fourier",
     "specials",
 )
-# Not functions that can be differentiated at these points: no derivative, a jump or a kink, a choice of sign or gauge, no output to move.
+# Not functions that can be differentiated at these points: no derivative, a jump or a kink, a
+# choice of sign or gauge, no output to move.
 LEFT_OUT = {
     "x // p",
     "x // 2",
