@@ -140,8 +140,7 @@ class EngineSource:
         started = time.perf_counter()
         with self._lock, self.recorder.lock:
             try:
-                found = walk(roots, Interest())
-                self._name(found)
+                found = self.look(roots)
                 self._show_final(found)
                 self._describe()
                 self._weigh(found)
@@ -150,14 +149,19 @@ class EngineSource:
                     fresh = failure(self, error, self.recorder.trace.cell)
                     self.failures = [*self.failures[-FAILURES:], fresh]
             finally:
-                self.rows.forget()
+                self.release()
 
     def case(self, roots: Roots):
         """The evidence after a cell, for one call of the doctor."""
         return evidence.case(self, walk(roots, Interest()), roots)
 
-    def _name(self, found: Found):
-        """Give what was found its names."""
+    def release(self):
+        """Let go of everything of the person's that ``look`` found."""
+        self.rows.forget()
+
+    def look(self, roots: Roots) -> Found:
+        """Walk the namespace and give what is found its names; to be followed by ``release``."""
+        found = walk(roots, Interest())
         paths: dict[int, list] = {}
         rows = self.rows
         rows.forget()
@@ -173,6 +177,7 @@ class EngineSource:
         hooks = [(record.hook(), record.note) for record in self.watcher.hooks if record.note]
         rows.hook_notes = {id(hook): note for hook, note in hooks if hook is not None}
         self._paths = paths
+        return found
 
     def _show_final(self, found: Found):
         """Choose the final graph of the cell and make the trace show it."""
