@@ -2,39 +2,53 @@
 
 from __future__ import annotations
 
-from ..engine.modes import local, state
+import warnings
+
+from ..engine.modes import count, local
 
 
 class set_detect_anomaly:
-    """Switch anomaly detection on or off, at once or for a ``with`` block."""
+    """Switch anomaly detection on or off, at once or for a ``with`` block. With ``check_nan`` a
+    backward that makes a NaN raises RuntimeError.
+    """
 
     def __init__(self, mode, check_nan=True):
-        self.previous = local.anomaly
-        _switch(bool(mode))
+        self.previous = local.anomaly, local.anomaly_nan
+        _switch(bool(mode), check_nan)
 
     def __enter__(self):
         pass
 
     def __exit__(self, *_):
-        _switch(self.previous)
+        _switch(*self.previous)
 
 
 class detect_anomaly(set_detect_anomaly):
     """``with detect_anomaly():`` finds the operation whose gradient became NaN."""
 
     def __init__(self, check_nan=True):
+        self.previous = local.anomaly, local.anomaly_nan
         self.check_nan = check_nan
+        warnings.warn(
+            "Anomaly Detection has been enabled. This mode will increase the runtime and should "
+            "only be enabled for debugging.",
+            stacklevel=2,
+        )
 
     def __enter__(self):
-        self.previous = local.anomaly
-        _switch(True)
+        _switch(True, self.check_nan)
 
 
-def _switch(mode):
-    state.special += mode - local.anomaly
-    local.anomaly = mode
+def _switch(mode, check_nan):
+    count(mode - local.anomaly)
+    local.anomaly, local.anomaly_nan = mode, check_nan
 
 
 def is_anomaly_enabled():
     """Whether anomaly detection is on in this thread."""
     return local.anomaly
+
+
+def is_anomaly_check_nan_enabled():
+    """Whether anomaly detection also looks for NaN."""
+    return local.anomaly_nan

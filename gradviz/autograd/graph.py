@@ -12,7 +12,7 @@ from collections import namedtuple
 from ..backend import xp
 from ..engine.dispatch import wrap
 from ..engine.hooks import RemovableHandle
-from ..engine.modes import local, state
+from ..engine.modes import count, local
 from ..engine.node import Node, Nowhere, accumulator
 from ..engine.tensor import Tensor
 from ..engine.views import bump
@@ -49,11 +49,11 @@ class saved_tensors_hooks:
         if local.saved_hooks_disabled is not None:
             raise RuntimeError(local.saved_hooks_disabled)
         local.saved_hooks = (*local.saved_hooks, self.hooks)
-        state.special += 1
+        count(1)
 
     def __exit__(self, *_):
         local.saved_hooks = local.saved_hooks[:-1]
-        state.special -= 1
+        count(-1)
 
 
 class save_on_cpu(saved_tensors_hooks):

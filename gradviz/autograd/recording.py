@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..backend import xp
 from ..engine.dispatch import Tensor
 from ..engine.events import door
-from ..engine.modes import force_grad_mode, is_grad_enabled, local, state
+from ..engine.modes import force_grad_mode, is_recording, local, state
 from ..engine.node import LEAF, Nowhere, Output, serial
 from ..engine.saved import pack
 from ..engine.views import bump, join_view, note_write
@@ -22,7 +22,7 @@ def apply(cls, args, kwargs):
     node._needs = tuple(isinstance(x, Tensor) and x.requires_grad for x in args)
     node._places = [k for k, x in enumerate(args) if isinstance(x, Tensor)]
     tensors = [args[k] for k in node._places]
-    tracked = is_grad_enabled() and any(node._needs)
+    tracked = is_recording() and any(node._needs)
     result = _forward(cls, node, args, kwargs)
     single = not isinstance(result, tuple)
     made = _outputs(node, (result,) if single else result, tensors, tracked)

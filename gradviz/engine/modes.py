@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import inspect
 import threading
+import warnings
 
 
 class _State:
@@ -38,8 +39,30 @@ class _Thread(threading.local):
 local = _Thread()
 
 
+_counting = threading.Lock()
+
+
+def count(change):
+    """Open or close a block that operations have to ask about."""
+    with _counting:
+        state.special += change
+
+
+def _switch(grad, inference):
+    before = local.inference or not local.grad
+    local.grad, local.inference = grad, inference
+    change = (inference or not grad) - before
+    if change:
+        count(change)
+
+
 def is_grad_enabled():
-    """Whether operations of this thread are recorded."""
+    """Whether grad mode is on in this thread."""
+    return not state.special or local.grad
+
+
+def is_recording():
+    """Whether operations of this thread are recorded: grad mode is on, inference mode off."""
     return not state.special or (local.grad and not local.inference)
 
 
@@ -53,9 +76,15 @@ class _Block:
 
     def __call__(self, function):
         if inspect.isclass(function):
-            raise RuntimeError(
-                "decorating a class with a grad mode is not supported; decorate its methods"
+            warnings.warn(
+                "Decorating classes is deprecated and will be disabled in future versions. You "
+                "should only decorate functions or methods. To preserve the current behavior of "
+                "class decoration, you can directly decorate the `__init__` method and nothing "
+                "else.",
+                FutureWarning,
+                stacklevel=2,
             )
+            return self(lambda *args, **kwargs: function(*args, **kwargs))
         if inspect.isgeneratorfunction(function):
             return self._wrap_generator(function)
 
@@ -104,12 +133,10 @@ class _GradBlock(_Block):
 
     def __enter__(self):
         self.previous = local.grad
-        local.grad = self.value
-        state.special += 1
+        _switch(self.value, local.inference)
 
     def __exit__(self, *_):
-        local.grad = self.previous
-        state.special -= 1
+        _switch(self.previous, local.inference)
 
 
 class no_grad(_GradBlock):
@@ -128,30 +155,27 @@ class set_grad_enabled(_Block):
     """
 
     def __init__(self, mode):
-        self.mode = bool(mode)
+        if not isinstance(mode, bool):
+            raise TypeError(
+                "set_grad_enabled(): argument 'enabled' (position 1) must be bool, not "
+                f"{type(mode).__name__}"
+            )
+        self.mode = mode
         self.previous = local.grad
-        local.grad = self.mode
-        self._count(self.previous)
+        _switch(mode, local.inference)
 
     def __call__(self, function):
-        self._restore()
+        _switch(self.previous, local.inference)
         return super().__call__(function)
 
     def __enter__(self):
-        pass
+        _switch(self.mode, local.inference)
 
     def __exit__(self, *_):
-        self._restore()
+        _switch(self.previous, local.inference)
 
-    def _restore(self):
-        leaving = local.grad
-        local.grad = self.previous
-        self._count(leaving)
-
-    @staticmethod
-    def _count(before):
-        # a mode that is off outside any block keeps the slow path on
-        state.special += (not local.grad) - (not before)
+    def __repr__(self):
+        return f"torch.autograd.grad_mode.set_grad_enabled(mode={self.mode})"
 
     def clone(self):
         return type(self)(self.mode)
@@ -171,14 +195,11 @@ class inference_mode(_Block):
         self.mode = mode
 
     def __enter__(self):
-        self.previous = local.inference, local.grad
-        local.inference = self.mode
-        local.grad = not self.mode
-        state.special += 1
+        self.previous = local.grad, local.inference
+        _switch(not self.mode, bool(self.mode))
 
     def __exit__(self, *_):
-        local.inference, local.grad = self.previous
-        state.special -= 1
+        _switch(*self.previous)
 
     def clone(self):
         return type(self)(self.mode)
@@ -194,12 +215,10 @@ class _force_grad_mode:
 
     def __enter__(self):
         self.previous = local.grad
-        local.grad = self.mode
-        state.special += 1
+        _switch(self.mode, local.inference)
 
     def __exit__(self, *_):
-        local.grad = self.previous
-        state.special -= 1
+        _switch(self.previous, local.inference)
 
 
 force_grad_mode = _force_grad_mode

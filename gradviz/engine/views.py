@@ -16,7 +16,7 @@ from .dispatch import RAW, broadcast_error, fill
 from .errors import advised
 from .events import door
 from .hooks import move_retain
-from .modes import is_grad_enabled, local, state
+from .modes import is_recording, local, state
 from .node import FREED, INFERENCE, LEAF, Node, Nowhere, OnView, freed, new, serial, shown_name
 from .tensor import Tensor, _read_g, edge_now, element_strides, is_result
 
@@ -313,7 +313,7 @@ def write(op, ins, attrs=()):
     history.
     """
     self = ins[0]
-    tracked = is_grad_enabled() and (
+    tracked = is_recording() and (
         self.requires_grad or any(x is not None and x._g is not None for x in ins[1 : op.edges])
     )
     check_inplace(self, tracked)

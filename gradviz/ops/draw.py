@@ -9,14 +9,14 @@ import math
 from ..backend import xp
 from ..engine import views
 from ..engine.dispatch import wrap
-from ..engine.modes import is_grad_enabled
+from ..engine.modes import is_recording
 from .declare import method, only_method, public
 from .random import default_generator, stored_like
 
 
 def _fill(name, draw):
     def inplace(self, *args, generator=None, **kwargs):
-        views.check_inplace(self, is_grad_enabled() and self._g is not None)
+        views.check_inplace(self, is_recording() and self._g is not None)
         self._a[...] = stored_like(
             self._a, draw(self._a.size, generator or default_generator, *args, **kwargs)
         )

@@ -7,7 +7,7 @@ from __future__ import annotations
 from ..backend import xp
 from ..engine import dtypes, views
 from ..engine.dispatch import TENSOR, Tensor, wrap
-from ..engine.modes import is_grad_enabled
+from ..engine.modes import is_recording
 from .declare import declare, method, public
 from .shape import alias_op, copy_, reshape, select_op, slice_op, unsqueeze_op
 
@@ -346,7 +346,7 @@ def _check_put_shape(self, index, value):
 
 
 def _put(self, index, value, accumulate):
-    views.check_inplace(self, is_grad_enabled() and (self.requires_grad or value.requires_grad))
+    views.check_inplace(self, is_recording() and (self.requires_grad or value.requires_grad))
     _check_put_shape(self, index, value)
     if value._a.dtype != self._a.dtype:
         raise RuntimeError(

@@ -7,7 +7,7 @@ from __future__ import annotations
 from ..backend import xp
 from ..engine import dtypes, views
 from ..engine.dispatch import RAW, TENSOR, Tensor, broadcast_error, common_dtype
-from ..engine.modes import is_grad_enabled
+from ..engine.modes import is_recording
 from ..engine.tensor import Size, wrap_dim
 from .declare import alias, declare, method, only_method, public
 
@@ -550,7 +550,7 @@ def _relabel(name, function, node):
     """An in-place change of sizes and strides: the tensor becomes its own view."""
 
     def inplace(self, *args):
-        tracked = is_grad_enabled() and self.requires_grad
+        tracked = is_recording() and self.requires_grad
         views.check_inplace(self, tracked)
         try:
             other = function(self, *args)

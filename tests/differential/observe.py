@@ -132,6 +132,7 @@ def observe(torch, statements, with_graph=True):
                 tensors[name].pop(what, None)
     seen = {"errors": errors, "log": plain(scope["log"]), "tensors": tensors}
     scope.clear()
+    torch.set_grad_enabled(True)
     return seen
 
 
