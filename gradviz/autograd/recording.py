@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..backend import xp
+from ..engine.anomaly import note_forward
 from ..engine.dispatch import Tensor
 from ..engine.events import door
 from ..engine.modes import force_grad_mode, is_recording, local, state
@@ -58,6 +59,8 @@ def _outputs(node, outputs, tensors, tracked):
     ]
     if tracked:
         _save(node, outputs, made)
+        if state.special and local.anomaly:
+            note_forward(node)
         if door.observer is not None:
             door.observer.operation(tuple(t for t in made if isinstance(t, Tensor)), tuple(tensors))
     return made

@@ -8,11 +8,11 @@ there it is what arrived.
 
 from __future__ import annotations
 
-import warnings
-
 from ..backend import xp
 from . import dtypes
+from .anomaly import tell_forward
 from .dispatch import wrap
+from .modes import local
 from .node import LEAF
 from .saved import release
 from .tensor import Tensor
@@ -48,7 +48,10 @@ def run_node(sweep, node, g, F, fit_edge):
         return None
     if observer is not None:
         observer.node_entered(sweep, node, g if g.__class__ is tuple else (g,))
-    grads = (None,) * len(node.e) if g is None and node.op is not None else node.run(g, F)
+    if sweep._anomaly:
+        grads = _run_noted(node, g, F)
+    else:
+        grads = _run(node, g, F)
     if hooks is not None and hooks.post:
         grads = [
             None if gx is None or x is None or not sweep.wants(x) else fit_edge(F, gx, x, node)
@@ -61,9 +64,25 @@ def run_node(sweep, node, g, F, fit_edge):
         release(node)
         if observer is not None:
             observer.saved_released(node)
-    if sweep._anomaly:
+    if sweep._anomaly and local.anomaly_nan:
         check_nan(node, grads)
     return grads
+
+
+def _run(node, g, F):
+    return (None,) * len(node.e) if g is None and node.op is not None else node.run(g, F)
+
+
+def _run_noted(node, g, F):
+    """Run in anomaly mode: nodes that are recorded meanwhile know who caused them, errors tell."""
+    outer, local.evaluating = local.evaluating, node
+    try:
+        return _run(node, g, F)
+    except Exception:
+        tell_forward(node)
+        raise
+    finally:
+        local.evaluating = outer
 
 
 def _arrive(sweep, node, g, hooks, needed):
@@ -225,15 +244,3 @@ def check_nan(node, grads):
         if a.dtype.kind in "fc" and xp.isnan(a).any():
             tell_forward(node)
             raise RuntimeError(f"Function '{node.name()}' returned nan values in its {k}th output.")
-
-
-def tell_forward(node):
-    """Warn with the traceback of the forward call that recorded ``node``."""
-    trace = node.metadata.get("traceback_")
-    if trace:
-        warnings.warn(
-            f"Error detected in {node.name()}. Traceback of forward call that caused the "
-            f"error:\n{''.join(trace)}",
-            UserWarning,
-            stacklevel=4,
-        )

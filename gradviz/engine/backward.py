@@ -21,7 +21,7 @@ from .dispatch import RAW, TENSOR, wrap
 from .errors import advised
 from .events import door
 from .modes import force_grad_mode, local, state
-from .node import FREED, LEAF, Nowhere, drop_met, met, new, serial
+from .node import FREED, INFERENCE, LEAF, Nowhere, drop_met, met, new, serial
 from .tensor import Size, Tensor
 
 _preparing = threading.Lock()
@@ -151,6 +151,8 @@ class Sweep:
                 for edge, g in seeds:
                     self._deliver(edge, g, False)
                 done = self._loop(limit)
+                if local.inference:
+                    self._mark_inference()
         except BaseException as error:
             self._heap, self._buffers, self._seeds = [], {}, ()
             if self._observer is not None:
@@ -161,6 +163,13 @@ class Sweep:
         if done and self._observer is not None:
             self._observer.backward_finished(self)
         return done
+
+    def _mark_inference(self):
+        """Gradients that were made under inference_mode are inference tensors."""
+        for leaf in self._leaf_counts:
+            g = leaf._grad
+            if g is not None and g._v is None:
+                g._v = INFERENCE
 
     def _loop(self, limit):
         __tracebackhide__ = True

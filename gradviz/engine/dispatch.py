@@ -13,6 +13,7 @@ from weakref import ref as reference
 from ..backend import xp
 from . import dtypes, saved
 from .device import CPU
+from .anomaly import note_forward
 from .events import door
 from .modes import local, state
 from .node import FREED, INFERENCE, LEAF, MultiNode, Node, Output, freed, new, nowhere, serial
@@ -258,7 +259,7 @@ def _finish(op, t, ins, attrs):
     if tracked and dtypes.of(t._a).category >= 2:
         record(op, t, ins, attrs)
         if state.special and local.anomaly:
-            _note_forward(t)
+            note_forward(t._g)
         return t
     t._g = None
     return t
@@ -291,14 +292,6 @@ def _borrowed(op, t):
     """
     view = t._view if op.view else None
     return nowhere(t._a) if view is not None and view[0]._g is not None else None
-
-
-def _note_forward(t):
-    import traceback
-
-    g = t._g
-    node = g.node if g._kind == 1 else g
-    node.metadata["traceback_"] = traceback.format_stack()[:-3]
 
 
 def call(op, ins, attrs=()):
@@ -394,6 +387,8 @@ def _finish_many(op, arrays, ins, attrs):
             t._g = Output(node, k)
     if state.special and local.saved_hooks:
         _pack_inputs(op, node)
+    if state.special and local.anomaly:
+        note_forward(node)
     if door.observer is not None:
         door.observer.operation(outs, ins)
     return outs

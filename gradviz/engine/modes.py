@@ -30,6 +30,7 @@ class _Thread(threading.local):
     multithreading = True
     anomaly = False
     anomaly_nan = True
+    evaluating = None  # the node that runs, while anomalies are looked for
     saved_hooks = ()
     saved_hooks_disabled = None
     dual = None

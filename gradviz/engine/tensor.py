@@ -94,7 +94,7 @@ class Tensor:
     @requires_grad.setter
     def requires_grad(self, value):
         if not isinstance(value, bool):
-            raise TypeError("requires_grad must be a bool")
+            raise RuntimeError("requires_grad must be a bool")
         if is_result(edge_now(self)):
             raise RuntimeError(_LEAVES_ONLY + ("" if value else _USE_DETACH))
         self.requires_grad_(value)
@@ -492,9 +492,12 @@ def _check_grad(tensor, value):
         raise RuntimeError("can't assign Variable as its own grad")
     if value.dtype is not tensor.dtype:
         raise RuntimeError(
-            f"attempting to assign a gradient with dtype '{_c_name(value)}' to a tensor with dtype "
-            f"'{_c_name(tensor)}'. "
-            "The gradient must match the tensor's dtype (data.dtype)."
+            f"attempting to assign a gradient with dtype '{_c_name(value)}' to a tensor with "
+            f"grad_dtype '{dtypes.scalar_name(tensor.dtype)}'. The gradient must match the "
+            "tensor's grad_dtype (defaults to the tensor's dtype). You can set the tensor's "
+            "grad_dtype attribute with a specific dtype, or None to allow any dtype. Set grad_dtype "
+            "with caution. Diverging the dtypes of a tensor and its gradient may break downstream "
+            "systems that assume they match."
         )
     if value.device != tensor.device:
         raise RuntimeError(

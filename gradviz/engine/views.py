@@ -12,6 +12,7 @@ from weakref import ref
 
 from ..backend import xp
 from . import dtypes
+from .anomaly import note_forward
 from .dispatch import RAW, broadcast_error, fill
 from .errors import advised
 from .events import door
@@ -352,6 +353,8 @@ def write(op, ins, attrs=()):
             node.r = (array, self._v, self._v[0])
             if self._view is not None:
                 on_view = node._meta = OnView()
+        if state.special and local.anomaly:
+            note_forward(node)
         rebase(self, node)
         if op.saves_result and self._view is not None:
             on_view.node = ref(self._g)
