@@ -42,10 +42,15 @@ def examine(recorder, source, roots) -> list[Finding]:
             findings += rule.look(case)
         except Exception:
             log.debug("rule %s failed", rule.identifier, exc_info=True)
-    findings = settle(findings)
+    findings = settle([finding for finding in findings if not is_past(finding, case)])
     recorder.set_findings(findings)
     mark(recorder, findings)
     return findings
+
+
+def is_past(finding: Finding, case) -> bool:
+    """It is about a run of a cell that was run again; but a leak lasts as long as its graph."""
+    return finding.cell in case.superseded and not finding.kind.startswith("leak.")
 
 
 def settle(findings: list[Finding]) -> list[Finding]:

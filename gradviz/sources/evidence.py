@@ -8,7 +8,7 @@ from gradviz.engine import events
 from gradviz.engine.node import LEAF
 from gradviz.engine.tensor import Tensor
 from gradviz.watch import case as model
-from gradviz.watch.program import Cells
+from gradviz.watch.program import Cells, superseded
 
 from . import graph, strays
 from .rows import is_parameter, tensor_id
@@ -33,6 +33,7 @@ def case(source, found, roots) -> model.Case:
             facts = known[id(thing)] = facts_of(thing, source)
         held.append(model.held(holding.link, facts))
     cells = source.recorder.trace.cells
+    old = superseded(cells)
     return model.Case(
         held=held,
         arrays=arrays,
@@ -45,8 +46,9 @@ def case(source, found, roots) -> model.Case:
         graph=GraphView(source, found),
         hooks=list(source.watcher.hooks),
         cuts=list(source.watcher.cuts.values()),
-        errors=list(source.failures),
+        errors=[error for error in source.failures if error.cell not in old],
         roots=roots,
+        superseded=old,
         cell=cells[-1].count if cells else None,
     )
 

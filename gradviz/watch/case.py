@@ -164,6 +164,7 @@ class Case:
     cuts: list
     errors: list[ErrorFacts]
     roots: Any
+    superseded: set[int] = field(default_factory=set)
     cell: int | None = None
     _by_id: dict | None = None
 

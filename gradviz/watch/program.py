@@ -49,11 +49,12 @@ class Cells:
 
     @classmethod
     def of(cls, cells) -> Cells:
-        """From model ``Cell``s."""
-        found = cls()
+        """From model ``Cell``s. Of a cell that ran again only the newest text has statements."""
+        found, old = cls(), superseded(cells)
         for cell in cells:
             found.texts[cell.count] = cell.text
-            found.statements += parsed(cell.count, cell.text)
+            if cell.count not in old:
+                found.statements += parsed(cell.count, cell.text)
         return found
 
     def code(self, cell: int | None, line: int | None) -> str:
@@ -263,6 +264,12 @@ def writes(statement: Statement):
             yield Write(statement, tokens(receiver(part)), values, False)
     if isinstance(node, ast.For):
         return
+
+
+def superseded(cells) -> set[int]:
+    """Execution counts of runs that a later run of the same cell (by its id) has replaced."""
+    newest = {cell.id: cell.count for cell in cells if cell.id is not None}
+    return {cell.count for cell in cells if cell.id is not None and newest[cell.id] != cell.count}
 
 
 def bindings(cells) -> dict[str, tuple[int, int]]:

@@ -30,11 +30,11 @@ class Notebook:
         self.ns.clear()
         self.out.clear()
 
-    def run(self, text):
+    def run(self, text, cell_id=None):
         self.count += 1
         name = f"<cell {self.count} of {id(self)}>"
         self.cells[name] = self.count
-        self.recorder.begin_cell(self.count, None, text)
+        self.recorder.begin_cell(self.count, cell_id, text)
         self.error = None
         collects = gc.isenabled()
         gc.disable()  # so that it does not depend on chance what a cycle still holds
