@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 
-from ..ops.shape import stack
+from ..ops.join import stack
 
 
 def _owner(module, path):

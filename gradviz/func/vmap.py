@@ -121,6 +121,6 @@ def _joined(func, results, out_dims):
 
 
 def _stack(tensors, dim):
-    from ..ops.shape import stack
+    from ..ops.join import stack
 
     return TENSOR.stack_list(tensors) if dim == 0 else stack(tensors, dim)

@@ -7,17 +7,8 @@ from ..engine import views
 from ..engine.dispatch import wrap
 from ..engine.tensor import wrap_dim
 from .declare import FUNCTIONS, declare, method, only_method, public
-from .shape import (
-    cat,
-    clone,
-    reshape,
-    sizes,
-    stack,
-    tensor_split,
-    unsafe_view_op,
-    unsqueeze,
-    variadic,
-)
+from .join import cat, stack, tensor_split, variadic
+from .shape import clone, reshape, sizes, unsafe_view_op, unsqueeze
 
 # ---------------------------------------------------------------- flip, roll, rotate, repeat
 flip_op = declare(

@@ -7,7 +7,7 @@ import math
 from ..backend import xp
 from ..engine.dispatch import RAW, TENSOR, Tensor
 from .declare import binary, declare, public, unary
-from .shape import select_op
+from .join import select_op
 
 REAL = {xp.dtype(xp.complex64): xp.dtype(xp.float32), xp.dtype(xp.complex128): xp.dtype(xp.float64)}
 COMPLEX = {real: made for made, real in REAL.items()}

@@ -9,7 +9,8 @@ from ..engine import dtypes, views
 from ..engine.dispatch import TENSOR, Tensor, wrap
 from ..engine.modes import is_recording
 from .declare import declare, method, public
-from .shape import alias_op, copy_, reshape, select_op, slice_op, unsqueeze_op
+from .join import select_op, slice_op
+from .shape import alias_op, copy_, reshape, unsqueeze_op
 
 
 # ---------------------------------------------------------------- the two operations

@@ -10,8 +10,8 @@ from ..engine.dispatch import RAW, TENSOR, Tensor, wrap
 from ..engine.tensor import wrap_dim
 from ..engine.views import write
 from .declare import declare, method, only_method, public
+from .join import _region
 from .reduce import _as, _chooser, _even, _pair, _summing, return_types
-from .shape import _region
 
 
 # ---------------------------------------------------------------- median, mode, k-th value

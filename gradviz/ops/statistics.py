@@ -200,7 +200,7 @@ def norm(input, p="fro", dim=None, keepdim=False, dtype=None):
     """The p-norm of all elements or along ``dim``; "fro" is p = 2."""
     input = _as(input, dtype)
     if p == "nuc" or isinstance(p, str) and p != "fro":
-        from .linalg import matrix_norm
+        from .matrix import matrix_norm
 
         return matrix_norm(input, p, dim if dim is not None else (-2, -1), keepdim)
     power = 2.0 if p in ("fro", None) else float(p)

@@ -7,7 +7,7 @@ from ...engine.dispatch import Tensor, not_a_tensor, wrap
 from ...engine.modes import no_grad
 from ...ops.declare import FUNCTIONS, public
 from ...ops.matmul import linear as _linear
-from ...ops.scatter import embedding_op
+from ...ops.place import embedding_op
 
 
 def linear(input, weight, bias=None):

@@ -1,0 +1,496 @@
+"""Factorisations: QR, LU, LDL, singular values, eigenvalues."""
+
+from __future__ import annotations
+
+from ..backend import xp
+from ..engine.dispatch import RAW, TENSOR, wrap
+from .declare import declare, method
+from .linalg import _columns, _eye_like, _matrix, _ndim, _square, linalg, solve_triangular
+from .matmul import _swap
+from .reduce import return_types
+
+
+# ---------------------------------------------------------------- QR, LU
+def _qr_forward(a, mode):
+    if mode == "r":
+        return xp.zeros(0, a.dtype), xp.linalg.qr(a, "r")
+    return tuple(map(_columns, xp.linalg.qr(a, mode)))
+
+
+def _sym_inverse_adjoint(F, x):
+    both = x + _swap(F, x)
+    d = F.diagonal(both, 0, -2, -1)
+    return both - F.diag_embed_op(d * 0.5, 0, -2, -1)
+
+
+def _qr_joint(F, g, result, self_shape, mode):
+    q, r = result
+    gq, gr = g
+    if mode == "r":
+        raise RuntimeError(
+            "The derivative of linalg.qr depends on Q, which is not computed when mode='r'. "
+            "Please use "
+            "linalg.qr(A, mode='reduced') if you are going to require gradients through linalg.qr."
+        )
+    m, n = self_shape[-2:]
+    if mode == "complete" and m > n:
+        raise RuntimeError(
+            "The QR decomposition is not differentiable when mode='complete' and nrows > ncols."
+        )
+    if m < n:
+        return (_wide_qr(F, gq, gr, q, r, m, n),)
+    return (_tall_qr(F, gq, gr, q, r),)
+
+
+def _tall_qr(F, gq, gr, q, r):
+    inner = None if gr is None else F.matmul(gr, _swap(F, r))
+    if gq is not None:
+        turned = F.matmul(_swap(F, q), gq)
+        inner = -turned if inner is None else inner - turned
+    out = F.matmul(q, _sym_inverse_adjoint(F, F.triu(inner, 0)))
+    if gq is not None:
+        out = out + gq
+    return F.triangular_op(_swap(F, r), out, False, False, False)
+
+
+def _wide_qr(F, gq, gr, q, r, m, n):
+    """A = Q [R₁ R₂]: the first columns as in the tall case with R₂ = Qᵀ A₂ put into the gradient
+    of Q.
+    """
+    axis = _ndim(F, r) - 1
+    first, rest = F.narrow(r, axis, 0, m), F.narrow(r, axis, m, n - m)
+    if gr is None:
+        return F.cat([_tall_qr(F, gq, None, q, first), F.zeros_like(rest)], axis)
+    gr_first, gr_rest = F.narrow(gr, axis, 0, m), F.narrow(gr, axis, m, n - m)
+    through_q = F.matmul(q, F.matmul(rest, _swap(F, gr_rest)))
+    left = _tall_qr(F, through_q if gq is None else gq + through_q, gr_first, q, first)
+    return F.cat([left, F.matmul(q, gr_rest)], axis)
+
+
+_QR = {"Q": lambda node: TENSOR.result(node)[0], "R": lambda node: TENSOR.result(node)[1]}
+qr_op = declare(
+    "qr_op",
+    _qr_forward,
+    "self",
+    "mode",
+    node="LinalgQrBackward0",
+    outputs=True,
+    formula="(g_Q + Q sym(…)) R⁻ᵀ",
+    hidden=("self_sym_sizes", "result"),
+    also=_QR,
+    joint=_qr_joint,
+)
+
+
+def qr(A, mode="reduced", *, out=None):
+    """(Q, R) with A = Q R; mode "reduced", "complete" or "r"."""
+    _matrix("linalg.qr", A)
+    if mode not in ("reduced", "complete", "r"):
+        raise RuntimeError(
+            f"qr received unrecognized mode '{mode}' but expected one of 'reduced' (default), "
+            "'r', or 'complete'"
+        )
+    return return_types("linalg_qr", ("Q", "R"))(*qr_op(A, mode))
+
+
+def _lu_parts(a):
+    """(permutation, packed factors, upper) of one matrix by elimination with row exchanges; the
+    permutation is PyTorch's pivots.
+    """
+    a = xp.array(a)
+    n, m = a.shape
+    pivots = xp.arange(1, min(n, m) + 1, dtype=xp.int32)
+    for k in range(min(n, m)):
+        p = k + int(xp.argmax(xp.abs(a[k:, k])))
+        pivots[k] = p + 1
+        if p != k:
+            a[[k, p]] = a[[p, k]]
+        if a[k, k] != 0:
+            a[k + 1 :, k] /= a[k, k]
+            a[k + 1 :, k + 1 :] -= xp.outer(a[k + 1 :, k], a[k, k + 1 :])
+    return pivots, a, xp.triu(a)
+
+
+def _lu_forward(a):
+    """Packed factors and pivots of a batch."""
+    flat = a.reshape(-1, *a.shape[-2:])
+    packed = xp.empty_like(flat)
+    pivots = xp.empty((len(flat), min(a.shape[-2:])), xp.int32)
+    for k, one in enumerate(flat):
+        pivots[k], packed[k], _ = _lu_parts(one)
+    return _columns(packed.reshape(a.shape)), pivots.reshape(*a.shape[:-2], -1)
+
+
+def _permutation(pivots, n):
+    """The matrix P with A = P L U."""
+    flat = pivots.reshape(-1, pivots.shape[-1])
+    out = xp.zeros((len(flat), n, n))
+    for k, row in enumerate(flat):
+        order = xp.arange(n)
+        for i, p in enumerate(row):
+            order[[i, p - 1]] = order[[p - 1, i]]
+        out[k, order, xp.arange(n)] = 1
+    return out.reshape(*pivots.shape[:-1], n, n)
+
+
+def _lu_grad(F, g_lower, g_upper, lower, upper, permutation):
+    """P L⁻ᴴ [tril(Lᴴ g_L, −1) + triu(g_U Uᴴ)] U⁻ᴴ for a square matrix."""
+    inner = None
+    if g_lower is not None:
+        inner = F.tril(F.matmul(_swap(F, lower), g_lower), -1)
+    if g_upper is not None:
+        part = F.triu(F.matmul(g_upper, _swap(F, upper)), 0)
+        inner = part if inner is None else inner + part
+    inner = F.triangular_op(_swap(F, lower), inner, True, True, True)
+    inner = F.triangular_op(_swap(F, upper), inner, False, False, False)
+    return F.matmul(permutation, inner)
+
+
+def _check_square_lu(shape):
+    if shape[-1] != shape[-2]:
+        raise NotImplementedError("the derivative of linalg.lu for matrices that are not square")
+
+
+def _lu_forward_parts(a, pivot):
+    packed, pivots = _lu_forward(a)
+    n, m = a.shape[-2:]
+    k = min(n, m)
+    lower = xp.tril(packed[..., :k], -1)
+    lower[..., xp.arange(k), xp.arange(k)] = 1
+    return _permutation(pivots, n).astype(a.dtype), lower, xp.triu(packed[..., :k, :])
+
+
+def _lu_joint(F, g, result, self_shape):
+    _check_square_lu(self_shape)
+    permutation, lower, upper = result
+    return (_lu_grad(F, g[1], g[2], lower, upper, permutation),)
+
+
+lu_op = declare(
+    "lu_op",
+    _lu_forward_parts,
+    "self",
+    "pivot",
+    node="LinalgLuBackward0",
+    outputs=(False, True, True),
+    formula="P L⁻ᵀ [tril(Lᵀ g_L) + triu(g_U Uᵀ)] U⁻ᵀ",
+    hidden=("self_sym_sizes", "result"),
+    joint=_lu_joint,
+    also={
+        "P": lambda node: TENSOR.result(node)[0],
+        "L": lambda node: TENSOR.result(node)[1],
+        "U": lambda node: TENSOR.result(node)[2],
+        "pivot": lambda node: node.at[0],
+    },
+)
+
+
+def lu(A, *, pivot=True, out=None):
+    """(P, L, U) with A = P L U."""
+    _matrix("linalg.lu", A)
+    return return_types("linalg_lu", ("P", "L", "U"))(*lu_op(A, pivot))
+
+
+def _lu_factor_joint(F, g, result, self_shape):
+    _check_square_lu(self_shape)
+    packed, pivots = result
+    array = pivots if F is RAW else pivots._a
+    permutation = F.constant(
+        _permutation(array, self_shape[-1]).astype((packed if F is RAW else packed._a).dtype)
+    )
+    lower = F.tril(packed, -1) + _eye_like(F, packed)
+    return (_lu_grad(F, g[0], g[0], lower, F.triu(packed, 0), permutation),)
+
+
+lu_factor_op = declare(
+    "lu_factor_op",
+    lambda a, pivot: _lu_forward(a),
+    "self",
+    "pivot",
+    node="LinalgLuFactorExBackward0",
+    outputs=(True, False),
+    formula="P L⁻ᵀ [tril(Lᵀ g) + triu(g Uᵀ)] U⁻ᵀ",
+    joint=_lu_factor_joint,
+    hidden=("self_sym_sizes", "result"),
+    also={
+        "LU": lambda node: TENSOR.result(node)[0],
+        "pivots": lambda node: TENSOR.result(node)[1],
+        "pivot": lambda node: node.at[0],
+    },
+)
+
+
+def lu_factor(A, *, pivot=True, out=None):
+    """(LU, pivots): both factors in one matrix, and the row exchanges, counted from 1."""
+    _matrix("linalg.lu_factor", A)
+    return return_types("linalg_lu_factor", ("LU", "pivots"))(*lu_factor_op(A, pivot))
+
+
+def lu_factor_ex(A, *, pivot=True, check_errors=False):
+    """(LU, pivots, info) of ``lu_factor``."""
+    _matrix("linalg.lu_factor_ex", A)
+    return return_types("linalg_lu_factor_ex", ("LU", "pivots", "info"))(
+        *lu_factor_op(A, pivot), wrap(xp.zeros(A._a.shape[:-2], xp.int32))
+    )
+
+
+def lu_solve(LU, pivots, B, *, left=True, adjoint=False, out=None):
+    """X with A X = B from the factors of A."""
+    permutation = wrap(_permutation(pivots._a, LU._a.shape[-1]).astype(LU._a.dtype))
+    if not left:
+        return lu_solve(LU, pivots, B.mH, adjoint=not adjoint).mH
+    if adjoint:
+        y = solve_triangular(LU.mH, B, upper=False)
+        return permutation @ solve_triangular(LU.mH, y, upper=True, unitriangular=True)
+    y = solve_triangular(LU, permutation.mT @ B, upper=False, unitriangular=True)
+    return solve_triangular(LU, y, upper=True)
+
+
+for _f in (qr, lu, lu_factor, lu_factor_ex, lu_solve):
+    linalg(_f)
+
+
+def _lapack(name, *args, **kwargs):
+    import scipy.linalg.lapack
+
+    (function,) = scipy.linalg.lapack.get_lapack_funcs((name,), args[:1])
+    return function(*args, **kwargs)
+
+
+def ldl_factor_ex(A, *, hermitian=False, check_errors=False):
+    """(LD, pivots, info) of a symmetric matrix, by LAPACK."""
+    _square("torch.linalg.ldl_factor_ex", A)
+    name = "hetrf" if hermitian and A.is_complex() else "sytrf"
+    flat = A._a.reshape(-1, *A._a.shape[-2:])
+    found = [_lapack(name, xp.asfortranarray(a), lower=1) for a in flat]
+    packed = xp.stack([xp.tril(f[0]) for f in found]).reshape(A._a.shape)
+    pivots = xp.stack([f[1] + (f[1] >= 0) * 1 for f in found]).astype(xp.int32)
+    info = xp.asarray([f[2] for f in found], xp.int32)
+    return return_types("linalg_ldl_factor_ex", ("LD", "pivots", "info"))(
+        wrap(packed), wrap(pivots.reshape(A._a.shape[:-1])), wrap(info.reshape(A._a.shape[:-2]))
+    )
+
+
+def ldl_factor(A, *, hermitian=False, out=None):
+    """(LD, pivots) of a symmetric matrix."""
+    packed, pivots, _ = ldl_factor_ex(A, hermitian=hermitian)
+    return return_types("linalg_ldl_factor", ("LD", "pivots"))(packed, pivots)
+
+
+def ldl_solve(LD, pivots, B, *, hermitian=False, out=None):
+    """X with A X = B from the factors of ``ldl_factor``."""
+    name = "hetrs" if hermitian and LD.is_complex() else "sytrs"
+    n = LD._a.shape[-1]
+    shape = (*xp.broadcast_shapes(LD._a.shape[:-2], B._a.shape[:-2]), *B._a.shape[-2:])
+    rights = xp.broadcast_to(B._a, shape).reshape(-1, *shape[-2:])
+    lefts = xp.broadcast_to(LD._a, (*shape[:-2], n, n)).reshape(-1, n, n)
+    places = xp.broadcast_to(pivots._a, (*shape[:-2], n)).reshape(-1, n)
+    out = [
+        _lapack(name, xp.asfortranarray(a), p - (p > 0) * 1, b, lower=1)[0]
+        for a, p, b in zip(lefts, places, rights, strict=True)
+    ]
+    return wrap(xp.ascontiguousarray(xp.stack(out)).reshape(shape))
+
+
+for _f in (ldl_factor, ldl_factor_ex, ldl_solve):
+    linalg(_f)
+
+
+# ---------------------------------------------------------------- singular values, eigenvalues
+def _skew(F, x):
+    return x - _swap(F, x)
+
+
+def _column(F, s):
+    return F.reshape(s, (*tuple((s if F is RAW else s._a).shape), 1))
+
+
+def _row(F, s):
+    shape = tuple((s if F is RAW else s._a).shape)
+    return F.reshape(s, (*shape[:-1], 1, shape[-1]))
+
+
+def _filled(F, x, value):
+    """``x`` with its diagonal set to ``value``, constant for derivatives."""
+    n = (x if F is RAW else x._a).shape[-1]
+    return F.masked_fill(x, F.constant(xp.eye(n, dtype=bool)), value)
+
+
+def _svd_joint(F, g, result, self_shape, full_matrices):
+    u, s, vh = result
+    gu, gs, gvh = g
+    m, n = self_shape[-2:]
+    k = min(m, n)
+    axis = _ndim(F, u) - 1
+    u, vh = F.narrow(u, axis, 0, k), F.narrow(vh, axis - 1, 0, k)
+    gu = None if gu is None else F.narrow(gu, axis, 0, k)
+    gvh = None if gvh is None else F.narrow(gvh, axis - 1, 0, k)
+    inner = None if gs is None else F.diag_embed_op(gs, 0, -2, -1)
+    if gu is None and gvh is None:
+        return (F.matmul(u, F.matmul(F.cast(inner, _np(F, u)), vh)),)
+    square = s * s
+    gap = _filled(F, _row(F, square) - _column(F, square), 1)
+    for part in (
+        None if gu is None else _skew(F, F.matmul(_swap(F, u), gu)) / gap * _row(F, s),
+        None if gvh is None else _column(F, s) * (_skew(F, F.matmul(vh, _swap(F, gvh))) / gap),
+    ):
+        if part is not None:
+            inner = part if inner is None else inner + part
+    if _np(F, u).kind == "c" and gu is not None:
+        turn = F.diagonal(_skew(F, F.matmul(_swap(F, u), gu)), 0, -2, -1) / (s * 2)
+        inner = inner + F.diag_embed_op(turn, 0, -2, -1)
+    out = F.matmul(u, F.matmul(inner, vh))
+    if m > k and gu is not None:
+        rest = gu - F.matmul(u, F.matmul(_swap(F, u), gu))
+        out = out + F.matmul(rest / _row(F, s), vh)
+    if n > k and gvh is not None:
+        rest = gvh - F.matmul(F.matmul(gvh, _swap(F, vh)), vh)
+        out = out + F.matmul(u, rest / _column(F, s))
+    return (out,)
+
+
+def _np(F, x):
+    return (x if F is RAW else x._a).dtype
+
+
+_SVD = {
+    "U": lambda node: TENSOR.result(node)[0],
+    "S": lambda node: TENSOR.result(node)[1],
+    "Vh": lambda node: TENSOR.result(node)[2],
+    "S_sym_argsize_minus_1": lambda node: node.shape[1][-1],
+}
+svd_op = declare(
+    "svd_op",
+    lambda a, full: tuple(xp.linalg.svd(a, full)),
+    "self",
+    "full_matrices",
+    node="LinalgSvdBackward0",
+    outputs=True,
+    formula="U (… + diag g_S) Vᵀ",
+    hidden=("self_sym_sizes", "result"),
+    also=_SVD,
+    joint=_svd_joint,
+)
+
+
+def svd(A, full_matrices=True, *, driver=None, out=None):
+    """(U, S, Vh) with A = U diag(S) Vh."""
+    _matrix("linalg.svd", A)
+    return return_types("linalg_svd", ("U", "S", "Vh"))(*svd_op(A, full_matrices))
+
+
+def svdvals(A, *, driver=None, out=None):
+    """The singular values, the largest first."""
+    _matrix("linalg.svdvals", A)
+    return svd_op(A, False)[1]
+
+
+def _old_svd(input, some=True, compute_uv=True):
+    """(U, S, V) with input = U diag(S) Vᴴ."""
+    _matrix("linalg.svd", input)
+    u, s, vh = svd_op(input, not some)
+    if not compute_uv:
+        m, n = input._a.shape[-2:]
+        u, vh = (wrap(xp.zeros((*input._a.shape[:-2], k, k), input._a.dtype)) for k in (m, n))
+    return return_types("svd", ("U", "S", "V"))(u, s, TENSOR.conj(TENSOR.transpose(vh, -2, -1)))
+
+
+for _f in (svd, svdvals):
+    linalg(_f)
+method(_old_svd, "svd")
+
+
+def _eigh_joint(F, g, result, uplo):
+    values, vectors = result
+    gl, gv = g
+    inner = None if gl is None else F.cast(F.diag_embed_op(gl, 0, -2, -1), _np(F, vectors))
+    if gv is not None:
+        turned = F.matmul(_swap(F, vectors), gv)
+        gap = _filled(F, _row(F, values) - _column(F, values), 1)
+        part = _filled(F, turned / gap, 0)
+        inner = part if inner is None else inner + part
+    out = F.matmul(vectors, F.matmul(inner, _swap(F, vectors)))
+    return (out if gv is None else (out + _swap(F, out)) * 0.5,)
+
+
+_EIG = {
+    "eigenvalues": lambda node: TENSOR.result(node)[0],
+    "eigenvectors": lambda node: TENSOR.result(node)[1],
+}
+eigh_op = declare(
+    "eigh_op",
+    lambda a, uplo: tuple(xp.linalg.eigh(a, uplo)),
+    "self",
+    "uplo",
+    node="LinalgEighBackward0",
+    outputs=True,
+    formula="V (diag g_λ + …) Vᵀ",
+    hidden=("result", "uplo"),
+    also=_EIG,
+    joint=_eigh_joint,
+)
+
+
+def eigh(A, UPLO="L", *, out=None):
+    """(eigenvalues, eigenvectors) of a symmetric or Hermitian matrix, of which one triangle is
+    read; rising order.
+    """
+    _square("linalg.eigh", A)
+    return return_types("linalg_eigh", ("eigenvalues", "eigenvectors"))(*eigh_op(A, UPLO.upper()))
+
+
+def eigvalsh(A, UPLO="L", *, out=None):
+    """The eigenvalues of a symmetric or Hermitian matrix."""
+    _square("linalg.eigvalsh", A)
+    return eigh_op(A, UPLO.upper())[0]
+
+
+def _eig_forward(a):
+    values, vectors = xp.linalg.eig(a)
+    wide = xp.complex64 if a.dtype in (xp.float32, xp.complex64) else xp.complex128
+    return values.astype(wide), vectors.astype(wide)
+
+
+def _eig_joint(F, g, result):
+    values, vectors = result
+    gl, gv = g
+    inner = None
+    if gv is not None:
+        turned = F.matmul(_swap(F, vectors), gv)
+        length = F.cast(F.real(F.diagonal(turned, 0, -2, -1)), _np(F, vectors))
+        turned = turned - F.matmul(_swap(F, vectors), vectors * _row(F, length))
+        gap = _filled(F, _row(F, F.conj(values)) - _column(F, F.conj(values)), 1)
+        inner = _filled(F, turned / gap, 0)
+    if gl is not None:
+        part = F.diag_embed_op(gl, 0, -2, -1)
+        inner = part if inner is None else inner + part
+    return (F.solve_op(_swap(F, vectors), F.matmul(inner, _swap(F, vectors)), False),)
+
+
+eig_op = declare(
+    "eig_op",
+    _eig_forward,
+    "self",
+    node="LinalgEigBackward0",
+    outputs=True,
+    formula="V⁻ᴴ (diag g_λ + …) Vᴴ",
+    hidden=("result",),
+    also=_EIG,
+    joint=_eig_joint,
+)
+
+
+def eig(A, *, out=None):
+    """(eigenvalues, eigenvectors), complex, of a square matrix."""
+    _square("linalg.eig", A)
+    return return_types("linalg_eig", ("eigenvalues", "eigenvectors"))(*eig_op(A))
+
+
+def eigvals(A, *, out=None):
+    """The eigenvalues, complex, of a square matrix."""
+    _square("linalg.eigvals", A)
+    return eig_op(A)[0]
+
+
+for _f in (eigh, eigvalsh, eig, eigvals):
+    linalg(_f)

@@ -1,0 +1,390 @@
+"""Joining and parting: cat, stack, slices, select, split, unbind. Each the inverse of another."""
+
+from __future__ import annotations
+
+from ..backend import xp
+from ..engine.dispatch import RAW, TENSOR, Tensor, common_dtype
+from ..engine.tensor import wrap_dim
+from .declare import declare, method, public
+
+# ---------------------------------------------------------------- joining
+
+
+def _cat_forward(arrays, dim):
+    return xp.ascontiguousarray(xp.concatenate(arrays, dim))
+
+
+def variadic(name, node, forward, joint, formula, hide=()):
+    """An operation of any number of tensors and one attribute: one declaration a count."""
+    made = {}
+
+    def function(tensors, dim):
+        n = len(tensors)
+        op = made.get(n)
+        if op is None:
+            names = " ".join(f"t{k}" for k in range(n))
+            shapes = ", ".join(f"t{k}_shape" for k in range(n))
+            rule = eval(
+                f"lambda F, g, dim, {shapes}: joint(F, g, dim, ({shapes},))", {"joint": joint}
+            )  # noqa: S307
+            hidden = (*hide, *[f"t{k}_sym_sizes" for k in range(n)])
+            op = declare(
+                f"{name}_{n}",
+                lambda *a: forward(a[:-1], a[-1]),
+                names,
+                "dim",
+                node=node,
+                formula=formula,
+                joint=rule,
+                hidden=hidden,
+            )
+            made[n] = op
+        return op(*tensors, dim)
+
+    return function
+
+
+def _cat_joint(F, g, dim, shapes):
+    out, start = [], 0
+    for shape in shapes:
+        n = shape[dim]
+        out.append(F.narrow(g, dim, start, n))
+        start += n
+    return out
+
+
+def _stack_joint(F, g, dim, shapes):
+    return [F.select(g, dim, k) for k in range(len(shapes))]
+
+
+_cat = variadic(
+    "cat", "CatBackward0", _cat_forward, _cat_joint, "the slice of g that came from each input"
+)
+_stack = variadic(
+    "stack",
+    "StackBackward0",
+    lambda arrays, dim: xp.ascontiguousarray(xp.stack(arrays, dim)),
+    _stack_joint,
+    "the slice of g that came from each input",
+)
+
+
+def _same_dtype(tensors):
+    common = common_dtype(*tensors).np
+    return [x if x._a.dtype == common else TENSOR.cast(x, common) for x in tensors]
+
+
+def cat(tensors, dim=0, *, out=None):
+    """Tensors joined along an existing dimension."""
+    tensors = list(tensors)
+    if not tensors:
+        raise ValueError("torch.cat(): expected a non-empty list of Tensors")
+    for k, x in enumerate(tensors):
+        if not isinstance(x, Tensor):
+            raise TypeError(
+                f"expected Tensor as element {k} in argument 0, but got {type(x).__name__}"
+            )
+        if x._a.ndim == 0:
+            raise RuntimeError(f"zero-dimensional tensor (at position {k}) cannot be concatenated")
+    tensors = [x for x in tensors if x._a.shape != (0,)] or tensors[:1]
+    d = wrap_dim(dim, tensors[0]._a.ndim)
+    _check_cat(tensors, d)
+    result = _cat(_same_dtype(tensors), d)
+    return result if out is None else _write(result, out)
+
+
+def _write(result, out):
+    from .declare import write_out
+
+    return write_out("cat", result, out)
+
+
+def _check_cat(tensors, dim):
+    first = tensors[0]._a.shape
+    for k, x in enumerate(tensors):
+        s = x._a.shape
+        if len(s) != len(first):
+            raise RuntimeError(
+                f"Tensors must have same number of dimensions: got {len(first)} and {len(s)}"
+            )
+        for i, (a, b) in enumerate(zip(first, s, strict=True)):
+            if i != dim and a != b:
+                raise RuntimeError(
+                    f"Sizes of tensors must match except in dimension {dim}. Expected size {a} "
+                    f"but got size {b} for tensor number "
+                    f"{k} in the list."
+                )
+
+
+def stack(tensors, dim=0, *, out=None):
+    """Tensors of one shape joined along a new dimension."""
+    tensors = list(tensors)
+    if not tensors:
+        raise RuntimeError("stack expects a non-empty TensorList")
+    first = tensors[0]._a.shape
+    for k, x in enumerate(tensors):
+        if x._a.shape != first:
+            raise RuntimeError(
+                f"stack expects each tensor to be equal size, but got {list(first)} at entry 0 "
+                f"and {list(x._a.shape)} at entry {k}"
+            )
+    result = _stack(_same_dtype(tensors), wrap_dim(dim, len(first) + 1))
+    return result if out is None else _write(result, out)
+
+
+public("cat", cat)
+for _n in ("concat", "concatenate"):
+    public(_n, cat)
+public("stack", stack)
+TENSOR.stack_list = lambda column: stack(column)
+
+
+# ---------------------------------------------------------------- parting
+def _region(ndim, dim, window):
+    return (slice(None),) * dim + (window,) + (slice(None),) * (ndim - dim - 1)
+
+
+def _put(shape, region, g):
+    out = xp.zeros(shape, g.dtype)
+    out[region] = g
+    return out
+
+
+put_region = declare(
+    "put_region",
+    lambda g, shape, region: _put(shape, region, g),
+    "self",
+    "shape region",
+    node="SliceBackward0",
+    self=lambda F, g, region: F.take_region(g, region),
+)
+declare(
+    "take_region",
+    lambda x, region: x[region],
+    "self",
+    "region",
+    node="SliceBackward0",
+    self=lambda F, g, self_shape, region: F.put_region(g, self_shape, region),
+)
+slice_op = declare(
+    "slice",
+    lambda x, dim, start, end, step: x[_region(x.ndim, dim, slice(start, end, step))],
+    "self",
+    "dim start end step",
+    node="SliceBackward0",
+    view=True,
+    formula="g in its place, zeros elsewhere",
+    self=lambda F, g, self_shape, dim, start, end, step: F.put_region(
+        g, self_shape, _region(len(self_shape), dim, slice(start, end, step))
+    ),
+)
+
+
+def _select_forward(x, dim, index):
+    return x[index, ...] if dim == 0 else x[(slice(None),) * dim + (index, ...)]
+
+
+select_op = declare(
+    "select",
+    _select_forward,
+    "self",
+    "dim index",
+    node="SelectBackward0",
+    view=True,
+    formula="g in its place, zeros elsewhere",
+    self=lambda F, g, self_shape, dim, index: F.put_region(
+        g, self_shape, _region(len(self_shape), dim, index)
+    ),
+)
+RAW.narrow = lambda x, dim, start, n: x[_region(x.ndim, dim, slice(start, start + n))]
+
+
+def select(input, dim, index):
+    """A view of the slice at ``index`` along ``dim``."""
+    n = input._a.ndim
+    if n == 0:
+        raise IndexError("select() cannot be applied to a 0-dim tensor.")
+    d = wrap_dim(dim, n)
+    size = input._a.shape[d]
+    if not -size <= index < size:
+        raise IndexError(
+            f"select(): index {index} out of range for tensor of size {list(input._a.shape)} at "
+            f"dimension {d}"
+        )
+    return select_op(input, d, int(index) % size if size else 0)
+
+
+def narrow(input, dim, start, length):
+    """A view of ``length`` slices from ``start`` along ``dim``."""
+    d = wrap_dim(dim, input._a.ndim)
+    size = input._a.shape[d]
+    start = int(start)
+    if length < 0:
+        raise RuntimeError("narrow(): length must be non-negative.")
+    if not -size <= start <= size:
+        raise IndexError(
+            f"start out of range (expected to be in range of [{-size}, {size}], but got {start})"
+        )
+    start = start + size if start < 0 else start
+    if start + length > size:
+        raise RuntimeError(f"start ({start}) + length ({length}) exceeds dimension size ({size}).")
+    return slice_op(input, d, start, start + length, 1)
+
+
+method(select)
+method(narrow)
+TENSOR.select, TENSOR.narrow = select, narrow
+
+
+def _parts(name, node, forward, joint, also):
+    return declare(
+        name,
+        forward,
+        "self",
+        "sizes dim",
+        node=node,
+        view=True,
+        outputs=True,
+        formula="the gradients put side by side",
+        joint=joint,
+        hidden=("sizes",),
+        also=also,
+    )
+
+
+def _fill_none(F, gs, shapes, like):
+    return [
+        g if g is not None else F.constant(xp.zeros(s, like))
+        for g, s in zip(gs, shapes, strict=True)
+    ]
+
+
+def _split_forward(x, sizes, dim):
+    out, start = [], 0
+    for n in sizes:
+        out.append(x[_region(x.ndim, dim, slice(start, start + n))])
+        start += n
+    return out
+
+
+def _split_joint(F, g, self_shape, sizes, dim):
+    first = next(x for x in g if x is not None)
+    shapes = [(*self_shape[:dim], n, *self_shape[dim + 1 :]) for n in sizes]
+    return (F.cat(_fill_none(F, g, shapes, first.dtype if F is RAW else first._a.dtype), dim),)
+
+
+def _unbind_joint(F, g, self_shape, dim):
+    first = next(x for x in g if x is not None)
+    shape = (*self_shape[:dim], *self_shape[dim + 1 :])
+    return (
+        F.stack(
+            _fill_none(F, g, [shape] * len(g), first.dtype if F is RAW else first._a.dtype), dim
+        ),
+    )
+
+
+RAW.cat, TENSOR.cat = lambda arrays, dim: xp.concatenate(arrays, dim), cat
+RAW.stack, TENSOR.stack = lambda arrays, dim: xp.stack(arrays, dim), stack
+split_op = _parts(
+    "split",
+    "SplitBackward0",
+    _split_forward,
+    _split_joint,
+    {"split_size": lambda node: node.at[0][0]},
+)
+split_sizes_op = _parts(
+    "split_with_sizes",
+    "SplitWithSizesBackward0",
+    _split_forward,
+    _split_joint,
+    {"split_sizes": lambda node: node.at[0]},
+)
+unbind_op = declare(
+    "unbind",
+    lambda x, dim: [_select_forward(x, dim, k) for k in range(x.shape[dim])],
+    "self",
+    "dim",
+    node="UnbindBackward0",
+    view=True,
+    outputs=True,
+    hidden=("self_sym_sizes",),
+    formula="the gradients stacked",
+    joint=_unbind_joint,
+)
+
+
+def _at_least_one(name, tensor):
+    if tensor._a.ndim == 0:
+        raise RuntimeError(f"{name} expects at least a 1-dimensional tensor")
+
+
+def split(tensor, split_size_or_sections, dim=0):
+    """Views of consecutive parts: of one size (the last may be smaller), or of the given sizes."""
+    _at_least_one("split", tensor)
+    d = wrap_dim(dim, tensor._a.ndim)
+    total = tensor._a.shape[d]
+    if isinstance(split_size_or_sections, (list, tuple)):
+        return split_with_sizes(tensor, split_size_or_sections, dim)
+    size = split_size_or_sections
+    if size < 0 or size == 0 and total:
+        raise RuntimeError(f"split expects split_size be non-negative, but got split_size={size}")
+    parts = [size] * (total // size) + ([total % size] if total % size else []) if size else [0]
+    return split_op(tensor, tuple(parts or [0]), d)
+
+
+def split_with_sizes(self, split_sizes, dim=0):
+    """Views of consecutive parts of the given sizes."""
+    d = wrap_dim(dim, self._a.ndim)
+    if sum(split_sizes) != self._a.shape[d]:
+        raise RuntimeError(
+            f"split_with_sizes expects split_sizes to sum exactly to {self._a.shape[d]} (input "
+            f"tensor's size at dimension {d}), "
+            f"but got split_sizes={list(split_sizes)}"
+        )
+    return split_sizes_op(self, tuple(split_sizes), d)
+
+
+def chunk(input, chunks, dim=0):
+    """At most ``chunks`` views of equal size, the last may be smaller."""
+    _at_least_one("chunk", input)
+    if chunks <= 0:
+        raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
+    total = input._a.shape[wrap_dim(dim, input._a.ndim)]
+    return split(input, max(-(-total // chunks), 1), dim)
+
+
+def unbind(input, dim=0):
+    """Views of all slices along ``dim``."""
+    if input._a.ndim == 0:
+        raise IndexError("Dimension specified as 0 but tensor has no dimensions")
+    return unbind_op(input, wrap_dim(dim, input._a.ndim))
+
+
+for _f in (split, split_with_sizes, chunk, unbind):
+    method(_f)
+
+
+def _iterate(self):
+    if self._a.ndim == 0:
+        raise TypeError("iteration over a 0-d tensor")
+    return iter(unbind(self, 0))
+
+
+Tensor.__iter__ = _iterate
+
+
+def tensor_split(input, indices_or_sections, dim=0):
+    """Views of parts that differ by one slice at most, or cut at the given indices."""
+    d = wrap_dim(dim, input._a.ndim)
+    total = input._a.shape[d]
+    if isinstance(indices_or_sections, int):
+        n = indices_or_sections
+        sizes_ = [total // n + (k < total % n) for k in range(n)]
+        cuts = [sum(sizes_[: k + 1]) for k in range(n - 1)]
+    else:
+        cuts = [min(int(c), total) for c in indices_or_sections]
+    edges = [0, *cuts, total]
+    return tuple(narrow(input, d, a, max(b - a, 0)) for a, b in zip(edges, edges[1:], strict=False))
+
+
+method(tensor_split)

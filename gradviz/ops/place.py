@@ -1,0 +1,531 @@
+"""Slices, flat places and masks: index_select, index_add, put, masked_select, embedding."""
+
+from __future__ import annotations
+
+from ..backend import xp
+from ..engine import dtypes
+from ..engine.dispatch import RAW, TENSOR, Tensor, wrap
+from ..engine.tensor import wrap_dim
+from ..engine.views import write
+from .declare import declare, method, only_method, public
+from .index import _index_put_forward
+from .join import _select_forward
+from .scatter import _array_of, _numel, _shape, _tensor_index, scatter_reduce
+from .shape import as_strided_op, expand, reshape
+
+
+# ---------------------------------------------------------------- slices along one dimension
+def along(index, dim, ndim):
+    """A NumPy index of ``index`` at ``dim``."""
+    return (slice(None),) * dim + (index,) + (slice(None),) * (ndim - dim - 1)
+
+
+def _select_back(g, index, shape, dim):
+    out = xp.zeros(shape, g.dtype)
+    if out.ndim == 0:
+        return out + g.sum()
+    xp.add.at(out, along(index, dim, len(shape)), g)
+    return out
+
+
+index_select_op = declare(
+    "index_select",
+    lambda x, index, dim: xp.take(x, index, dim) if x.ndim else x.reshape(1)[index].reshape(()),
+    "self index",
+    "dim",
+    formula="g added at the indices",
+    self=lambda F, g, index, self_shape, dim: F.select_back(g, index, self_shape, dim),
+)
+declare(
+    "select_back",
+    _select_back,
+    "self index",
+    "shape dim",
+    node="IndexAddBackward0",
+    self=lambda F, g, index, dim: F.index_select(g, index, dim),
+)
+
+
+def index_select(input, dim, index):
+    """The slices of ``input`` at ``index`` along ``dim``."""
+    d = wrap_dim(dim, input._a.ndim)
+    if index._a.dtype not in (xp.int64, xp.int32):
+        raise RuntimeError("index_select(): Expected dtype int32 or int64 for index")
+    if index._a.ndim > 1:
+        raise IndexError("index_select(): Index is supposed to be a vector")
+    n = input._a.shape[d] if input._a.ndim else 1
+    if index._a.size and (index._a.min() < 0 or index._a.max() >= n):
+        raise IndexError("index out of range in self")
+    return index_select_op(
+        input, index if index._a.ndim or not input._a.ndim else reshape(index, (1,)), d
+    )
+
+
+method(index_select)
+
+
+def _index_add_forward(x, source, index, dim, alpha):
+    out = x.copy()
+    xp.add.at(
+        out, along(index, dim, x.ndim), source if alpha == 1 else source * source.dtype.type(alpha)
+    )
+    return out
+
+
+_SOURCE = {"source_dim": lambda node: len(node.at[-1])}
+RAW.take = lambda x, index, dim: xp.take(x, index, dim)
+TENSOR.take = lambda x, index, dim: index_select_op(x, _tensor_index(index), dim)
+index_add_op = declare(
+    "index_add",
+    _index_add_forward,
+    "self source index",
+    "dim alpha",
+    also=_SOURCE,
+    hidden=("source_sym_sizes",),
+    formula="∂self: g    ∂source: g at the indices",
+    self=lambda F, g: g,
+    source=lambda F, g, source, index, source_shape, dim, alpha: (
+        F.take(g, _array_of(F, index), dim) * alpha
+    ),
+)
+
+
+def _copied(x, source, index, dim):
+    return _index_put_forward(x, source, along(index, dim, x.ndim), False)
+
+
+index_copy_op = declare(
+    "index_copy",
+    _copied,
+    "self source index",
+    "dim",
+    also=_SOURCE,
+    hidden=("source_sym_sizes",),
+    formula="∂self: g, zero at the indices    ∂source: g at the indices",
+    self=lambda F, g, index, dim: F.zero_at(g, along(_array_of(F, index), dim, len(_shape(F, g)))),
+    source=lambda F, g, source, index, source_shape, dim: F.take(g, _array_of(F, index), dim),
+)
+index_fill_op = declare(
+    "index_fill",
+    lambda x, index, dim, value: _copied(x, x.dtype.type(value), index, dim),
+    "self index",
+    "dim value",
+    formula="g, zero at the indices",
+    self=lambda F, g, index, dim: F.zero_at(g, along(_array_of(F, index), dim, len(_shape(F, g)))),
+)
+index_fill_tensor = declare(
+    "index_fill_tensor",
+    lambda x, value, index, dim: _copied(x, value, index, dim),
+    "self value index",
+    "dim",
+    node="IndexFillBackward1",
+    formula="∂self: g, zero at the indices    ∂value: Σ g there",
+    self=lambda F, g, index, dim: F.zero_at(g, along(_array_of(F, index), dim, len(_shape(F, g)))),
+    value=lambda F, g, index, dim: F.sum(F.take(g, _array_of(F, index), dim)),
+)
+
+
+def _check_source(name, self, dim, index, source):
+    d = wrap_dim(dim, self._a.ndim)
+    if index._a.ndim > 1:
+        raise IndexError(f"{name}(): Index should have dimension 1 or 0 (got {index._a.ndim})")
+    if index._a.dtype not in (xp.int64, xp.int32):
+        raise IndexError(
+            f"{name}(): Expected LongTensor for index"
+            if name == "index_copy_"
+            else f"{name}(): Expected dtype int32/int64 for index"
+        )
+    if (
+        source is not None
+        and source._a.ndim
+        and index._a.size != source._a.shape[d if source._a.ndim > d else 0]
+    ):
+        raise RuntimeError(
+            f"{name}(): Number of indices ({index._a.size}) should be equal to source.size(dim): "
+            f"({source._a.shape[d if source._a.ndim > d else 0]}), for dim: {d}"
+        )
+    n = self._a.shape[d] if self._a.ndim else 1
+    if index._a.size and (index._a.min() < -n or index._a.max() >= n):
+        raise IndexError("index out of range in self")
+    return d
+
+
+def index_add(input, dim, index, source, *, alpha=1):
+    """A copy with the slices of ``source`` added at ``index``."""
+    return index_add_op(
+        input, source, index, _check_source("index_add_", input, dim, index, source), alpha
+    )
+
+
+def index_add_(self, dim, index, source, *, alpha=1):
+    """In-place ``index_add``."""
+    return write(
+        index_add_op.op,
+        (self, source, index),
+        (_check_source("index_add_", self, dim, index, source), alpha),
+    )
+
+
+def index_copy(input, dim, index, source):
+    """A copy with the slices of ``source`` at ``index``."""
+    return index_copy_op(
+        input, source, index, _check_source("index_copy_", input, dim, index, source)
+    )
+
+
+def index_copy_(self, dim, index, source):
+    """In-place ``index_copy``."""
+    return write(
+        index_copy_op.op,
+        (self, source, index),
+        (_check_source("index_copy_", self, dim, index, source),),
+    )
+
+
+def _filling(self, dim, index, value):
+    d = _check_source("index_fill_", self, dim, index, None)
+    if isinstance(value, Tensor):
+        if value._a.ndim:
+            raise RuntimeError(
+                "index_fill_ only supports a 0-dimensional value tensor, but got tensor with "
+                f"{value._a.ndim} dimension(s)."
+            )
+        return index_fill_tensor, (self, value, index), (d,)
+    return index_fill_op, (self, index), (d, value)
+
+
+def index_fill(input, dim, index, value):
+    """A copy with ``value`` in the slices at ``index``."""
+    op, ins, attrs = _filling(input, dim, index, value)
+    return op(*ins, *attrs)
+
+
+def index_fill_(self, dim, index, value):
+    """In-place ``index_fill``."""
+    op, ins, attrs = _filling(self, dim, index, value)
+    return write(op.op, ins, attrs)
+
+
+for _f in (index_add, index_copy, index_fill):
+    method(_f)
+for _f in (index_add_, index_copy_, index_fill_):
+    only_method(_f)
+
+
+def index_reduce(input, dim, index, source, reduce, *, include_self=True):
+    """A copy in which slices of ``source`` were combined at ``index`` by prod, mean, amax or
+    amin.
+    """
+    d = _check_source("index_reduce", input, dim, index, source)
+    wide = xp.broadcast_to(
+        index._a.reshape([-1 if k == d else 1 for k in range(input._a.ndim)]), source._a.shape
+    )
+    return scatter_reduce(input, d, wrap(wide), source, reduce, include_self=include_self)
+
+
+method(index_reduce)
+only_method(
+    lambda self, dim, index, source, reduce, *, include_self=True: self.copy_(
+        index_reduce(self, dim, index, source, reduce, include_self=include_self)
+    ),
+    "index_reduce_",
+)
+
+
+# ---------------------------------------------------------------- flat and masked places
+def _put_forward(x, source, index, accumulate):
+    flat = x.copy().reshape(-1)
+    if accumulate:
+        xp.add.at(flat, index, source)
+    else:
+        flat[index] = source
+    return flat.reshape(x.shape)
+
+
+def _put_self(F, g, index, accumulate):
+    if accumulate:
+        return g
+    flat = F.zero_at(F.reshape(g, (-1,)), (_array_of(F, index),))
+    return F.reshape(flat, _shape(F, g))
+
+
+put_op = declare(
+    "put_op",
+    _put_forward,
+    "self source index",
+    "accumulate",
+    node="PutBackward0",
+    hidden=("source_sym_sizes",),
+    formula="∂self: g, zero at the indices    ∂source: g at the indices",
+    self=_put_self,
+    source=lambda F, g, source, index, source_shape: F.reshape(
+        F.pick(F.reshape(g, (-1,)), _array_of(F, index).reshape(-1), 0), source_shape
+    ),
+)
+method(
+    lambda input, index, source, accumulate=False: put_op(input, source, index, accumulate), "put"
+)
+only_method(
+    lambda self, index, source, accumulate=False: write(
+        put_op.op, (self, source, index), (accumulate,)
+    ),
+    "put_",
+)
+
+masked_select_op = declare(
+    "masked_select_op",
+    lambda x, mask: x[mask],
+    "self mask",
+    node="MaskedSelectBackward0",
+    formula="g where the mask holds",
+    hidden=("self_sym_sizes",),
+    self=lambda F, g, self, mask, self_shape: F.put_index(g, (_array_of(F, mask),), self_shape),
+)
+
+
+def masked_select(input, mask, *, out=None):
+    """The elements where ``mask`` holds, in one dimension."""
+    if mask._a.dtype != bool:
+        raise RuntimeError("masked_select: expected BoolTensor for mask")
+    shape = xp.broadcast_shapes(input._a.shape, mask._a.shape)
+    source = input if input._a.shape == shape else expand(input, shape)
+    return masked_select_op(
+        source, mask if mask._a.shape == shape else wrap(xp.broadcast_to(mask._a, shape))
+    )
+
+
+method(masked_select)
+
+
+def _masked_scatter_forward(x, source, mask):
+    out = x.copy()
+    out[mask] = source.reshape(-1)[: int(mask.sum())]
+    return out
+
+
+def _masked_scatter_source(F, g, mask, source_shape):
+    found = F.index(g, (_array_of(F, mask),))
+    flat = F.put_region(found, (_numel(source_shape),), (slice(0, _shape(F, found)[0]),))
+    return F.reshape(flat, source_shape)
+
+
+masked_scatter_op = declare(
+    "masked_scatter_op",
+    _masked_scatter_forward,
+    "self source mask",
+    node="MaskedScatterBackward0",
+    formula="∂self: g where not masked    ∂source: g where masked",
+    self=lambda F, g, mask: F.masked_fill(g, mask, 0),
+    source=_masked_scatter_source,
+)
+
+
+def _masked_source(self, mask, source):
+    if mask._a.dtype != bool:
+        raise RuntimeError(
+            "masked_scatter_ only supports boolean masks, but got mask with dtype "
+            f"{mask.dtype.name}"
+        )
+    if source._a.dtype != self._a.dtype:
+        raise RuntimeError(
+            "masked_scatter: expected self and source to have same dtypes but got "
+            f"{dtypes.scalar_name(self.dtype)} and "
+            f"{dtypes.scalar_name(source.dtype)}"
+        )
+    mask = wrap(xp.broadcast_to(mask._a, self._a.shape))
+    if int(mask._a.sum()) > source._a.size:
+        raise RuntimeError("Number of elements of source < number of ones in mask")
+    return (self, source, mask)
+
+
+def masked_scatter(input, mask, source):
+    """A copy with the elements of ``source`` put, in order, where ``mask`` holds."""
+    return masked_scatter_op(*_masked_source(input, mask, source))
+
+
+def masked_scatter_(self, mask, source):
+    """In-place ``masked_scatter``."""
+    return write(masked_scatter_op.op, _masked_source(self, mask, source))
+
+
+method(masked_scatter)
+only_method(masked_scatter_)
+
+
+# ---------------------------------------------------------------- a view's part replaced, out of
+# place
+def _window_op(name, node, attrs, window):
+    """``x`` with ``src`` in the place that ``window(x, *attrs)`` shows."""
+
+    def forward(x, src, *given):
+        out = xp.array(x)
+        window(out, *given)[...] = src
+        return out
+
+    def blank(g, *given):
+        out = xp.array(g)
+        window(out, *given)[...] = 0
+        return out
+
+    names = ", ".join(attrs.split())
+    rules = {"blank": f"{name}_blank", "read": f"{name}_read"}
+    env = {}
+    exec(  # noqa: S102
+        f"def self_(F, g, {names}): return F.{rules['blank']}(g, {names})\n"
+        f"def read_(F, g, {names}): return F.{rules['read']}(g, {names})\n"
+        f"def back_(F, g, self_shape, {names}): return F.{name}_op(F.constant(zeros(self_shape, "
+        f"dtype(F, g))), g, {names})",
+        {"zeros": xp.zeros, "dtype": lambda F, g: _array_of(F, g).dtype},
+        env,
+    )
+    op = declare(
+        f"{name}_op",
+        forward,
+        "self src",
+        attrs,
+        node=node,
+        formula="∂self: g, zero in the window    ∂src: g in the window",
+        self=env["self_"],
+        src=env["read_"],
+    )
+    declare(rules["blank"], blank, "self", attrs, node=node, self=env["self_"])
+    declare(
+        rules["read"],
+        lambda g, *given: xp.array(window(g, *given)),
+        "self",
+        attrs,
+        node=node,
+        self=env["back_"],
+    )
+    return op
+
+
+def _diagonal_window(x, offset, dim1, dim2):
+    out = x.diagonal(offset, dim1, dim2)
+    if x.flags.writeable:
+        out.flags.writeable = True
+    return out
+
+
+select_scatter_op = _window_op(
+    "select_scatter", "SelectScatterBackward0", "dim index", _select_forward
+)
+slice_scatter_op = _window_op(
+    "slice_scatter",
+    "SliceScatterBackward0",
+    "dim start end step",
+    lambda x, dim, start, end, step: x[along(slice(start, end, step), dim, x.ndim)],
+)
+diagonal_scatter_op = _window_op(
+    "diagonal_scatter", "DiagonalScatterBackward0", "offset dim1 dim2", _diagonal_window
+)
+strided_place_op = _window_op(
+    "as_strided_scatter",
+    "AsStridedScatterBackward0",
+    "size stride storage_offset",
+    lambda x, size, stride, offset: as_strided_op.op.forward(x, size, stride, offset, None),
+)
+
+
+def _same_shape(expected, src):
+    if tuple(src._a.shape) != tuple(expected):
+        raise RuntimeError(
+            "expected src to have a size equal to the slice of self. src size = "
+            f"{list(src._a.shape)}, slice size = {list(expected)}"
+        )
+
+
+def select_scatter(input, src, dim, index):
+    """A copy with ``src`` in place of the slice at ``index``."""
+    d = wrap_dim(dim, input._a.ndim)
+    _same_shape(input._a.shape[:d] + input._a.shape[d + 1 :], src)
+    return select_scatter_op(input, src, d, index % input._a.shape[d])
+
+
+def slice_scatter(input, src, dim=0, start=None, end=None, step=1):
+    """A copy with ``src`` in place of a slice."""
+    d = wrap_dim(dim, input._a.ndim)
+    start, end, step = slice(start, end, step).indices(input._a.shape[d])
+    return slice_scatter_op(input, src, d, start, end, step)
+
+
+def diagonal_scatter(input, src, offset=0, dim1=0, dim2=1):
+    """A copy with ``src`` on a diagonal."""
+    n = input._a.ndim
+    return diagonal_scatter_op(input, src, offset, wrap_dim(dim1, n), wrap_dim(dim2, n))
+
+
+def as_strided_scatter(input, src, size, stride, storage_offset=None):
+    """A copy with ``src`` in place of the strided view."""
+    source = input if input._a.flags.c_contiguous else input.contiguous()
+    return strided_place_op(source, src, tuple(size), tuple(stride), storage_offset or 0)
+
+
+for _f in (select_scatter, slice_scatter, diagonal_scatter, as_strided_scatter):
+    method(_f)
+
+
+# ---------------------------------------------------------------- embedding
+def _embedding_back(F, g, indices, weight_shape, padding_idx):
+    return F.embedding_back(g, indices, weight_shape, padding_idx)
+
+
+def _embedding_back_forward(g, indices, shape, padding_idx):
+    out = xp.zeros(shape, g.dtype)
+    xp.add.at(out, indices.ravel(), g.reshape(-1, shape[1]))
+    if padding_idx is not None:
+        out[padding_idx] = 0
+    return out
+
+
+embedding_op = declare(
+    "embedding",
+    lambda weight, indices, padding_idx: weight[indices],
+    "weight",
+    "indices padding_idx",
+    formula="g added into the chosen rows",
+    hidden=("weight_sym_sizes",),
+    also={
+        "indices": lambda node: wrap(node.at[0]),
+        "scale_grad_by_freq": lambda node: False,
+        "sparse": lambda node: False,
+        "weight_sym_argsize_0": lambda node: node.at[-1][0],
+        "padding_idx": lambda node: -1 if node.at[1] is None else node.at[1],
+    },
+    weight=_embedding_back,
+)
+declare(
+    "embedding_back",
+    _embedding_back_forward,
+    "self",
+    "indices shape padding_idx",
+    node="EmbeddingDenseBackward0",
+    self=lambda F, g, indices, padding_idx: F.embedding(g, indices, padding_idx),
+)
+
+
+def repeat_interleave(input, repeats, dim=None, *, output_size=None):
+    """Every slice along ``dim`` repeated: by one number, or by one a slice."""
+    if dim is None:
+        input = reshape(input, (-1,)) if input._a.ndim != 1 else input
+        dim = 0
+    d = wrap_dim(dim, input._a.ndim)
+    if isinstance(repeats, int):
+        if repeats < 0:
+            raise RuntimeError("Repeats must be non-negative")
+        shape = input._a.shape
+        wide = expand(input.unsqueeze(d + 1), (*shape[: d + 1], repeats, *shape[d + 1 :]))
+        return TENSOR.clone(wide, True).flatten(d, d + 1)
+    index = xp.repeat(xp.arange(input._a.shape[d]), repeats._a)
+    return index_select(input, d, wrap(index.astype(xp.int64)))
+
+
+method(repeat_interleave)
+public(
+    "repeat_interleave",
+    lambda input, repeats=None, dim=None, *, output_size=None: (
+        repeat_interleave(input, repeats, dim)
+        if repeats is not None
+        else wrap(xp.repeat(xp.arange(input._a.shape[0]), input._a))
+    ),
+)
