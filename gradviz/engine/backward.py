@@ -15,14 +15,14 @@ from heapq import heappop, heappush, heappushpop
 from itertools import repeat
 
 from ..backend import xp
-from . import dtypes
 from .arrival import complete_leaf, run_node
 from .dispatch import RAW, TENSOR, wrap
 from .errors import advised
 from .events import door
 from .modes import force_grad_mode, local, state
-from .node import FREED, INFERENCE, LEAF, Nowhere, drop_met, met, new, serial
-from .tensor import Size, Tensor
+from .node import FREED, INFERENCE, LEAF, drop_met, met, new, serial
+from .roots import as_tuple, capture_key, check_batched, roots_of
+from .tensor import Tensor
 
 _preparing = threading.Lock()
 ndarray = xp.ndarray
@@ -429,12 +429,12 @@ def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, 
     non-scalar, or a graph whose saved tensors were freed.
     """
     __tracebackhide__ = True
-    tensors = _as_tuple(tensors)
+    tensors = as_tuple(tensors)
     if inputs is not None:
-        inputs = _as_tuple(inputs)
+        inputs = as_tuple(inputs)
         if not inputs:
-            raise RuntimeError("'inputs' argument to backward() cannot be empty.")
-    roots = _roots(tensors, grad_tensors, create_graph)
+            raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
+    roots = roots_of(tensors, grad_tensors, create_graph)
     if create_graph:
         warnings.warn(_CYCLE_WARNING, UserWarning, stacklevel=3)
     captures = None
@@ -442,7 +442,7 @@ def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, 
         for t in inputs:
             if isinstance(t, Tensor):
                 t.retain_grad()
-        captures = [_capture_key(t) for t in inputs]
+        captures = [capture_key(t) for t in inputs]
     sweep = Sweep(
         roots, create_graph if retain_graph is None else retain_graph, create_graph, captures
     )
@@ -455,6 +455,7 @@ def grad(
     grad_outputs=None,
     retain_graph=None,
     create_graph=False,
+    only_inputs=True,
     allow_unused=None,
     is_grads_batched=False,
     materialize_grads=False,
@@ -465,7 +466,7 @@ def grad(
     ``materialize_grads``: zeros instead.
     """
     __tracebackhide__ = True
-    outputs, inputs = _as_tuple(outputs), _as_tuple(inputs)
+    outputs, inputs = as_tuple(outputs), as_tuple(inputs)
     if not inputs:
         raise RuntimeError("`inputs` argument to `grad()` cannot be empty.")
     if materialize_grads:
@@ -475,6 +476,13 @@ def grad(
                 "got: allow_unused=False."
             )
         allow_unused = True
+    if not only_inputs:
+        warnings.warn(
+            "only_inputs argument is deprecated and is ignored now (defaults to True). To accumulate "
+            "gradient for other parts of the graph, please use torch.autograd.backward.",
+            FutureWarning,
+            stacklevel=2,
+        )
     if is_grads_batched:
         return _batched(
             outputs,
@@ -485,8 +493,8 @@ def grad(
             allow_unused,
             materialize_grads,
         )
-    roots = _roots(outputs, grad_outputs, create_graph)
-    captures = [_capture_key(t) for t in inputs]
+    roots = roots_of(outputs, grad_outputs, create_graph)
+    captures = [capture_key(t) for t in inputs]
     sweep = Sweep(
         roots,
         create_graph if retain_graph is None else retain_graph,
@@ -507,7 +515,8 @@ def _batched(
     """One sweep a row of ``grad_outputs``; results stacked."""
     from .dispatch import TENSOR
 
-    seeds = _as_tuple(grad_outputs)
+    seeds = as_tuple(grad_outputs)
+    check_batched(outputs, seeds)
     keep = create_graph if retain_graph is None else retain_graph
     count = seeds[0]._a.shape[0]
     rows = [
@@ -517,6 +526,7 @@ def _batched(
             tuple(s[k] for s in seeds),
             keep or k + 1 < count,
             create_graph,
+            True,
             allow_unused,
             False,
             materialize_grads,
@@ -554,98 +564,3 @@ def _result(sweep, key, tensor, index, allow_unused, materialize):
     if not isinstance(got, Tensor):
         got = sweep.captured[key] = wrap(got)
     return got
-
-
-def _as_tuple(x):
-    if isinstance(x, Tensor):
-        return (x,)
-    return (
-        x
-        if isinstance(x, tuple) and not hasattr(x, "_fields")
-        else (x,)
-        if hasattr(x, "_fields")
-        else tuple(x)
-    )
-
-
-def _edge(x):
-    """The edge of a root or input: a tensor or a GradientEdge."""
-    if isinstance(x, Tensor):
-        g = x._g
-        return x if g is LEAF else None if g.__class__ is Nowhere else g
-    from .node import AccumulateGrad, Output
-
-    if isinstance(x.node, AccumulateGrad):
-        return x.node.variable
-    return Output(x.node, x.output_nr) if x.node.dtype.__class__ is tuple else x.node
-
-
-def _capture_key(x):
-    edge = _edge(x)
-    if edge is None:
-        if isinstance(x, Tensor) and x.requires_grad:
-            return x
-        raise RuntimeError("One of the differentiated Tensors does not require grad")
-    if edge._kind == 1 and edge.node._kind == 0:
-        return (edge.node, edge.nr)
-    if edge._kind == 0:
-        return (edge, 0)
-    return edge.node if edge._kind == 1 else edge
-
-
-def _roots(tensors, seeds, create_graph):
-    __tracebackhide__ = True
-    if isinstance(seeds, Tensor) or seeds is None:
-        seeds = (seeds,) * (1 if isinstance(seeds, Tensor) else len(tensors))
-    seeds = tuple(seeds)
-    if len(seeds) != len(tensors):
-        raise RuntimeError(f"got {len(tensors)} tensors and {len(seeds)} gradients")
-    roots = []
-    for k, (t, seed) in enumerate(zip(tensors, seeds, strict=True)):
-        made = _seed(t, seed, k)
-        edge = _edge(t)
-        if edge is None:
-            error = RuntimeError(
-                f"element {k} of tensors does not require grad and does not have a grad_fn"
-            )
-            raise advised(error, "no_graph", shape=t._a.shape)
-        roots.append((edge, made if create_graph else made._a))
-    return roots
-
-
-def _seed(t, seed, k):
-    __tracebackhide__ = True
-    if seed is None:
-        return _implicit_seed(t)
-    if not isinstance(seed, Tensor):
-        raise TypeError(f"gradients can be either Tensors or None, but got {type(seed).__name__}")
-    if isinstance(t, Tensor):
-        if seed._a.shape != t._a.shape:
-            raise RuntimeError(
-                f"Mismatch in shape: grad_output[{k}] has a shape of {Size(seed._a.shape)} and "
-                f"output[{k}] has a shape of "
-                f"{Size(t._a.shape)}."
-            )
-        if seed._a.dtype.kind == "c" and t._a.dtype.kind != "c":
-            raise RuntimeError(
-                "For complex Tensors, both grad_output and output are required to have the same "
-                "dtype. Mismatch in dtype: "
-                f"grad_output[{k}] has a dtype of {seed.dtype} and output[{k}] has a dtype of "
-                f"{t.dtype}."
-            )
-    return seed
-
-
-def _implicit_seed(t):
-    __tracebackhide__ = True
-    if not isinstance(t, Tensor):
-        raise RuntimeError("grad can be implicitly created only for scalar outputs")
-    if t.requires_grad:
-        if t._a.size != 1:
-            error = RuntimeError("grad can be implicitly created only for scalar outputs")
-            raise advised(error, "not_scalar", shape=t._a.shape)
-        if t._a.dtype.kind == "c":
-            raise RuntimeError(
-                f"grad can be implicitly created only for real scalar outputs but got {t.dtype}"
-            )
-    return wrap(xp.ones(t._a.shape, t._a.dtype))

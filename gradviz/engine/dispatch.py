@@ -12,8 +12,8 @@ from weakref import ref as reference
 
 from ..backend import xp
 from . import dtypes, saved
-from .device import CPU
 from .anomaly import note_forward
+from .device import CPU
 from .events import door
 from .modes import local, state
 from .node import FREED, INFERENCE, LEAF, MultiNode, Node, Output, freed, new, nowhere, serial

@@ -114,6 +114,25 @@ class Node:
     def _sequence_nr(self):
         return self.seq
 
+    def __call__(self, *grad_outputs):
+        """The gradients for the inputs from those for the outputs, as a backward would compute
+        them.
+        """
+        from .dispatch import TENSOR
+
+        several = self.dtype.__class__ is tuple
+        grads = tuple(self.run(grad_outputs if several else grad_outputs[0], TENSOR))
+        return grads if len(grads) != 1 else grads[0]
+
+    @property
+    def _input_metadata(self):
+        """Shape and dtype of each output, as objects."""
+        from .tensor import InputMetadata
+
+        several = self.dtype.__class__ is tuple
+        pairs = zip(self.shape, self.dtype, strict=True) if several else ((self.shape, self.dtype),)
+        return [InputMetadata(shape, dtype) for shape, dtype in pairs]
+
     @property
     def outputs(self):
         """Shape and dtype of each output."""

@@ -107,7 +107,6 @@ def _one_result(node, array, cell, version):
 
 def result_tensor(node):
     """A saved result as a tensor whose ``grad_fn`` is ``node``."""
-    from .tensor import Tensor
 
     kept = node.r
     if kept.__class__ is Packed:

@@ -42,6 +42,16 @@ class Size(tuple):
         return Size(tuple.__add__(self, tuple(other)))
 
 
+class InputMetadata:
+    """Shape, dtype and device of one output of a node."""
+
+    __slots__ = ("device", "dtype", "is_tensor_subclass", "shape")
+
+    def __init__(self, shape, np_dtype):
+        self.shape, self.dtype, self.device = Size(shape), dtypes.from_np(np_dtype), CPU
+        self.is_tensor_subclass = False
+
+
 class Tensor:
     """A multi-dimensional array of one dtype that can be part of a computational graph."""
 
@@ -198,9 +208,7 @@ class Tensor:
         from .backward import backward
 
         __tracebackhide__ = True
-        backward(
-            (self,), None if gradient is None else (gradient,), retain_graph, create_graph, inputs
-        )
+        backward((self,), gradient, retain_graph, create_graph, inputs)
 
     def detach(self):
         """The same storage and version, outside the graph."""

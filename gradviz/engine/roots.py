@@ -1,0 +1,138 @@
+"""Where a backward begins and what it is asked for: roots with their gradients, inputs, the errors of
+both.
+"""
+
+from __future__ import annotations
+
+from ..backend import xp
+from .dispatch import wrap
+from .errors import advised
+from .node import LEAF, AccumulateGrad, Nowhere, Output
+from .tensor import Size, Tensor
+
+_SCALARS_ONLY = "grad can be implicitly created only for scalar outputs"
+
+
+def as_tuple(x):
+    """One tensor or gradient edge, or a sequence of them, as a tuple."""
+    return (x,) if isinstance(x, Tensor) or hasattr(x, "_fields") else tuple(x)
+
+
+def edge_of(x):
+    """The edge of a root or input, a tensor or a GradientEdge; None when it has none."""
+    if isinstance(x, Tensor):
+        g = x._g
+        return x if g is LEAF else None if g.__class__ is Nowhere else g
+    if isinstance(x.node, AccumulateGrad):
+        return x.node.variable
+    return Output(x.node, x.output_nr) if x.node.dtype.__class__ is tuple else x.node
+
+
+def capture_key(x):
+    """How a sweep names the input ``x``: a leaf, or (node, output number)."""
+    edge = edge_of(x)
+    if edge is None:
+        if isinstance(x, Tensor) and x.requires_grad:
+            return x
+        raise RuntimeError("One of the differentiated Tensors does not require grad")
+    if edge._kind == 1 and edge.node._kind == 0:
+        return (edge.node, edge.nr)
+    if edge._kind == 0:
+        return (edge, 0)
+    return edge.node if edge._kind == 1 else edge
+
+
+def roots_of(tensors, seeds, create_graph):
+    """(edge, gradient) of each root; gradients are tensors with ``create_graph``, else arrays."""
+    __tracebackhide__ = True
+    if isinstance(seeds, Tensor) or seeds is None:
+        seeds = (seeds,) * (1 if isinstance(seeds, Tensor) else len(tensors))
+    seeds = tuple(seeds)
+    if len(seeds) < len(tensors):
+        raise RuntimeError(f"got {len(tensors)} tensors and {len(seeds)} gradients")
+    made = [_seed(t, seed, k) for k, (t, seed) in enumerate(zip(tensors, seeds, strict=False))]
+    return [
+        (_root_edge(t, k), seed if create_graph else seed._a)
+        for k, (t, seed) in enumerate(zip(tensors, made, strict=True))
+    ]
+
+
+def _root_edge(t, k):
+    __tracebackhide__ = True
+    edge = edge_of(t)
+    if edge is None:
+        error = RuntimeError(
+            f"element {k} of tensors does not require grad and does not have a grad_fn"
+        )
+        raise advised(error, "no_graph", shape=t._a.shape)
+    return edge
+
+
+def _shape_and_dtype(t):
+    if isinstance(t, Tensor):
+        return t._a.shape, t._a.dtype
+    edge = edge_of(t)
+    if edge._kind == 2:
+        return edge._a.shape, edge._a.dtype
+    if edge._kind == 1:
+        return edge.node.shape[edge.nr], edge.node.dtype[edge.nr]
+    return edge.shape, edge.dtype
+
+
+def _seed(t, seed, k):
+    __tracebackhide__ = True
+    shape, dtype = _shape_and_dtype(t)
+    if seed is None:
+        return _implicit_seed(t, shape, dtype)
+    if not isinstance(seed, Tensor):
+        raise TypeError(f"gradients can be either Tensors or None, but got {type(seed).__name__}")
+    if seed._a.shape != shape:
+        raise RuntimeError(
+            f"Mismatch in shape: grad_output[{k}] has a shape of {Size(seed._a.shape)} and "
+            f"output[{k}] has a shape of {Size(shape)}."
+        )
+    if (seed._a.dtype.kind == "c") != (dtype.kind == "c"):
+        raise RuntimeError(
+            "For complex Tensors, both grad_output and output are required to have the same dtype. "
+            f"Mismatch in dtype: grad_output[{k}] has a dtype of {seed.dtype} and output[{k}] has a "
+            f"dtype of {_dtype_of(dtype)}."
+        )
+    return seed
+
+
+def _dtype_of(np_dtype):
+    from . import dtypes
+
+    return dtypes.from_np(np_dtype)
+
+
+def _implicit_seed(t, shape, dtype):
+    __tracebackhide__ = True
+    if not isinstance(t, Tensor) or t.requires_grad:
+        size = 1
+        for n in shape:
+            size *= n
+        if size != 1:
+            raise advised(RuntimeError(_SCALARS_ONLY), "not_scalar", shape=shape)
+        if dtype.kind == "c":
+            raise RuntimeError(
+                "grad can be implicitly created only for real scalar outputs but got "
+                f"{_dtype_of(dtype)}"
+            )
+    return wrap(xp.ones(shape, dtype))
+
+
+def check_batched(outputs, seeds):
+    """RuntimeError unless each of ``seeds`` is a batch of gradients for its output."""
+    __tracebackhide__ = True
+    for k, (t, seed) in enumerate(zip(outputs, seeds, strict=False)):
+        shape, _ = _shape_and_dtype(t)
+        if seed._a.shape[1:] != shape or not seed._a.ndim:
+            raise RuntimeError(
+                "If `is_grads_batched=True`, we interpret the first dimension of each grad_output "
+                "as the batch dimension. The sizes of the remaining dimensions are expected to "
+                "match the shape of corresponding output, but a mismatch was detected: "
+                f"grad_output[{k}] has a shape of {Size(seed._a.shape[1:])} and output[{k}] has a "
+                f"shape of {Size(shape)}. If you only want some tensors in `grad_output` to be "
+                "considered batched, consider using vmap."
+            )
