@@ -321,7 +321,8 @@ class Cut:
             if edge is None or len(self.sources) > 2_000:
                 continue
             if _is_leaf(tensor):
-                self.leaves.add(events.leaf_id(tensor))
+                if len(self.leaves) < 2_000:
+                    self.leaves.add(events.leaf_id(tensor))
             else:
                 self.sources.add(node_id(edge))
         if hasattr(result, "_g"):

@@ -9,8 +9,10 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import deque
 from dataclasses import dataclass, field
+from itertools import islice
 
 KEPT = 20_000
+LEAVES = 20_000
 
 
 @dataclass(slots=True)
@@ -68,7 +70,7 @@ class LeafRecord:
     tainted: tuple | None = None
     changed: Event | None = None
     changes: int = 0
-    change_serials: deque = field(default_factory=lambda: deque(maxlen=1_000))
+    change_serials: list = field(default_factory=list)
     stale: list = field(default_factory=list)
     grad_changed: Event | None = None
     zeroed: bool = False
@@ -83,9 +85,15 @@ class Ledger:
         self.events: deque[Event] = deque(maxlen=KEPT)
         self.sweeps: deque[SweepRecord] = deque(maxlen=KEPT)
         self.leaves: dict[int, LeafRecord] = {}
-        self.current: SweepRecord | None = None
+        self._open: list[SweepRecord] = []
         self._serials: list[int] = []
+        self._forgotten = 0
         self._count = 0
+
+    @property
+    def current(self) -> SweepRecord | None:
+        """The innermost sweep that is under way."""
+        return self._open[-1] if self._open else None
 
     def tick(self) -> int:
         """The next order number."""
@@ -120,26 +128,35 @@ class Ledger:
         self.sweeps.append(record)
         if not create:
             self._serials.append(serial)
-        self.current = record
+            if len(self._serials) > 10 * KEPT:
+                self._forgotten += 5 * KEPT
+                del self._serials[: 5 * KEPT]
+        self._open.append(record)
         return record
 
     def end_sweep(self, error: BaseException | None = None):
         """It ended, or stopped with ``error``."""
-        record, self.current = self.current, None
-        if record is not None:
-            record.ended = self.tick()
-            if error is not None:
-                record.error, record.error_type = str(error), type(error).__name__
+        if not self._open:
+            return
+        record = self._open.pop()
+        record.ended = self.tick()
+        if error is not None:
+            record.error, record.error_type = str(error), type(error).__name__
+        before = self.sweep(record.number - 1)
+        if before is not None and before.leaves == record.leaves:
+            record.leaves = before.leaves  # one set for all steps of a loop
 
     def epoch(self, serial: int) -> int:
         """How many first-order sweeps had begun when the node with ``serial`` was made."""
-        return bisect_right(self._serials, serial)
+        return self._forgotten + bisect_right(self._serials, serial)
 
     def leaf(self, id: int) -> LeafRecord:
-        """The account of a leaf."""
-        found = self.leaves.get(id)
-        if found is None:
-            found = self.leaves[id] = LeafRecord(id)
+        """The account of a leaf; accounts that were not touched for long are forgotten."""
+        found = self.leaves.pop(id, None) or LeafRecord(id)
+        self.leaves[id] = found
+        if len(self.leaves) > LEAVES:
+            for old in list(islice(self.leaves, LEAVES // 5)):
+                del self.leaves[old]
         return found
 
     def accumulated(self, id: int, fresh: bool):
@@ -169,6 +186,8 @@ class Ledger:
         leaf.changed = event
         leaf.changes += 1
         leaf.change_serials.append(event.serial)
+        if len(leaf.change_serials) > 1_000:
+            del leaf.change_serials[:500]
 
     def grad_changed(self, id: int, event: Event, zeroed: bool = False):
         """The gradient of leaf ``id`` was changed in place: cleared (``zeroed``),
@@ -179,7 +198,7 @@ class Ledger:
         if zeroed or event.entry in ("zero_", "zero_grad"):
             leaf.zeroed = True
         if event.entry.startswith("clip_grad") and leaf.changed is not None and leaf.run:
-            if leaf.changed.order > leaf.run[-1][1]:
+            if leaf.changed.order > leaf.run[-1][1] and len(leaf.late_clips) < 1_000:
                 leaf.late_clips.append((event, leaf.changed))
 
     def sweep(self, number: int) -> SweepRecord | None:

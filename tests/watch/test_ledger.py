@@ -1,6 +1,6 @@
 """The ledger: runs of accumulation, stale gradients, clips that come too late."""
 
-from gradviz.watch.ledger import Ledger
+from gradviz.watch.ledger import LEAVES, Ledger
 
 
 def sweep(ledger, *leaves, fresh=True, serial=None):
@@ -79,3 +79,31 @@ def test_sweeps_by_number():
     ledger.begin_sweep(1, (), "backward", False, False, (7,), (), ())
     ledger.end_sweep(RuntimeError("no"))
     assert ledger.sweeps[-1].error == "no" and 7 not in ledger.swept_roots()
+
+
+def test_nested_sweeps_end_one_by_one():
+    ledger = Ledger()
+    outer = ledger.begin_sweep(1, (), "backward", False, False, (), (), ())
+    ledger.begin_sweep(2, (), "backward", False, False, (), (), ())
+    ledger.end_sweep()
+    ledger.accumulated(5, True)
+    assert ledger.current is outer and outer.leaves == {5}
+    ledger.end_sweep()
+    ledger.end_sweep()
+    assert ledger.current is None
+
+
+def test_steps_of_a_loop_share_their_leaves():
+    ledger = Ledger()
+    for _ in range(3):
+        sweep(ledger, 1, 2)
+    assert ledger.sweeps[0].leaves is ledger.sweeps[2].leaves
+
+
+def test_the_ledger_is_bounded():
+    ledger = Ledger()
+    sweep(ledger, 1)
+    for id in range(2, LEAVES + 10):
+        ledger.leaf(id)
+        ledger.leaf(1)
+    assert len(ledger.leaves) <= LEAVES and ledger.leaves[1].total == 1
