@@ -133,17 +133,45 @@ def regenerate(view):
         return found
     if made_in != "default":
         _refuse_view(view, made_in, indirect=True)
-    inner, outer = geometry(view._a), geometry(base._a)
-    node = new(strided_op().op.node)
-    node.seq = serial()
-    node.shape, node.dtype = view._a.shape, view._a.dtype
-    node.hooks = node.r = node.mark = None
-    node.e = (base if g is LEAF else g,)
-    node.s = ()
-    node.at = (*inner, outer)
+    node = _window_node(view._a, *_recast_edge(view._a, base._a, base if g is LEAF else g))
     view._g, view._stale = node, None
     if old is not None and old is not LEAF:
         move_retain(view, old, node)
+    return node
+
+
+def _recast_edge(array, base, edge):
+    """(base, edge) as seen in the dtype of ``array``: a real view of complex numbers, or the
+    reverse, has a node of its own for that.
+    """
+    if array.dtype == base.dtype:
+        return base, edge
+    op = recasting(array.dtype)
+    base = op.forward(base)
+    return base, _node_of(op.node, base, edge, ())
+
+
+def recasting(np_dtype):
+    """The operation that gives a view of this dtype of complex or real numbers."""
+    from .dispatch import TENSOR
+
+    return (TENSOR.view_as_complex_op if np_dtype.kind == "c" else TENSOR.view_as_real_op).op
+
+
+def _window_node(array, base, edge):
+    """The node of a view with this array on ``base``."""
+    inner, outer = geometry(array), geometry(base)
+    if inner == outer and edge._kind == 0 and edge.op is not None and edge.op.name[:8] == "view_as_":
+        return edge
+    return _node_of(strided_op().op.node, array, edge, (*inner, outer))
+
+
+def _node_of(node_class, array, edge, at):
+    node = new(node_class)
+    node.seq = serial()
+    node.shape, node.dtype = array.shape, array.dtype
+    node.hooks = node.r = node.mark = None
+    node.e, node.s, node.at = (edge,), (), at
     return node
 
 
@@ -423,7 +451,10 @@ def rebase(tensor, node):
     slices.hooks = slices.r = slices.mark = None
     slices.e = (base if g is LEAF else g, *node.e[1:])
     slices.s = (node,)
-    slices.at = (geometry(tensor._a), geometry(base._a))
+    array, target = tensor._a, base._a
+    recast = array.dtype != target.dtype
+    target = recasting(array.dtype).forward(target) if recast else target
+    slices.at = (geometry(array), geometry(target), array.dtype if recast else None)
     base._g = slices
     if g is not None and g is not LEAF:
         move_retain(base, g, slices)
@@ -444,12 +475,20 @@ class CopySlices(Node):
     def run(self, g, F):
         if self.s is FREED:
             freed(self)
-        inner, outer = self.at
+        inner, outer, recast = self.at
         function = self.s[0]
         if any(s == 0 and n > 1 for n, s in zip(inner[0], inner[1], strict=True)):
             _refuse_expanded(inner[0])
         if g is None:
             return (None,) * len(self.e)
+        if recast is None:
+            return self._run_part(g, F, function, inner, outer)
+        there = recasting(recast).name
+        back_again = "view_as_real_op" if recast.kind == "c" else "view_as_complex_op"
+        first, *rest = self._run_part(getattr(F, there)(g), F, function, inner, outer)
+        return (getattr(F, back_again)(first), *rest)
+
+    def _run_part(self, g, F, function, inner, outer):
         if F is RAW:
             return self._run_arrays(g, function, inner, outer)
         part = F.strided_gather(g, inner, outer)
