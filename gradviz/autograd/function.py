@@ -9,7 +9,7 @@ from ..backend import xp
 from ..engine.dispatch import RAW, Tensor, wrap
 from ..engine.modes import force_grad_mode, is_grad_enabled
 from ..engine.node import FREED, LEAF, MultiNode, Output, freed
-from ..engine.saved import Packed, check_may_be_packed, pack, read_tensor, unpack
+from ..engine.saved import Packed, check_may_be_packed, check_pair, pack, read_tensor, unpack
 from . import recording
 
 
@@ -82,15 +82,18 @@ class _SavedEntry:
     def __init__(self, node, index):
         self._node, self._index = node, index
 
-    def register_hooks(self, pack_hook, unpack_hook):
-        """Replace what is saved by ``pack_hook(it)``; ``unpack_hook`` gives it back in backward."""
+    def register_hooks(self, *hooks):
+        """``register_hooks(pack, unpack)``: replace what is saved by ``pack(it)``; ``unpack`` gives it
+        back in backward.
+        """
+        check_pair(hooks)
         node = self._node
         kept = None if node.s is FREED else node.s[self._index]
         check_may_be_packed(node.s is FREED, None if kept is None else kept[0])
         tensor = node._unpack(kept)
         edge = tensor if tensor._g is LEAF else tensor._g
         entries = list(node.s)
-        entries[self._index] = (pack(tensor, edge, (pack_hook, unpack_hook)), 0, kept[2])
+        entries[self._index] = (pack(tensor, edge, hooks), 0, kept[2])
         node.s = tuple(entries)
 
 

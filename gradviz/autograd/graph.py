@@ -204,6 +204,8 @@ def allow_mutation_on_saved_tensors():
     """Inside the block tensors may be modified after they were saved: backward uses copies of what
     they were.
     """
+    if local.mutable_saved:
+        raise RuntimeError("allow_mutation_on_saved_tensors contexts cannot be nested")
     clones = _Clones()
 
     def pack(tensor):
@@ -218,9 +220,11 @@ def allow_mutation_on_saved_tensors():
         return held.copy
 
     with saved_tensors_hooks(pack, unpack):
+        local.mutable_saved = True
         try:
             yield clones
         finally:
+            local.mutable_saved = False
             clones.clear()
 
 

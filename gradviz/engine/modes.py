@@ -33,6 +33,7 @@ class _Thread(threading.local):
     evaluating = None  # the node that runs, while anomalies are looked for
     saved_hooks = ()
     saved_hooks_disabled = None
+    mutable_saved = False
     dual = None
     sweep = None  # the backward that runs in this thread
 

@@ -232,6 +232,15 @@ def _saved_input(node, index):
     return read_tensor(node.s[2 * index], node.s[2 * index + 1])
 
 
+def check_pair(hooks):
+    """TypeError unless a pack and an unpack hook were given."""
+    if len(hooks) != 2 or not all(map(callable, hooks)):
+        raise TypeError(
+            "register_hooks(): incompatible function arguments. The following argument types are "
+            "supported:\n    1. (pack_hook: function, unpack_hook: function)"
+        )
+
+
 def check_may_be_packed(gone, kept):
     """PyTorch's conditions for hooks on one saved tensor."""
     refused = "Calling register_hooks on a saved tensor "
@@ -260,19 +269,22 @@ class SavedTensor:
         self._node = node
         self._name = name
 
-    def register_hooks(self, pack_hook, unpack_hook):
-        """Replace what is saved by ``pack_hook(it)``; ``unpack_hook`` gives it back in backward."""
+    def register_hooks(self, *hooks):
+        """``register_hooks(pack, unpack)``: replace what is saved by ``pack(it)``; ``unpack`` gives it
+        back in backward.
+        """
+        check_pair(hooks)
         node, result = self._node, self._name == "result"
         index = 0 if result else 2 * node.op.saved_names.index(self._name)
         gone = node.s is FREED or node.r is FREED
         kept = None if gone else node.r if result else node.s[index] if node.s else None
         check_may_be_packed(gone, kept)
         if result:
-            node.r = pack(result_tensor(node).detach(), node, (pack_hook, unpack_hook))
+            node.r = pack(result_tensor(node).detach(), node, hooks)
             return
         edge = kept if kept._g is LEAF else kept._g
         entries = list(node.s)
-        entries[index] = pack(kept, edge, (pack_hook, unpack_hook))
+        entries[index] = pack(kept, edge, hooks)
         node.s = tuple(entries)
 
     def __repr__(self):

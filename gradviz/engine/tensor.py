@@ -243,9 +243,9 @@ class Tensor:
                 self._v[0] = Detached(self._v[0])
             else:
                 self._v = [Detached(0), None]
-            if self._v[1]:
-                _tell_views(self, False)
         self._g = None
+        if self._v is not None and self._v[1]:
+            _tell_views(self, False)
         return self
 
     @property

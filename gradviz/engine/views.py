@@ -330,7 +330,6 @@ def _refuse_view(tensor, made_in, indirect):
 # these may write an element twice
 _IDEMPOTENT = {
     "FillBackward2",
-    "FillBackward3",
     "ZeroBackward0",
     "MaskedFillBackward0",
     "IndexPutBackward0",
@@ -353,7 +352,9 @@ def write(op, ins, attrs=()):
     if op.node.__name__ not in _IDEMPOTENT:
         check_expanded(array)
     for x in ins[1:]:
-        if x is not None and x is not self and x._v is not None and x._v is self._v:
+        if x is None or x is self:
+            continue
+        if x._v is self._v is not None or x._a.base is not None or array.base is not None:
             check_overlap(array, x._a)
     try:
         out = op.forward(*[None if x is None else x._a for x in ins], *attrs)

@@ -125,7 +125,7 @@ baddbmm_op = declare(
     batch1=lambda F, g, batch2, alpha: _times(F.bmm(g, _swap(F, batch2)), alpha),
     batch2=lambda F, g, batch1, alpha: _times(F.bmm(_swap(F, batch1), g), alpha),
 )
-RAW.t, RAW.transpose = (lambda x: x.T), (lambda x, a, b: x.swapaxes(a, b))
+RAW.t, RAW.transpose = (lambda x: x.T), (lambda x, a, b: x.swapaxes(a, b) if x.ndim else x)
 
 
 def _check(name, a, b):

@@ -170,7 +170,7 @@ def change_view(p):
 
 
 def assign_item(p):
-    a = p.pick(lambda t: t.ndim and t.numel() and not t.is_complex(), result, letters="v")
+    a = p.pick(lambda t: t.ndim and t.numel() and not t.is_complex() and 0 not in t.stride(), result, letters="v")
     where = p.choose(
         ["0", "...", ":1", "-1", "::2", "..., 0", f"{a}.detach().abs() > 0.5", "[0]", "None"]
     )
