@@ -19,8 +19,10 @@ __all__ = [
 
 
 def __getattr__(name):
-    if name == "utils":
+    if name in ("parallel", "utils"):
         from importlib import import_module
 
-        return import_module("gradviz.nn.utils")
+        return import_module(f"gradviz.nn.{name}")
+    if name in ("DataParallel",):
+        return __getattr__("parallel").DataParallel
     raise AttributeError(f"module 'gradviz.nn' has no attribute '{name}'")
