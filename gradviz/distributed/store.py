@@ -9,6 +9,7 @@ everybody has read it.
 from __future__ import annotations
 
 import os
+import shutil
 import time
 from pathlib import Path
 
@@ -58,10 +59,7 @@ class Folder:
         return [array if r == self.rank else self.read(key, r) for r in range(self.size)]
 
     def close(self):
-        """Remove what this process wrote last."""
-        for name in self._written:
-            name.unlink(missing_ok=True)
-        try:
-            self.path.rmdir()
-        except OSError:
-            pass  # others are still there
+        """Say goodbye; the last one to leave removes the folder."""
+        (self.path / f"left.{self.rank}").touch()
+        if all((self.path / f"left.{r}").exists() for r in range(self.size)):
+            shutil.rmtree(self.path, ignore_errors=True)
