@@ -284,11 +284,12 @@ class EngineSource:
         }
 
     def _account(self, started):
+        """The observer's own time and (estimated) memory."""
+        ledger, weak = self.ledger, len(self.watcher.ring) + len(self.picture.live) + len(self.born)
+        records = len(ledger.events) + len(ledger.sweeps) + len(ledger.leaves)
         self.spent += time.perf_counter() - started
-        held = 120 * (len(self.watcher.ring) + len(self.picture.live)) + 400 * len(
-            self.ledger.events
-        )
-        self.recorder.trace.overhead = {"ms": round(self.spent * 1e3, 3), "bytes": held}
+        overhead = {"ms": round(self.spent * 1e3, 3), "bytes": 120 * weak + 600 * records}
+        self.recorder.trace.overhead = overhead
 
 
 def _size(tops, nodes, leaves):

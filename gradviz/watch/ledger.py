@@ -11,8 +11,8 @@ from collections import deque
 from dataclasses import dataclass, field
 from itertools import islice
 
-KEPT = 20_000
-LEAVES = 20_000
+KEPT = 8_000
+LEAVES = 4_000
 
 
 @dataclass(slots=True)
