@@ -118,6 +118,19 @@ def of(array):
     return from_np(array.dtype)
 
 
+def tensor_name(array):
+    """The kind of a tensor as old error messages say it: ``torch.FloatTensor``."""
+    found = of(array)
+    if found.is_complex:
+        return f"CPU{found.type_name.removesuffix('Tensor')}Type"
+    return f"torch.{found.type_name}"
+
+
+def by_type_name(name):
+    """The dtype that an older name such as FloatTensor stands for, None for another text."""
+    return next((d for d in _BY_NAME.values() if d.type_name == name), None)
+
+
 def from_np(np_dtype):
     """The PyTorch dtype of a NumPy dtype; TypeError where PyTorch has none."""
     found = _BY_NP.get(np_dtype)

@@ -57,9 +57,10 @@ def _unrepeat(F, g, shape, repeats):
     )
 
 
-def flip(input, *dims):
+def flip(input, *given, dims=None):
     """A copy with the given dimensions reversed."""
-    return flip_op(input, tuple(wrap_dim(d, input._a.ndim) for d in sizes(dims)))
+    order = sizes(given if dims is None else (dims,))
+    return flip_op(input, tuple(wrap_dim(d, input._a.ndim) for d in order))
 
 
 def roll(input, shifts, dims=None):

@@ -398,12 +398,21 @@ for _name, _dtype in [
     ("cdouble", dtypes.complex128),
 ]:
     only_method(lambda self, memory_format=None, _d=_dtype: to(self, _d), _name)
-only_method(
-    lambda self, dtype=None, non_blocking=False: (
-        to(self, dtype) if dtype is not None else f"torch.{self.dtype.type_name}"
-    ),
-    "type",
-)
+
+
+def type_(self, dtype=None, non_blocking=False):
+    """The name of the type, or the tensor in another one: a dtype, a name, or an older type."""
+    if dtype is None:
+        return f"torch.{self.dtype.type_name}"
+    if not isinstance(dtype, dtypes.dtype):
+        name = dtype if isinstance(dtype, str) else dtype.__name__
+        dtype = dtypes.by_type_name(name.rpartition(".")[2])
+        if dtype is None:
+            raise ValueError(f"invalid type: '{name}'")
+    return to(self, dtype)
+
+
+only_method(type_, "type")
 only_method(lambda self, other: to(self, other.dtype), "type_as")
 only_method(lambda self, memory_format=None: self, "cpu")
 only_method(
@@ -518,28 +527,32 @@ for _f in (data_ptr, storage_offset):
 
 
 class Storage:
-    """The memory under a tensor: ``data_ptr()``, ``nbytes()``, ``size()``."""
+    """The memory under a tensor: ``data_ptr()``, ``nbytes()``, ``size()`` in elements."""
 
-    __slots__ = ("_owner",)
+    __slots__ = ("_itemsize", "_owner")
 
-    def __init__(self, owner):
+    def __init__(self, owner, itemsize=1):
         self._owner = owner
+        self._itemsize = itemsize
 
     def data_ptr(self):
+        """Address of the first byte."""
         return views.pointer(self._owner)
 
     def nbytes(self):
+        """Bytes in all."""
         return self._owner.nbytes
 
     def size(self):
-        return self._owner.nbytes
+        """Elements in all; bytes for an untyped storage."""
+        return self._owner.nbytes // self._itemsize
 
-    def __len__(self):
-        return self._owner.nbytes
+    __len__ = size
 
 
 only_method(lambda self: Storage(views.owner(self._a)), "untyped_storage")
-only_method(lambda self: Storage(views.owner(self._a)), "storage")
+only_method(lambda self: Storage(views.owner(self._a), self._a.itemsize), "storage")
+public("is_storage", lambda obj: isinstance(obj, Storage))
 
 
 def set_(self, source=None, storage_offset=0, size=None, stride=None):

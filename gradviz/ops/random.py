@@ -179,7 +179,8 @@ def _float(dtype):
 
 
 def rand(
-    *size,
+    *given,
+    size=None,
     generator=None,
     dtype=None,
     requires_grad=False,
@@ -189,14 +190,15 @@ def rand(
     out=None,
 ):
     """Uniform numbers in [0, 1)."""
-    shape = sizes(size)
+    shape = sizes(given if size is None else (size,))
     return _made(
         uniform_array(math.prod(shape), _float(dtype), generator).reshape(shape), requires_grad
     )
 
 
 def randn(
-    *size,
+    *given,
+    size=None,
     generator=None,
     dtype=None,
     requires_grad=False,
@@ -206,7 +208,7 @@ def randn(
     out=None,
 ):
     """Standard normal numbers; complex ones have variance 1 in all."""
-    shape = sizes(size)
+    shape = sizes(given if size is None else (size,))
     wanted = _float(dtype)
     if wanted.kind == "c":
         part = xp.dtype(xp.float32 if wanted == xp.complex64 else xp.float64)

@@ -243,7 +243,11 @@ reinterpret_op = declare(
 )
 
 
-method(reshape)
+only_method(reshape)
+public(
+    "reshape",
+    lambda input, *given, shape=None: reshape(input, *(given if shape is None else (shape,))),
+)
 only_method(view)
 TENSOR.reshape = reshape
 only_method(lambda self, other: view(self, other._a.shape), "view_as")
@@ -338,9 +342,9 @@ def _inverse(dims):
     return tuple(out)
 
 
-def permute(input, *dims):
+def permute(input, *given, dims=None):
     """A view with its dimensions in another order."""
-    dims = sizes(dims)
+    dims = sizes(given if dims is None else (dims,))
     n = input._a.ndim
     if len(dims) != n:
         raise RuntimeError(
@@ -479,7 +483,7 @@ def expand(self, *shape):
     extra = len(shape) - len(own)
     if extra < 0:
         raise RuntimeError(
-            f"expand(torch.{self.dtype.type_name}{{{list(own)}}}, size={list(shape)}): the "
+            f"expand({dtypes.tensor_name(self._a)}{{{list(own)}}}, size={list(shape)}): the "
             "number of sizes provided "
             f"({len(shape)}) must be greater or equal to the number of dimensions in the tensor "
             f"({len(own)})"
