@@ -44,7 +44,7 @@ class EngineSource:
     def __init__(self, recorder, cell_of):
         self.recorder = recorder
         self.watcher = Watcher()
-        self.places = Places(cell_of, self._text_of)
+        self.places = Places(cell_of, self._text_of, lambda: recorder.trace.cell)
         self.rows = Rows(self.places, self.watcher.note)
         self.picture = Picture(recorder, self.rows)
         self.failures: list[ErrorFacts] = []

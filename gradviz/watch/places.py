@@ -15,6 +15,7 @@ PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 FOREIGN = ("<frozen", "<__array", "<gradviz", "<derivative", "<attrs", "<dataclass")
 WRAPPERS = frozenset(("wrapped", "wrapper", "inner", "call", "__call__", "_call_impl", "<lambda>"))
 CHAIN = 8
+TIMED = ("<timed exec>", "<timed eval>")  # what %time and %%time call their code
 
 
 class Files:
@@ -44,13 +45,16 @@ class Files:
 
 
 class Places:
-    """Turns (code, instruction) into a ``Place``. ``cell_of(filename)`` gives an execution count or
-    None.
+    """Turns (code, instruction) into a ``Place``.
+
+    ``cell_of(filename)`` gives an execution count or None, ``text_of(count)`` the text of a cell,
+    ``newest()`` the count of the newest cell.
     """
 
-    def __init__(self, cell_of, text_of):
+    def __init__(self, cell_of, text_of, newest=lambda: None):
         self._cell_of = cell_of
         self._text_of = text_of
+        self._newest = newest
         self._tables: dict = {}
 
     def line(self, code, instruction: int) -> int:
@@ -72,10 +76,12 @@ class Places:
 
     def at(self, filename: str, line: int, function: str = "") -> Place:
         """The place of a line of a file; ``code`` is its text, stripped."""
-        cell = self._cell_of(filename)
+        cell = self._newest() if filename in TIMED else self._cell_of(filename)
         name = "" if function == "<module>" else function
-        if cell is not None and self._text_of(cell) is not None:
-            return self.in_cell(cell, line, name)
+        text = self._text_of(cell) if cell is not None else None
+        if cell is not None and text is not None:
+            # what a cell magic runs begins on the line after the magic
+            return self.in_cell(cell, line + text.startswith("%%"), name)
         return Place(cell, line, filename, name, linecache.getline(filename, line).strip())
 
     def in_cell(self, cell: int, line: int, function: str = "") -> Place:

@@ -33,3 +33,11 @@ def test_lines_of_a_cell():
 def test_no_frame_of_the_person():
     assert user_chain(None, Files()) == ((), "")
     assert Places(lambda _: None, lambda _: None).chain(()) == []
+
+
+def test_cell_magics_shift_lines():
+    text = "%%time\nx = 1\ny = 2"
+    places = Places({"<cell>": 7}.get, {7: text, 8: text}.get, lambda: 8)
+    assert (places.at("<cell>", 2).line, places.at("<cell>", 2).code) == (3, "y = 2")
+    timed = places.at("<timed exec>", 1)
+    assert (timed.cell, timed.line, timed.code) == (8, 2, "x = 1")
