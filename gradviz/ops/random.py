@@ -128,12 +128,24 @@ def normal_array(n, np_dtype, generator=None, mean=0.0, std=1.0):
     g = generator or default_generator
     if n < 16:
         return xp.asarray([g.normal_double() * std + mean for _ in range(n)], dtype=np_dtype)
-    out = uniform_array(n, np_dtype, g)
     whole = n - n % 16
+    if np_dtype.itemsize == 2:
+        return _short_normals(n, whole, np_dtype, g, mean, std)
+    out = uniform_array(n, np_dtype, g)
     out[:whole] = _box_muller(out[:whole], np_dtype, mean, std)
     if n % 16:
         out[n - 16 :] = _box_muller(uniform_array(16, np_dtype, g), np_dtype, mean, std)
     return out
+
+
+def _short_normals(n, whole, np_dtype, g, mean, std):
+    """Half precision is computed in single precision, block after block."""
+    single = xp.dtype(xp.float32)
+    out = xp.empty(n, single)
+    out[:whole] = _box_muller(g.floats(whole), single, mean, std)
+    if n % 16:
+        out[n - 16 :] = _box_muller(g.floats(16), single, mean, std)
+    return out.astype(np_dtype)
 
 
 def stored_like(array, values):
