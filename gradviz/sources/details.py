@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import numpy as np
-
 from gradviz.engine import events
 from gradviz.engine.node import LEAF
 from gradviz.engine.tensor import Tensor
 from gradviz.watch.model import Detail
 
 from . import values
+from .graph import is_node
 
 HOLDERS = 12
 
@@ -25,10 +24,10 @@ def picture(rows, nodes, leaves):
         out.append(rows.operation(node))
         rows.note_results(node)
         for slot, output, source in rows.inputs(node):
-            if isinstance(source, np.ndarray):
+            if not isinstance(source, Tensor) and not is_node(source):
                 row = rows.untracked(source)
                 extra[row.id] = row
-            elif not isinstance(source, Tensor) and source.seq not in nodes:
+            elif is_node(source) and source.seq not in nodes:
                 continue
             edges.append(rows.edge(node, slot, output, source))
     out += [rows.leaf(leaf) for leaf in leaves.values()]

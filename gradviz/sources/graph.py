@@ -76,6 +76,11 @@ def newest(starts, limit: int):
     return nodes, leaves
 
 
+def is_node(source) -> bool:
+    """True for a node; false for a leaf tensor and for the array of an untracked input."""
+    return hasattr(type(source), "seq")
+
+
 def owner_of(array):
     """The array that owns the memory of ``array``."""
     while array.base is not None and hasattr(array.base, "nbytes") and hasattr(array.base, "dtype"):

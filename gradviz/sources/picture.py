@@ -6,14 +6,12 @@ import time
 import weakref
 from dataclasses import dataclass, field
 
-import numpy as np
-
 from gradviz.engine import events
 from gradviz.engine.node import serial
 from gradviz.engine.tensor import Tensor
 
 from . import details
-from .graph import newest
+from .graph import is_node, newest
 
 SHOWN = 5_000
 DEAD_SHOWN = 300
@@ -74,7 +72,7 @@ class Picture:
             self.recorder.put_edge(self.rows.edge(node, slot, output, source))
             if isinstance(source, Tensor):
                 self.add_leaf(source)
-            elif isinstance(source, np.ndarray):
+            elif not is_node(source):
                 row = self.rows.untracked(source)
                 if row.id not in self.recorder.trace.nodes:
                     self.recorder.put(row)

@@ -7,9 +7,10 @@ from math import prod
 import numpy as np
 
 from gradviz.engine import events
+from gradviz.engine.tensor import Tensor
 from gradviz.watch.model import LEAF, OPERATION, PARAMETER, UNTRACKED, Edge, Hook, Node, Saved
 
-from .graph import is_freed
+from .graph import is_freed, is_node
 from .observer import hook_name
 
 ARRAYS = 0x3FFFFFFF
@@ -194,11 +195,10 @@ class Rows:
         return Edge(self._id(source), target.seq, slot, output)
 
     def _id(self, source):
-        if isinstance(source, np.ndarray):
+        if not isinstance(source, Tensor) and not is_node(source):
             tensor = self.arrays.get(id(source))
             return events.leaf_id(tensor) if tensor is not None else -(id(source) >> 4 & ARRAYS) - 1
-        seq = getattr(type(source), "seq", None)
-        return source.seq if seq is not None else tensor_id(source)
+        return source.seq if is_node(source) else tensor_id(source)
 
 
 def tensor_id(tensor) -> int:

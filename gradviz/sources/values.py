@@ -17,8 +17,11 @@ def stats(array, dtype: str) -> Stats:
     """Statistics of ``array``; only shape and dtype for arrays that are not numbers or are very
     large.
     """
-    array = np.asarray(array)
     found = Stats(tuple(array.shape), dtype)
+    if not isinstance(array, np.ndarray):
+        return found  # on another device: reading it would wait for all work there
+    if array.dtype.name == "bfloat16":
+        array = array.astype(np.float32)
     if array.dtype.kind not in "fiub" or array.size > WHOLE:
         if array.dtype.kind == "c" and array.size <= WHOLE:
             found.norm = _number(np.linalg.norm(array.ravel()))
@@ -30,8 +33,7 @@ def stats(array, dtype: str) -> Stats:
 
 def norm(array) -> float | None:
     """The Euclidean norm, None when it is not to be had."""
-    array = np.asarray(array)
-    if array.dtype.kind not in "fiubc" or array.size > WHOLE:
+    if not isinstance(array, np.ndarray) or array.dtype.kind not in "fiubc" or array.size > WHOLE:
         return None
     with np.errstate(all="ignore"):
         flat = array.ravel()
