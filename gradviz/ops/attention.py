@@ -45,7 +45,7 @@ def _forward(query, key, value, bias, scale):
     scores *= query.dtype.type(scale)
     if bias is not None:
         scores += bias
-    return xp.matmul(_safe_softmax(scores, -1), value)
+    return xp.matmul(_safe_softmax(scores, -1), value).astype(query.dtype, copy=False)
 
 
 def _joint(F, g, query, key, value, bias, scale):

@@ -17,6 +17,14 @@ from .declare import declare
 BLOCK = 1 << 15  # elements of a group of rows that stay in cache
 
 
+def _wide(*arrays):
+    """Half precision is computed in float32."""
+    out = tuple(
+        x.astype(xp.float32) if x is not None and x.dtype.itemsize == 2 else x for x in arrays
+    )
+    return out if len(out) > 1 else out[0]
+
+
 def _affine_grads(F, g, xhat, like, needs):
     """Gradients of weight and bias: sums over everything they were broadcast along."""
     weight = F.sum_to(g * xhat, like) if len(needs) > 1 and needs[1] else None
@@ -92,12 +100,15 @@ def _tensor_grads(g, x, weight, dims, eps, needs, shape):
 
 # ---------------------------------------------------------------- layer norm
 def _layer_forward(x, weight, bias, count, eps, stats):
+    kind = x.dtype
+    x, weight, bias = _wide(x, weight, bias)
     n = math.prod(x.shape[x.ndim - count :])
     out = _standardise(x.reshape(-1, n), eps, stats, _shaped(weight, -1), _shaped(bias, -1))
-    return out.reshape(x.shape)
+    return out.reshape(x.shape).astype(kind, copy=False)
 
 
 def _layer_raw(g, x, weight, count, eps, stats, needs):
+    g, x, weight = _wide(g, x, weight)
     shape = x.shape[x.ndim - count :]
     n = math.prod(shape)
     rows, g = x.reshape(-1, n), g.reshape(-1, n)
@@ -141,15 +152,20 @@ def _per_channel(x, ndim):
 
 
 def _group_forward(x, weight, bias, groups, eps, stats):
-    out = _standardise(x.reshape(x.shape[0] * groups, -1), eps, stats, None, None).reshape(x.shape)
+    kind = x.dtype
+    x, weight, bias = _wide(x, weight, bias)
+    rows = _standardise(x.reshape(x.shape[0] * groups, -1), eps, stats, None, None)
+    out = rows.reshape(x.shape)
     if weight is not None:
         out *= _per_channel(weight, x.ndim)
     if bias is not None:
         out += _per_channel(bias, x.ndim)
-    return out
+    return out.astype(kind, copy=False)
 
 
 def _group_joint(F, g, self, weight, needs, groups, eps, stats):
+    if F is RAW:
+        g, self, weight = _wide(g, self, weight)
     ndim = len(g.shape)
     channels = self.shape[1]
     like = (1, channels, *[1] * (ndim - 2))
@@ -199,6 +215,7 @@ def _axes(ndim):
 
 def batch_statistics(x):
     """Mean and biased variance of every channel of (N, C, …)."""
+    x = _wide(x)
     rows = x.reshape(*x.shape[:2], -1)
     count = rows.dtype.type(rows.shape[0] * rows.shape[2])
     mean = xp.add.reduce(rows, (0, 2)) / count
@@ -219,6 +236,7 @@ def _batch_forward(x, weight, bias, mean, variance, eps, training):
 
 
 def _batch_raw(g, x, weight, mean, variance, eps, training, needs):
+    g, x, weight = _wide(g, x, weight)
     axes, like = _axes(x.ndim), (1, -1, *[1] * (x.ndim - 2))
     scale = 1 / xp.sqrt(variance + variance.dtype.type(eps))
     xhat = (x - mean.reshape(like)) * scale.reshape(like)

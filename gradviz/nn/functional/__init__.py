@@ -14,3 +14,13 @@ from .pooling import *  # noqa: F403
 from .recurrent import *  # noqa: F403
 from .sparse import *  # noqa: F403
 from .vision import *  # noqa: F403
+
+__all__ = sorted(
+    name
+    for name, value in globals().items()
+    if not name.startswith("_") and getattr(value, "__module__", "").startswith(__name__)
+)
+
+
+def __dir__():
+    return __all__

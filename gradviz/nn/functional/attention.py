@@ -76,7 +76,7 @@ def _bias(attn_mask, query, key, is_causal):
 
 
 # ---------------------------------------------------------------- several heads
-def _canonical(mask, name, other, dtype, check_other=True):
+def _canonical(mask, name, dtype):
     """A mask as numbers to add."""
     if mask is None:
         return None
@@ -87,7 +87,7 @@ def _canonical(mask, name, other, dtype, check_other=True):
     return mask
 
 
-def _check_shapes(query, key, value, key_padding_mask, attn_mask, num_heads):
+def _check_shapes(query, key, value, key_padding_mask, attn_mask):
     if query.dim() not in (2, 3):
         raise AssertionError(
             f"query should be unbatched 2D or batched 3D tensor but received {query.dim()}-D "
@@ -155,7 +155,7 @@ def multi_head_attention_forward(
 ):
     """Attention of several heads: query (L, N, E), key and value (S, N, E); without N for a single
     sample."""
-    batched = _check_shapes(query, key, value, key_padding_mask, attn_mask, num_heads)
+    batched = _check_shapes(query, key, value, key_padding_mask, attn_mask)
     if not batched:
         same = key is query, value is key
         query = query.unsqueeze(1)
@@ -163,14 +163,14 @@ def multi_head_attention_forward(
         value = key if same[1] else value.unsqueeze(1)
         key_padding_mask = None if key_padding_mask is None else key_padding_mask.unsqueeze(0)
     length, batch, size = query.shape
-    key_padding_mask = _canonical(key_padding_mask, "key_padding_mask", attn_mask, query.dtype)
+    key_padding_mask = _canonical(key_padding_mask, "key_padding_mask", query.dtype)
     if is_causal and attn_mask is None:
         raise RuntimeError(
             "Need attn_mask if specifying the is_causal hint. You may use the Transformer module "
             "method "
             "`generate_square_subsequent_mask` to create this mask."
         )
-    attn_mask = _canonical(attn_mask, "attn_mask", None, query.dtype)
+    attn_mask = _canonical(attn_mask, "attn_mask", query.dtype)
     if size != embed_dim_to_check:
         raise AssertionError(
             f"was expecting embedding dimension of {embed_dim_to_check}, but got {size}"

@@ -14,8 +14,14 @@ def _sizes(shape):
 
 
 def _check_kinds(input, *others):
+    """One dtype for all; a half-precision input may have float32 parameters."""
+    mixed = input._a.dtype.itemsize == 2
     for x in others:
-        if x is not None and x._a.dtype != input._a.dtype:
+        if (
+            x is not None
+            and x._a.dtype != input._a.dtype
+            and not (mixed and x._a.dtype == xp.float32)
+        ):
             raise RuntimeError("mixed dtype (CPU): all inputs must share same datatype.")
 
 
