@@ -182,10 +182,11 @@ def complete_leaf(sweep, leaf, g, fresh, accumulate):
         _prehooks(sweep, hooks.pre, grads)
         fresh = fresh and grads[0] is g
         g = grads[0]
-    if g is not None and leaf._g is LEAF:
-        accumulate(leaf, g, fresh)
-        if sweep._observer is not None:
-            sweep._observer.accumulated(sweep, leaf, g)
+    if g is not None:
+        if leaf._g is LEAF:
+            accumulate(leaf, g, fresh)
+            if sweep._observer is not None:
+                sweep._observer.accumulated(sweep, leaf, g)
         for hook in list((hooks and hooks.post_accumulate or {}).values()):
             hook(leaf)
     if hooks is not None and hooks.post:
@@ -216,7 +217,7 @@ def check_hook_result(before, told, hook):
     if told._a.dtype != before._a.dtype:
         raise RuntimeError(
             f"hook '{_name(hook)}' has changed the type of value (was "
-            f"torch.{dtypes.of(before._a).type_name} got torch.{dtypes.of(told._a).type_name})"
+            f"{dtypes.tensor_name(before._a)} got {dtypes.tensor_name(told._a)})"
         )
 
 

@@ -130,13 +130,6 @@ def _result(array, cell, edge):
     return t
 
 
-def _type_name(array):
-    found = dtypes.of(array)
-    if found.is_complex:
-        return f"CPU{found.type_name.removesuffix('Tensor')}Type"
-    return f"torch.{found.type_name}"
-
-
 def _complain(array, g, now, saved):
     if now.__class__ is Detached:
         if g is None:
@@ -158,7 +151,7 @@ def _complain(array, g, now, saved):
     error = RuntimeError(
         "one of the variables needed for gradient computation has been modified by an inplace "
         "operation: "
-        f"[{_type_name(array)} {shape}]{text} is at version {now}; expected version "
+        f"[{dtypes.tensor_name(array)} {shape}]{text} is at version {now}; expected version "
         f"{saved} instead. "
         + (
             "Hint: the backtrace further above shows the operation that failed to compute its "

@@ -126,6 +126,11 @@ class Tensor:
                 )
             if dtypes.of(self._a).category < 2:
                 raise RuntimeError("only Tensors of floating point dtype can require gradients")
+        if not requires_grad and g.__class__ is Nowhere:
+            return self
+        if g is self._stale is not None:
+            self._stale = LEAF
+            return self
         self._g = LEAF if requires_grad else None
         ready_leaf(self)
         if self._v is not None and self._v[1] and self._view is None:

@@ -161,7 +161,7 @@ def recasting(np_dtype):
 def _window_node(array, base, edge):
     """The node of a view with this array on ``base``."""
     inner, outer = geometry(array), geometry(base)
-    if inner == outer and edge._kind == 0 and edge.op is not None and edge.op.name[:8] == "view_as_":
+    if inner == outer and edge is not None and edge._kind == 0 and edge.op is not None and edge.op.name[:8] == "view_as_":
         return edge
     return _node_of(strided_op().op.node, array, edge, (*inner, outer))
 
