@@ -8,9 +8,11 @@ import warnings
 from ...backend import xp
 from ...engine.dispatch import TENSOR, Tensor, wrap
 from ...engine.dtypes import from_np, scalar_name
+from ...engine.modes import local, state
 from ...ops import loss as table
 from ...ops.declare import FUNCTIONS, declare, public
 from ...ops.loss import reduction_code
+from ...ops.lower import raised
 from ...ops.shape import broadcast_tensors
 
 
@@ -26,6 +28,11 @@ def legacy_reduction(size_average, reduce, reduction):
         stacklevel=3,
     )
     return wanted
+
+
+def precise(*tensors):
+    """The tensors in float32 inside an autocast block, as they are outside."""
+    return raised(*tensors) if state.special and local.autocast is not None else tensors
 
 
 def reduced(loss, reduction):
@@ -62,6 +69,7 @@ def _pair(input, target):
 
 def mse_loss(input, target, size_average=None, reduce=None, reduction="mean", weight=None):
     """The squared difference."""
+    input, target = precise(input, target)
     code = reduction_code(legacy_reduction(size_average, reduce, reduction))
     input, target = _pair(input, target)
     if weight is None:
@@ -74,6 +82,7 @@ def mse_loss(input, target, size_average=None, reduce=None, reduction="mean", we
 
 def l1_loss(input, target, size_average=None, reduce=None, reduction="mean", weight=None):
     """The absolute difference."""
+    input, target = precise(input, target)
     code = reduction_code(legacy_reduction(size_average, reduce, reduction))
     input, target = _pair(input, target)
     if weight is not None:
@@ -91,6 +100,7 @@ def l1_loss(input, target, size_average=None, reduce=None, reduction="mean", wei
 
 def smooth_l1_loss(input, target, size_average=None, reduce=None, reduction="mean", beta=1.0):
     """Quadratic below ``beta``, linear above."""
+    input, target = precise(input, target)
     code = reduction_code(legacy_reduction(size_average, reduce, reduction))
     input, target = _pair(input, target)
     if beta < 0:
@@ -102,6 +112,7 @@ def smooth_l1_loss(input, target, size_average=None, reduce=None, reduction="mea
 
 def huber_loss(input, target, reduction="mean", delta=1.0, weight=None):
     """Quadratic below ``delta``, linear above, with slope ``delta``."""
+    input, target = precise(input, target)
     code = reduction_code(reduction)
     input, target = _pair(input, target)
     if delta <= 0:
@@ -125,6 +136,7 @@ def nll_loss(
 ):
     """Minus the input at the target class: input (N, C, …) of log-probabilities, target (N, …) of
     class numbers."""
+    input, target = precise(input, target)
     code = reduction_code(legacy_reduction(size_average, reduce, reduction))
     n = input.dim()
     if n < 1:
@@ -208,6 +220,7 @@ def cross_entropy(
 ):
     """``nll_loss(log_softmax(input))``; targets are class numbers, or probabilities of the shape of
     the input."""
+    input, target = precise(input, target)
     reduction = legacy_reduction(size_average, reduce, reduction)
     code = reduction_code(reduction)
     dim = 0 if input.dim() == 1 else 1
@@ -291,6 +304,7 @@ def binary_cross_entropy(
     input, target, weight=None, size_average=None, reduce=None, reduction="mean"
 ):
     """Cross entropy of probabilities in [0, 1]."""
+    input, target = precise(input, target)
     code = reduction_code(legacy_reduction(size_average, reduce, reduction))
     if target.size() != input.size():
         raise ValueError(
@@ -311,6 +325,7 @@ def binary_cross_entropy_with_logits(
     input, target, weight=None, size_average=None, reduce=None, reduction="mean", pos_weight=None
 ):
     """``binary_cross_entropy(sigmoid(input))``, computed without overflow."""
+    input, target = precise(input, target)
     code = reduction_code(legacy_reduction(size_average, reduce, reduction))
     if target.size() != input.size():
         raise ValueError(
@@ -322,6 +337,7 @@ def binary_cross_entropy_with_logits(
 # ---------------------------------------------------------------- distributions
 def kl_div(input, target, size_average=None, reduce=None, reduction="mean", log_target=False):
     """``target · (log target − input)``, where ``input`` holds log-probabilities."""
+    input, target = precise(input, target)
     reduction = legacy_reduction(size_average, reduce, reduction)
     if reduction == "mean":
         warnings.warn(
@@ -361,6 +377,7 @@ def poisson_nll_loss(
     reduction="mean",
 ):
     """Negative log likelihood of a Poisson distribution."""
+    input, target = precise(input, target)
     reduction = legacy_reduction(size_average, reduce, reduction)
     reduction_code(reduction)
     loss = input.exp() - target * input if log_input else input - target * (input + eps).log()

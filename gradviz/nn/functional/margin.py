@@ -10,7 +10,7 @@ from ...ops import loss as table
 from ...ops.declare import FUNCTIONS, declare, public
 from ...ops.loss import reduction_code
 from .distance import pairwise_distance
-from .loss import legacy_reduction, reduced
+from .loss import legacy_reduction, precise, reduced
 
 
 def _soft_margin_grad(F, g, self, target, self_shape, reduction):
@@ -30,6 +30,7 @@ soft_margin_op = declare(
 
 def soft_margin_loss(input, target, size_average=None, reduce=None, reduction="mean"):
     """``log(1 + exp(−target · input))``."""
+    input, target = precise(input, target)
     return soft_margin_op(
         input, target, reduction_code(legacy_reduction(size_average, reduce, reduction))
     )
@@ -44,6 +45,7 @@ def hinge_embedding_loss(
     input, target, margin=1.0, size_average=None, reduce=None, reduction="mean"
 ):
     """``input`` where the target is 1, ``max(0, margin − input)`` where it is −1."""
+    input, target = precise(input, target)
     zero = FUNCTIONS["zeros_like"](input)
     where = FUNCTIONS["where"]
     loss = where(target != 1, _from(margin, input).clamp_min(0), zero) + where(
@@ -56,6 +58,7 @@ def margin_ranking_loss(
     input1, input2, target, margin=0, size_average=None, reduce=None, reduction="mean"
 ):
     """``max(0, −target · (input1 − input2) + margin)``."""
+    input1, input2, target = precise(input1, input2, target)
     if input1.dim() != input2.dim() or input1.dim() != target.dim():
         raise RuntimeError(
             "margin_ranking_loss : All input tensors should have same dimension but got sizes: "
@@ -72,6 +75,7 @@ def cosine_embedding_loss(
     input1, input2, target, margin=0, size_average=None, reduce=None, reduction="mean"
 ):
     """``1 − cos`` where the target is 1, ``max(0, cos − margin)`` where it is −1."""
+    input1, input2, target = precise(input1, input2, target)
     eps = 1e-12
     product = (input1 * input2).sum(-1)
     cos = product / (((input1 * input1).sum(-1) + eps) * ((input2 * input2).sum(-1) + eps)).sqrt()
@@ -100,6 +104,7 @@ def multi_margin_loss(
     input, target, p=1, margin=1.0, weight=None, size_average=None, reduce=None, reduction="mean"
 ):
     """How far other classes come within ``margin`` of the target class."""
+    input, target = precise(input, target)
     if p not in (1, 2):
         raise ValueError("only p == 1 and p == 2 supported")
     rows = input if input.dim() == 2 else input.unsqueeze(0)
@@ -116,6 +121,7 @@ def multi_margin_loss(
 
 def multilabel_margin_loss(input, target, size_average=None, reduce=None, reduction="mean"):
     """Margins between every target class (up to the first −1) and every other class."""
+    input, target = precise(input, target)
     rows, labels = (
         (input, target) if input.dim() == 2 else (input.unsqueeze(0), target.unsqueeze(0))
     )
@@ -154,6 +160,7 @@ def triplet_margin_loss(
     reduction="mean",
 ):
     """``max(0, d(anchor, positive) − d(anchor, negative) + margin)``."""
+    anchor, positive, negative = precise(anchor, positive, negative)
     if margin <= 0:
         raise ValueError(f"margin must be greater than 0, got {margin}")
     near, far = (
