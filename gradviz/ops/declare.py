@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from ..engine import dispatch, views
 from ..engine.dispatch import RAW, TENSOR, Op, Tensor, not_a_tensor, operands
+from .formulas import formula_of
 from .kernels import checked
 
 FUNCTIONS = {}
@@ -142,7 +143,7 @@ def _op(
         derivatives,
         joint,
         node,
-        formula,
+        formula or formula_of(name),
         view,
         outputs,
     )
