@@ -30,7 +30,6 @@ class Windows:
             for n, p, o, s, r in zip(image, padding, out, stride, reach, strict=True)
         )
         self.inside = (..., *(slice(p, p + n) for p, n in zip(padding, image, strict=True)))
-        self.apart = all(s >= r for s, r in zip(stride, reach, strict=True))
 
     def padded(self, x, value):
         """Images with ``value`` around them; the images themselves when nothing is missing."""
@@ -109,10 +108,8 @@ def _give(g, tap, at):
     for k, place in enumerate(at.taps):
         part = g * (tap == k) if finite else xp.where(tap == k, g, g.dtype.type(0))
         chosen = at.seen(out, place)
-        if at.apart:
-            chosen[...] = part
-        else:
-            chosen += part
+        # adding to the zeros that are there turns −0 into 0
+        chosen += part
     return xp.ascontiguousarray(out[at.inside])
 
 
