@@ -1,10 +1,10 @@
 """The catalogue of every sentence a person sees, in English and Chinese.
 
-``texts/en/SECTION.toml`` and ``texts/zh/SECTION.toml`` hold the same keys with the same placeholders.
-A key is ``section.name``; a table inside a file adds a part: ``findings.out_history.fix``.
+``texts/en/SECTION.toml`` and ``texts/zh/SECTION.toml`` hold the same keys with the same
+placeholders. A key is ``section.name``; a table inside a file adds a part: ``findings.GV101.fix``.
 
-A template names its fields plainly, ``{count}`` or ``{bytes:,}``. What is put in is data: it is never
-read as a template itself, and a template cannot reach into it (no ``{a.b}``, no ``{a[0]}``).
+A template names its fields plainly, ``{count}`` or ``{bytes:,}``. What is put in is data: it is
+never read as a template itself, and a template cannot reach into it (no ``{a.b}``, no ``{a[0]}``).
 """
 
 from __future__ import annotations

@@ -7,5 +7,5 @@ from gradviz.sources import strays
 
 @pytest.fixture(autouse=True)
 def patient(monkeypatch):
-    """After other tests the heap is large: the walk over it may take longer than it would ask for."""
+    """After other tests the heap is large: the walk over it may take as long as it needs."""
     monkeypatch.setattr(strays, "SLOW", 60)
