@@ -13,6 +13,7 @@ ADDING = frozenset(
     "append appendleft add insert extend extendleft put put_nowait push setdefault update "
     "__setitem__ send".split()
 )
+BLOCKS = frozenset(("body", "orelse", "finalbody", "handlers", "cases", "decorator_list"))
 MAGIC = re.compile(r"^(\s*)([%!?].*|.*\?)$")
 PLAIN_CALLS = frozenset(
     "item detach tolist numpy float int str bool repr len format round detach_".split()
@@ -164,10 +165,19 @@ def targets(node):
             yield target
 
 
-def own_expressions(node):
-    """The expressions that belong to a statement itself, not to the blocks inside it."""
+def own_expressions(node) -> tuple:
+    """The expressions that belong to a statement itself, not to the blocks inside it; remembered
+    on the statement.
+    """
+    known = getattr(node, "_own", None)
+    if known is None:
+        known = node._own = tuple(_own_expressions(node))
+    return known
+
+
+def _own_expressions(node):
     for name, value in ast.iter_fields(node):
-        if name in ("body", "orelse", "finalbody", "handlers", "cases", "decorator_list"):
+        if name in BLOCKS:
             continue
         for item in value if isinstance(value, list) else (value,):
             if isinstance(item, ast.AST):
@@ -176,9 +186,24 @@ def own_expressions(node):
 
 def calls(node, *names):
     """Calls in a statement of a function or method with one of ``names``."""
-    for part in own_expressions(node):
-        if isinstance(part, ast.Call) and called(part) in names:
-            yield part
+    known = getattr(node, "_calls", None)
+    if known is None:
+        known = node._calls = {}
+        for part in own_expressions(node):
+            if isinstance(part, ast.Call):
+                known.setdefault(called(part), []).append(part)
+    for name in names:
+        yield from known.get(name, ())
+
+
+def mentions(node, word: str) -> bool:
+    """Whether a statement itself has ``word`` as a name or attribute."""
+    known = getattr(node, "_words", None)
+    if known is None:
+        parts = own_expressions(node)
+        names = {part.id for part in parts if isinstance(part, ast.Name)}
+        known = node._words = names | {p.attr for p in parts if isinstance(p, ast.Attribute)}
+    return word in known
 
 
 def called(call: ast.Call) -> str:
@@ -258,12 +283,10 @@ def writes(statement: Statement):
         for target in targets(node):
             partial = isinstance(target, ast.Subscript) or isinstance(node, ast.AugAssign)
             yield Write(statement, tokens(target), [node.value], not partial)
-    for part in own_expressions(node):
-        if isinstance(part, ast.Call) and called(part) in ADDING and receiver(part) is not None:
+    for part in calls(node, *ADDING):
+        if receiver(part) is not None:
             values = [*part.args, *(k.value for k in part.keywords)]
             yield Write(statement, tokens(receiver(part)), values, False)
-    if isinstance(node, ast.For):
-        return
 
 
 def superseded(cells) -> set[int]:

@@ -5,7 +5,7 @@ import ast
 from gradviz.doctor.finding import Rule
 from gradviz.doctor.flow import tainted_backward
 from gradviz.doctor.where import place_of
-from gradviz.watch.program import called, keyword, receiver, targets
+from gradviz.watch.program import called, keyword, mentions, receiver, targets
 
 SHAPING = frozenset("norm pow square abs sum mean sqrt exp dot".split())
 
@@ -16,7 +16,8 @@ def look(case):
     """
     for statement in case.cells.statements:
         value = getattr(statement.node, "value", None)
-        if value is None or not isinstance(statement.node, ast.Assign):
+        assigns = isinstance(statement.node, ast.Assign) and mentions(statement.node, "grad")
+        if value is None or not assigns:
             continue
         names = {target.id for target in targets(statement.node) if isinstance(target, ast.Name)}
         asked = any(_is_grad(part) for part in ast.walk(value))

@@ -3,7 +3,7 @@
 import ast
 
 from gradviz.doctor.finding import Rule
-from gradviz.watch.program import own_expressions
+from gradviz.watch.program import mentions, own_expressions
 
 
 def look(case):
@@ -33,7 +33,7 @@ def look(case):
 
 def _read(statement):
     """The x of every x.grad that a statement reads for its value (not to compare it with None)."""
-    if statement.function is not None:
+    if statement.function is not None or not mentions(statement.node, "grad"):
         return
     compared = set()
     for part in own_expressions(statement.node):

@@ -25,14 +25,12 @@ def look(case):
             continue
         for target in targets(statement.node):
             name = ast.unparse(target)
-            place = place_of(case, statement)
             held = results.get(name)
-            made = held is not None and held.facts.place is not None
-            here = made and (held.facts.place.cell, held.facts.place.line) == (
-                statement.cell,
-                statement.line,
-            )
-            if here and name not in told and name in gradient_owners(case, place):
+            made = held.facts.place if held is not None else None
+            if made is None or (made.cell, made.line) != (statement.cell, statement.line):
+                continue
+            place = place_of(case, statement)
+            if name not in told and name in gradient_owners(case, place):
                 told.add(name)
                 yield RULE.found(case, [name], place, None, [held.facts.id], name=name)
 
