@@ -27,6 +27,7 @@ def apply(cls, args, kwargs):
     result = _forward(cls, node, args, kwargs)
     single = not isinstance(result, tuple)
     made = _outputs(node, (result,) if single else result, tensors, tracked)
+    node.dirty = node.non_differentiable = ()
     return made[0] if single else tuple(made)
 
 

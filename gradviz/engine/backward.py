@@ -113,6 +113,8 @@ class Sweep:
         ):
             return False
         if edge._kind == 2:
+            if edge not in self._leaf_counts:
+                return False
             if self.captured is not None:
                 if edge not in self.captured:
                     return False
@@ -120,7 +122,7 @@ class Sweep:
                     "A leaf node was passed to _will_engine_execute_node but we are currently "
                     "running autograd.grad(). This is currently not supported."
                 )
-            return edge in self._leaf_counts and (self.leaves is None or edge in self.leaves)
+            return self.leaves is None or edge in self.leaves
         if edge.mark != self._token:
             return False
         return self._needed is None or edge in self._needed or self.captures(edge)
@@ -551,15 +553,13 @@ def _result(sweep, key, tensor, index, allow_unused, materialize):
             made = wrap(xp.zeros(tensor._a.shape, tensor._a.dtype))
             return made.requires_grad_() if sweep.create_graph else made
         if not allow_unused:
-            error = RuntimeError(
+            text = (
                 f"The differentiated Tensor at index {index} appears to not have been used in the "
                 "graph. Set allow_unused=True if this is the desired behavior."
             )
-            raise (
-                advised(error, "unused_input", shape=tensor._a.shape)
-                if isinstance(tensor, Tensor)
-                else error
-            )
+            if not isinstance(tensor, Tensor):
+                raise RuntimeError(text)
+            raise advised(RuntimeError(text), "unused_input", shape=tensor._a.shape)
         return None
     if not isinstance(got, Tensor):
         got = sweep.captured[key] = wrap(got)

@@ -327,5 +327,6 @@ def edge_of(tensor):
 def freed(node=None):
     """Raise PyTorch's second-backward error."""
     __tracebackhide__ = True
-    error = RuntimeError(FREED_MESSAGE)
-    raise error if node is None else advised(error, "second_backward", node=node.name())
+    if node is None:
+        raise RuntimeError(FREED_MESSAGE)
+    raise advised(RuntimeError(FREED_MESSAGE), "second_backward", node=node.name())

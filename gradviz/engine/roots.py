@@ -61,10 +61,8 @@ def _root_edge(t, k):
     __tracebackhide__ = True
     edge = edge_of(t)
     if edge is None:
-        error = RuntimeError(
-            f"element {k} of tensors does not require grad and does not have a grad_fn"
-        )
-        raise advised(error, "no_graph", shape=t._a.shape)
+        text = f"element {k} of tensors does not require grad and does not have a grad_fn"
+        raise advised(RuntimeError(text), "no_graph", shape=t._a.shape)
     return edge
 
 

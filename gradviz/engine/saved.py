@@ -148,7 +148,7 @@ def _complain(array, g, now, saved):
         name = shown_name(shown or node)
         text = f", which is output {nr} of {name},"
     shape = "[" + ", ".join(map(str, array.shape)) + "]"
-    error = RuntimeError(
+    message = (
         "one of the variables needed for gradient computation has been modified by an inplace "
         "operation: "
         f"[{dtypes.tensor_name(array)} {shape}]{text} is at version {now}; expected version "
@@ -162,7 +162,7 @@ def _complain(array, g, now, saved):
             "torch.autograd.set_detect_anomaly(True, check_nan=False)."
         )
     )
-    raise advised(error, "modified", shape=array.shape, now=now, saved=saved)
+    raise advised(RuntimeError(message), "modified", shape=array.shape, now=now, saved=saved)
 
 
 def release(node):

@@ -250,12 +250,14 @@ def check_expanded(array):
         _refuse_expanded(array.shape)
 
 
+_EXPANDED = (
+    "unsupported operation: more than one element of the written-to tensor refers to a single "
+    "memory location. Please clone() the tensor before performing the operation."
+)
+
+
 def _refuse_expanded(shape):
-    error = RuntimeError(
-        "unsupported operation: more than one element of the written-to tensor refers to a single "
-        "memory location. Please clone() the tensor before performing the operation."
-    )
-    raise advised(error, "expanded", shape=shape)
+    raise advised(RuntimeError(_EXPANDED), "expanded", shape=shape)
 
 
 _REFUSED = {

@@ -1,4 +1,4 @@
-"""Small programs on one subject each, kept in ``tests/autograd/scenarios/*.py`` and split at ``# === title``.
+"""Small programs on one subject each, kept in ``tests/autograd/scenarios/*.txt`` and split at ``# === title``.
 
 Run by hand it compares gradviz with PyTorch, or with ``--record`` writes what PyTorch does beside them, so that the
 same programs are checked on machines without PyTorch.
@@ -16,7 +16,7 @@ RECORDED = FOLDER / "recorded.json"
 
 def scenarios():
     """(file and title, statements) of every scenario."""
-    for path in sorted(FOLDER.glob("*.py")):
+    for path in sorted(FOLDER.glob("*.txt")):
         for part in path.read_text().split("# === ")[1:]:
             title, _, text = part.partition("\n")
             yield f"{path.stem}: {title}", statements(text)
