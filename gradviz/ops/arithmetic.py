@@ -203,12 +203,26 @@ def _pow_scalar_grad(F, g, self, exponent):
     return g * F.conj(F.pow_scalar(self, exponent - 1) * exponent)
 
 
+# powers that need no logarithm
+_QUICK = {
+    0.5: xp.sqrt,
+    -0.5: lambda x: xp.reciprocal(xp.sqrt(x)),
+    -1: xp.reciprocal,
+    -2: lambda x: xp.reciprocal(x * x),
+}
+
+
 def _power(x, exponent):
     if x.dtype.kind in "biu" and isinstance(exponent, float):
         x = x.astype(dtypes.default.float.np)
     if exponent == 2:
         return x * x
+    if exponent == 3:
+        return x * x * x
     with xp.errstate(all="ignore"):
+        quick = _QUICK.get(exponent) if x.dtype.kind == "f" else None
+        if quick is not None:
+            return quick(x)
         return xp.power(x, xp.asarray(exponent).astype(xp.result_type(x, exponent)))
 
 

@@ -89,8 +89,10 @@ def _sigmoid(x):
     x = x if x.dtype.kind in "fcV" else x.astype(dtypes.default.float.np)
     if x.dtype.kind == "c":
         return 1 / (1 + xp.exp(-x))
-    e = xp.exp(-xp.abs(x))
-    return xp.where(x >= 0, 1 / (1 + e), e / (1 + e)).astype(x.dtype, copy=False)
+    with xp.errstate(over="ignore"):
+        e = xp.exp(-x)
+    e += x.dtype.type(1)
+    return xp.reciprocal(e)
 
 
 sigmoid = unary(

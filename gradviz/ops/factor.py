@@ -111,13 +111,21 @@ def _lu_parts(a):
     return pivots, a, xp.triu(a)
 
 
+def _lapack(name, *args, **kwargs):
+    import scipy.linalg.lapack
+
+    (function,) = scipy.linalg.lapack.get_lapack_funcs((name,), args[:1])
+    return function(*args, **kwargs)
+
+
 def _lu_forward(a):
     """Packed factors and pivots of a batch."""
     flat = a.reshape(-1, *a.shape[-2:])
     packed = xp.empty_like(flat)
     pivots = xp.empty((len(flat), min(a.shape[-2:])), xp.int32)
-    for k, one in enumerate(flat):
-        pivots[k], packed[k], _ = _lu_parts(one)
+    for k, one in enumerate(flat if a.size else ()):
+        packed[k], exchanged, _ = _lapack("getrf", xp.asfortranarray(one))
+        pivots[k] = exchanged + 1
     return _columns(packed.reshape(a.shape)), pivots.reshape(*a.shape[:-2], -1)
 
 
@@ -248,13 +256,6 @@ def lu_solve(LU, pivots, B, *, left=True, adjoint=False, out=None):
 
 for _f in (qr, lu, lu_factor, lu_factor_ex, lu_solve):
     linalg(_f)
-
-
-def _lapack(name, *args, **kwargs):
-    import scipy.linalg.lapack
-
-    (function,) = scipy.linalg.lapack.get_lapack_funcs((name,), args[:1])
-    return function(*args, **kwargs)
 
 
 def ldl_factor_ex(A, *, hermitian=False, check_errors=False):

@@ -318,6 +318,8 @@ def setitem(self, index, value):
                 f"can't assign a {type(value).__name__} to a torch.{self.dtype.type_name}"
             )
         value = wrap(xp.asarray(value).astype(self._a.dtype))
+    if index.__class__ is int and self._a.ndim == 0:
+        raise IndexError(_ZERO_DIM)
     reader = _read(self, index if index.__class__ is tuple else (index,))
     target = reader.out
     if reader.pending:

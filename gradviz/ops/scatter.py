@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from ..backend import xp
 from ..engine import dtypes
 from ..engine.dispatch import RAW, TENSOR, Tensor, wrap
@@ -27,15 +29,28 @@ def _full_index(index, dim):
     return tuple(grid)
 
 
+def _places(index, shape, dim):
+    """Where the elements of ``index`` point to in a row-major array of ``shape``, counted flat."""
+    steps = [math.prod(shape[d + 1 :]) for d in range(len(shape))]
+    out = index if steps[dim] == 1 else index * steps[dim]
+    for d, n in enumerate(index.shape):
+        if d != dim and n > 1:
+            line = xp.arange(n) * steps[d]
+            out = out + line.reshape([-1 if k == d else 1 for k in range(len(shape))])
+    return out
+
+
 def _gather(x, index, dim):
-    return x[_full_index(index, dim)] if x.ndim else x.reshape(1)[index].reshape(index.shape)
+    if x.ndim == 0:
+        return x.reshape(1)[index].reshape(index.shape)
+    return xp.ascontiguousarray(x).reshape(-1).take(_places(index, x.shape, dim))
 
 
 def _scatter_back(g, index, shape, dim):
     out = xp.zeros(shape, g.dtype)
     if out.ndim == 0:
         return out + g.sum()
-    xp.add.at(out, _full_index(index, dim), g)
+    xp.add.at(out.reshape(-1), _places(index, shape, dim).reshape(-1), g.reshape(-1))
     return out
 
 
@@ -183,12 +198,13 @@ def _scatter_forward(x, index, src, dim, add):
             if index.size
             else out
         )
-    where = _full_index(index, dim)
     part = src[tuple(slice(0, n) for n in index.shape)] if src.ndim else src
     if add:
-        xp.add.at(out, where, part)
+        flat = xp.broadcast_to(part, index.shape).reshape(-1)
+        out = xp.ascontiguousarray(out)
+        xp.add.at(out.reshape(-1), _places(index, x.shape, dim).reshape(-1), flat)
     else:
-        out[where] = part
+        out[_full_index(index, dim)] = part
     return out
 
 

@@ -100,7 +100,7 @@ def kthvalue(input, k, dim=-1, keepdim=False):
     if k not in _kth:
         _kth[k] = _chooser(
             "kthvalue_dim",
-            lambda x, d: xp.take(xp.argsort(x, d, kind="stable"), k - 1, d),
+            lambda x, d: xp.take(xp.argpartition(x, k - 1, d), k - 1, d),
             "KthvalueBackward0",
         )
     return _kth[k](input, dim, keepdim)
@@ -167,13 +167,19 @@ def topk(input, k, dim=-1, largest=True, sorted=True):
     d = wrap_dim(dim, input._a.ndim)
     if input._a.ndim and not 0 <= k <= input._a.shape[d]:
         raise RuntimeError("selected index k out of range")
-    order = _order(input._a, d, largest)
-    indices = (
-        xp.ascontiguousarray(order[_region(input._a.ndim, d, slice(0, k))])
-        if input._a.ndim
-        else order
-    )
-    return _pair("topk", topk_op(input, d, indices))
+    return _pair("topk", topk_op(input, d, _chosen(input._a, k, d, largest)))
+
+
+def _chosen(a, k, d, largest):
+    """The indices of the ``k`` largest or smallest, in order: few are chosen first, then sorted."""
+    if a.ndim == 0:
+        return xp.zeros((), xp.int64)
+    n = a.shape[d]
+    if k == 0 or 8 * k > n:
+        return xp.ascontiguousarray(_order(a, d, largest)[_region(a.ndim, d, slice(0, k))])
+    parted = xp.argpartition(a, n - k if largest else k - 1, d)
+    few = xp.sort(parted[_region(a.ndim, d, slice(n - k, n) if largest else slice(0, k))], d)
+    return xp.take_along_axis(few, _order(xp.take_along_axis(a, few, d), d, largest), d)
 
 
 for _f in (sort, argsort, topk):

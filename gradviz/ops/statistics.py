@@ -139,6 +139,11 @@ var, std = _spread_measure("var", var_op), _spread_measure("std", std_op)
 
 
 def _norm_forward(x, p, dims, keepdim):
+    if p == 2 and x.dtype.kind == "f" and x.dtype.itemsize > 2:
+        if len(dims) == x.ndim and not keepdim and x.flags.c_contiguous:
+            flat = x.reshape(-1)
+            return xp.sqrt(flat.dot(flat))
+        return xp.sqrt(add_reduce(x * x, dims, None, None, keepdim))
     a = xp.abs(x)
     if p == 2:
         return xp.sqrt(add_reduce(a * a, dims, None, None, keepdim))
