@@ -64,6 +64,7 @@ def array_facts(array) -> model.Facts:
         bytes=array.nbytes,
         storage=id(whole),
         storage_bytes=whole.nbytes,
+        address=graph.address_of(array),
     )
 
 
@@ -82,6 +83,7 @@ def facts_of(tensor, source) -> model.Facts:
         bytes=array.nbytes,
         storage=events.storage_id(tensor),
         storage_bytes=events.storage_bytes(tensor),
+        address=graph.address_of(array),
         grad=grad is not None,
         grad_attached=grad is not None and graph.node_of(grad) is not None,
     )

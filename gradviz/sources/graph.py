@@ -88,6 +88,12 @@ def owner_of(array):
     return array
 
 
+def address_of(array) -> int:
+    """Where the first element lies; 0 for arrays of other devices."""
+    described = getattr(array, "__array_interface__", None)
+    return described["data"][0] if described else 0
+
+
 def saved_bytes(nodes, besides=()) -> int:
     """Bytes of the saved tensors of ``nodes`` that are still there, each storage once, those in
     ``besides`` not.

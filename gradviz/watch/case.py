@@ -31,6 +31,7 @@ class Facts:
     bytes: int = 0
     storage: int = 0
     storage_bytes: int = 0
+    address: int = 0
     op: str = ""
     epoch: int = 0
     place: Place | None = None

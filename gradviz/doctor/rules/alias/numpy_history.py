@@ -18,8 +18,10 @@ def look(case):
         if held.category == "container" and leaf is not None:
             account = case.ledger.leaves.get(leaf.facts.own)
             if account is not None and account.changes:
-                units.setdefault((held.unit, held.facts.storage), []).append(held)
-    for (_, storage), group in units.items():
+                units.setdefault((held.unit, held.facts.storage, held.facts.address), []).append(
+                    held
+                )
+    for (_, storage, _), group in units.items():
         place = put(case, group, plain=True)
         if len(group) >= 2 and "state_dict" not in (place.code if place is not None else ""):
             holders = [*paths(group), leaves[storage].path]
