@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..backend import xp
 from ..engine import dtypes
-from ..engine.dispatch import TENSOR, Tensor
+from ..engine.dispatch import RAW, TENSOR, Tensor
 from ..engine.views import write
 from .declare import declare, method, public, unary
 from .elementwise import _sigmoid, _special
@@ -36,7 +36,9 @@ leaky_relu = declare(
     "self",
     "negative_slope",
     formula="g where self > 0, slope · g elsewhere",
-    self=lambda F, g, self, negative_slope: F.where(self > 0, g, g * negative_slope),
+    self=lambda F, g, self, negative_slope: F.where(
+        self > 0, F.tied(g, self), g * negative_slope
+    ),
 )
 
 
@@ -126,8 +128,20 @@ gelu_op = declare(
 )
 
 
-def _outside(F, g, hidden):
-    return F.masked_fill(g, hidden, 0)
+tied = declare(
+    "tied",
+    lambda x, source: xp.array(x),
+    "self source",
+    node="ThresholdBackwardBackward0",
+    self=lambda F, g: g,
+    source=lambda F, g: F.zeros_like(g),
+)
+RAW.tied = lambda x, source: x
+
+
+def _outside(F, g, hidden, x):
+    """``g`` where not ``hidden``; it depends on ``x``, with derivative 0, as PyTorch has it."""
+    return F.masked_fill(F.tied(g, x), hidden, 0)
 
 
 hardtanh_op = declare(
@@ -136,21 +150,21 @@ hardtanh_op = declare(
     "self",
     "min_val max_val",
     formula="g where min < self < max",
-    self=lambda F, g, self, min_val, max_val: _outside(F, g, (self <= min_val) | (self >= max_val)),
+    self=lambda F, g, self, min_val, max_val: _outside(F, g, (self <= min_val) | (self >= max_val), self),
 )
 hardsigmoid_op = unary(
     "hardsigmoid",
     lambda x: xp.clip(x + 3, 0, 6) / x.dtype.type(6),
     expose=False,
     formula="g/6 where −3 < self < 3",
-    self=lambda F, g, self: _outside(F, g / 6, (self <= -3) | (self >= 3)),
+    self=lambda F, g, self: _outside(F, g / 6, (self <= -3) | (self >= 3), self),
 )
 hardswish_op = unary(
     "hardswish",
     lambda x: x * xp.clip(x + 3, 0, 6) / x.dtype.type(6),
     expose=False,
     formula="0 below −3, g above 3, (2 self + 3)/6 · g between",
-    self=lambda F, g, self: F.where(self < 3, _outside(F, g * (self / 3 + 0.5), self <= -3), g),
+    self=lambda F, g, self: F.where(self < 3, _outside(F, g * (self / 3 + 0.5), self <= -3, self), g),
 )
 hardshrink_op = declare(
     "hardshrink_op",
@@ -159,7 +173,7 @@ hardshrink_op = declare(
     "lambd",
     node="HardshrinkBackward0",
     formula="g outside [−λ, λ]",
-    self=lambda F, g, self, lambd: _outside(F, g, (self >= -lambd) & (self <= lambd)),
+    self=lambda F, g, self, lambd: _outside(F, g, (self >= -lambd) & (self <= lambd), self),
 )
 
 
@@ -174,7 +188,7 @@ softshrink_op = declare(
     "self",
     "lambd",
     formula="g outside [−λ, λ]",
-    self=lambda F, g, self, lambd: _outside(F, g, (self >= -lambd) & (self <= lambd)),
+    self=lambda F, g, self, lambd: _outside(F, g, (self >= -lambd) & (self <= lambd), self),
 )
 threshold_op = declare(
     "threshold_op",
@@ -183,7 +197,7 @@ threshold_op = declare(
     "threshold value",
     node="ThresholdBackward0",
     formula="g where self > threshold",
-    self=lambda F, g, self, threshold: _outside(F, g, self <= threshold),
+    self=lambda F, g, self, threshold: _outside(F, g, self <= threshold, self),
 )
 prelu_op = declare(
     "prelu_op",

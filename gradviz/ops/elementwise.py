@@ -70,6 +70,7 @@ threshold_backward = declare(
     "self outcome",
     node="ThresholdBackwardBackward0",
     self=lambda F, g, outcome: F.threshold_backward(g, outcome),
+    outcome=lambda F, g: F.zeros_like(g),
 )
 relu = unary(
     "relu",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from ..backend import xp
 from ..engine.dispatch import RAW, TENSOR, wrap
 from .declare import declare, method
@@ -120,18 +122,18 @@ def _lapack(name, *args, **kwargs):
 
 def _lu_forward(a):
     """Packed factors and pivots of a batch."""
-    flat = a.reshape(-1, *a.shape[-2:])
+    flat = a.reshape(math.prod(a.shape[:-2]), *a.shape[-2:])
     packed = xp.empty_like(flat)
     pivots = xp.empty((len(flat), min(a.shape[-2:])), xp.int32)
     for k, one in enumerate(flat if a.size else ()):
         packed[k], exchanged, _ = _lapack("getrf", xp.asfortranarray(one))
         pivots[k] = exchanged + 1
-    return _columns(packed.reshape(a.shape)), pivots.reshape(*a.shape[:-2], -1)
+    return _columns(packed.reshape(a.shape)), pivots.reshape(*a.shape[:-2], pivots.shape[-1])
 
 
 def _permutation(pivots, n):
     """The matrix P with A = P L U."""
-    flat = pivots.reshape(-1, pivots.shape[-1])
+    flat = pivots.reshape(math.prod(pivots.shape[:-1]), pivots.shape[-1])
     out = xp.zeros((len(flat), n, n))
     for k, row in enumerate(flat):
         order = xp.arange(n)
