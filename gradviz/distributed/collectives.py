@@ -91,7 +91,7 @@ def init_process_group(
         if place.scheme != "file":
             raise NotImplementedError(
                 "gradviz exchanges tensors through files only: pass "
-                "init_method='file:///a/shared/path'"
+                "init_method='file:///a/common/path'"
             )
         folder = Folder(place.path + ".exchange", rank, size, seconds)
     _group = Group(rank, size, folder, backend or "gloo")

@@ -16,8 +16,18 @@ n = nn.Linear(3, 4, bias=False); n.load_state_dict(m.state_dict()); p = optim.{c
 m, o = n, p; o.step(closure); result.append(summary(m.weight))"""
 
 for _cls, _all in {
-    "SGD": ["", ", lr=0.1, momentum=0.9", ", lr=0.1, momentum=0.9, nesterov=True, weight_decay=0.1", ", lr=0.1, momentum=0.5, dampening=0.1, maximize=True"],
-    "Adam": ["", ", lr=0.1, amsgrad=True", ", weight_decay=0.1, maximize=True", ", lr=torch.tensor(0.01)"],
+    "SGD": [
+        "",
+        ", lr=0.1, momentum=0.9",
+        ", lr=0.1, momentum=0.9, nesterov=True, weight_decay=0.1",
+        ", lr=0.1, momentum=0.5, dampening=0.1, maximize=True",
+    ],
+    "Adam": [
+        "",
+        ", lr=0.1, amsgrad=True",
+        ", weight_decay=0.1, maximize=True",
+        ", lr=torch.tensor(0.01)",
+    ],
     "AdamW": ["", ", lr=0.1, weight_decay=0.5"],
     "RMSprop": ["", ", momentum=0.5, centered=True", ", weight_decay=0.1"],
     "Adagrad": ["", ", lr_decay=0.1, initial_accumulator_value=0.1"],
@@ -34,7 +44,9 @@ for _cls, _all in {
         PROGRAMS[f"{_cls}({_options[2:]})"] = _TRAIN.format(cls=_cls, options=_options)
 
 for _line_search in ("None", "'strong_wolfe'"):
-    PROGRAMS[f"LBFGS line_search_fn={_line_search}"] = f"""w = nn.Parameter(torch.tensor([-1.2, 1.0], dtype=torch.float64))
+    PROGRAMS[
+        f"LBFGS line_search_fn={_line_search}"
+    ] = f"""w = nn.Parameter(torch.tensor([-1.2, 1.0], dtype=torch.float64))
 o = optim.LBFGS([w], lr=0.5, max_iter=10, line_search_fn={_line_search})
 def closure():
     o.zero_grad(); loss = (1 - w[0]) ** 2 + 5 * (w[1] - w[0] ** 2) ** 2; loss.backward(); return loss
@@ -64,11 +76,15 @@ for kw in (dict(mode="triangular2"), dict(mode="exp_range", gamma=0.9, step_size
     s = schedules.CyclicLR(o, 0.1, 1.0, step_size_up=2, **kw)
     for _ in range(9):
         result.append([s.get_last_lr()[0], o.param_groups[0]["momentum"]]); o.step(); s.step()"""
-PROGRAMS["ReduceLROnPlateau"] = """o = optim.SGD([nn.Parameter(torch.ones(1))], lr=0.5); s = schedules.ReduceLROnPlateau(o, patience=1, cooldown=1)
+PROGRAMS[
+    "ReduceLROnPlateau"
+] = """o = optim.SGD([nn.Parameter(torch.ones(1))], lr=0.5); s = schedules.ReduceLROnPlateau(o, patience=1, cooldown=1)
 result = []
 for m in [1, 0.9, 0.9, 0.9, 0.9, 0.9, 0.9, 0.8, 0.9, 0.9, 0.9]:
     s.step(m); result.append(o.param_groups[0]["lr"])"""
-PROGRAMS["averages"] = """m = nn.Sequential(nn.Linear(2, 2)); a = swa.AveragedModel(m); e = swa.AveragedModel(m, multi_avg_fn=swa.get_ema_multi_avg_fn(0.9))
+PROGRAMS[
+    "averages"
+] = """m = nn.Sequential(nn.Linear(2, 2)); a = swa.AveragedModel(m); e = swa.AveragedModel(m, multi_avg_fn=swa.get_ema_multi_avg_fn(0.9))
 for i in range(3):
     with torch.no_grad():
         m[0].weight.fill_(i + 1.0)
