@@ -36,9 +36,7 @@ leaky_relu = declare(
     "self",
     "negative_slope",
     formula="g where self > 0, slope · g elsewhere",
-    self=lambda F, g, self, negative_slope: F.where(
-        self > 0, F.tied(g, self), g * negative_slope
-    ),
+    self=lambda F, g, self, negative_slope: F.where(self > 0, F.tied(g, self), g * negative_slope),
 )
 
 
@@ -150,7 +148,9 @@ hardtanh_op = declare(
     "self",
     "min_val max_val",
     formula="g where min < self < max",
-    self=lambda F, g, self, min_val, max_val: _outside(F, g, (self <= min_val) | (self >= max_val), self),
+    self=lambda F, g, self, min_val, max_val: _outside(
+        F, g, (self <= min_val) | (self >= max_val), self
+    ),
 )
 hardsigmoid_op = unary(
     "hardsigmoid",
@@ -164,7 +164,9 @@ hardswish_op = unary(
     lambda x: x * xp.clip(x + 3, 0, 6) / x.dtype.type(6),
     expose=False,
     formula="0 below −3, g above 3, (2 self + 3)/6 · g between",
-    self=lambda F, g, self: F.where(self < 3, _outside(F, g * (self / 3 + 0.5), self <= -3, self), g),
+    self=lambda F, g, self: F.where(
+        self < 3, _outside(F, g * (self / 3 + 0.5), self <= -3, self), g
+    ),
 )
 hardshrink_op = declare(
     "hardshrink_op",

@@ -12,6 +12,7 @@ FORMULAS = {
     "remainder_number": "g",
     "fmod_number": "g",
     "threshold_backward": "g where self > threshold",
+    "tied": "∂self: g    ∂source: 0",
     "alias": "g",
     "reinterpret": "g",
     "movedim": "g, dimensions put back",

@@ -125,7 +125,7 @@ mean_dims = declare(
     formula="g / n along the averaged dimensions",
     also=_NUMEL,
     self=lambda F, g, self_shape, dim, keepdim: restore(
-        F, g / count(self_shape, dim), self_shape, dim, keepdim
+        F, g / max(count(self_shape, dim), 1), self_shape, dim, keepdim
     ),
 )
 
