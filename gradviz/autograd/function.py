@@ -46,7 +46,11 @@ class _Methods:
 
     @property
     def saved_tensors(self):
-        """What ``save_for_backward`` kept, versions checked; RuntimeError once it was freed."""
+        """What ``save_for_backward`` kept, versions checked; RuntimeError once it was freed. In
+        ``jvp``: what ``save_for_forward`` kept.
+        """
+        if self.saved_for_forward is not None:
+            return self.saved_for_forward
         if self.s is FREED:
             freed()
         return tuple(self._unpack(entry) for entry in self.s)
@@ -193,7 +197,7 @@ def _backward_of(cls):
     return cls.backward if custom else cls.vjp
 
 
-class _FunctionMeta(type):
+class FunctionMeta(type):
     def __init__(cls, name, bases, attributes):
         cls._backward_cls = type(
             f"{name}Backward", (BackwardCFunction,), {"__slots__": (), "_forward_cls": cls}
@@ -201,7 +205,7 @@ class _FunctionMeta(type):
         super().__init__(name, bases, attributes)
 
 
-class Function(metaclass=_FunctionMeta):
+class Function(metaclass=FunctionMeta):
     """Subclass with static ``forward(ctx, …)`` and ``backward(ctx, *grads)``; call
     ``YourFunction.apply(…)``.
     """
@@ -229,6 +233,18 @@ class Function(metaclass=_FunctionMeta):
         """Compute the outputs from tensors and other arguments; recording is off inside."""
         raise NotImplementedError(
             "You must implement the forward function for custom autograd.Function."
+        )
+
+    generate_vmap_rule = False
+
+    @staticmethod
+    def vmap(info, in_dims, *args):
+        """The rule for a batch of inputs. ``func.vmap`` runs ``forward`` for each of them and never
+        asks for it.
+        """
+        raise NotImplementedError(
+            "To use autograd.Function with vmap, you must either override the vmap staticmethod or "
+            "set generate_vmap_rule=True."
         )
 
     @staticmethod
@@ -299,6 +315,14 @@ class _Refuse(Function):
         raise RuntimeError(
             "trying to differentiate twice a function that was marked with @once_differentiable"
         )
+
+
+class InplaceFunction(Function):
+    """An older base class, kept for its name."""
+
+    def __init__(self, inplace=False):
+        super().__init__()
+        self.inplace = inplace
 
 
 FunctionCtx = BackwardCFunction

@@ -4,6 +4,7 @@ permissions.
 
 from __future__ import annotations
 
+import abc
 import contextlib
 import threading
 import weakref
@@ -13,13 +14,22 @@ from ..backend import xp
 from ..engine.dispatch import wrap
 from ..engine.hooks import RemovableHandle
 from ..engine.modes import count, local
-from ..engine.node import Node, Nowhere, accumulator
+from ..engine.node import AccumulateGrad, Nowhere, accumulator
+from ..engine.node import Node as _Recorded
 from ..engine.tensor import Tensor
 from ..engine.views import bump
 
 GradientEdge = namedtuple(
     "GradientEdge", ("node", "output_nr", "ownership_token"), defaults=(None,)
 )
+
+
+class Node(abc.ABC):
+    """What every node of a graph is an instance of, recorded operation or AccumulateGrad."""
+
+
+Node.register(_Recorded)
+Node.register(AccumulateGrad)
 
 
 def get_gradient_edge(tensor):

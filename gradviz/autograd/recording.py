@@ -6,6 +6,7 @@ from ..backend import xp
 from ..engine.anomaly import note_forward
 from ..engine.dispatch import Tensor
 from ..engine.events import door
+from ..engine.forward_mode import check_tangent, tangent_of
 from ..engine.modes import force_grad_mode, is_recording, local, state
 from ..engine.node import LEAF, Nowhere, Output, serial
 from ..engine.saved import pack
@@ -19,16 +20,59 @@ def apply(cls, args, kwargs):
     node.hooks = node.r = node.mark = None
     node.s = ()
     node.to_save = node.dirty = node.non_differentiable = ()
+    node.saved_for_forward = None
     node.materialize_grads = True
     node._needs = tuple(isinstance(x, Tensor) and x.requires_grad for x in args)
     node._places = [k for k, x in enumerate(args) if isinstance(x, Tensor)]
     tensors = [args[k] for k in node._places]
     tracked = is_recording() and any(node._needs)
+    if state.special and local.dual is not None:
+        return _apply_dual(cls, node, args, kwargs, tensors, tracked)
+    return _run(cls, node, args, kwargs, tensors, tracked)
+
+
+def _run(cls, node, args, kwargs, tensors, tracked):
     result = _forward(cls, node, args, kwargs)
     single = not isinstance(result, tuple)
     made = _outputs(node, (result,) if single else result, tensors, tracked)
     node.dirty = node.non_differentiable = ()
     return made[0] if single else tuple(made)
+
+
+def _apply_dual(cls, node, args, kwargs, tensors, tracked):
+    """The same inside a dual level: tangents go through ``cls.jvp``, not through the forward."""
+    tangents = [tangent_of(x) for x in tensors]
+    level, local.dual = local.dual, None
+    try:
+        made = _run(cls, node, args, kwargs, tensors, tracked)
+        if any(t is not None for t in tangents):
+            _carry_tangents(cls, node, args, dict(zip(map(id, tensors), tangents, strict=True)), made, level)
+    finally:
+        local.dual = level
+    return made
+
+
+def _carry_tangents(cls, node, args, tangents, made, level):
+    outputs = made if isinstance(made, tuple) else (made,)
+    given = [_tangent(node, x, tangents.get(id(x))) for x in args]
+    found = cls.jvp(node, *given)
+    node.saved_for_forward = None
+    found = found if isinstance(found, tuple) else (found,)
+    if len(found) != len(outputs):
+        raise RuntimeError(
+            "Function's jvp returned an invalid number of forward gradients (expected "
+            f"{len(outputs)} but got {len(found)})"
+        )
+    for out, tangent in zip(outputs, found, strict=True):
+        if tangent is not None and isinstance(out, Tensor):
+            check_tangent(out, tangent)
+            level.keep(out, tangent)
+
+
+def _tangent(node, x, tangent):
+    if tangent is None and isinstance(x, Tensor) and node.materialize_grads:
+        return x.detach() * 0
+    return tangent
 
 
 def _forward(cls, node, args, kwargs):

@@ -58,6 +58,17 @@ def tangent_of(tensor):
     )
 
 
+def check_tangent(tensor, tangent):
+    """RuntimeError unless ``tangent`` has the shape of ``tensor``."""
+    if tensor._a.shape != tangent._a.shape:
+        raise RuntimeError(
+            "Trying to set a forward gradient that has a different size than that of the original "
+            "Tensor, this is not supported. "
+            f"Tensor is of size {list(tensor.shape)} while the given forward gradient is of size "
+            f"{list(tangent.shape)}."
+        )
+
+
 def propagate(op, outs, ins, attrs):
     """Give the results of ``op`` their tangents."""
     tangents = [None if x is None else tangent_of(x) for x in ins]

@@ -111,6 +111,11 @@ class Node:
             self._meta = {}
             return self._meta
 
+    @property
+    def requires_grad(self):
+        """True: nodes are made for what is tracked only."""
+        return True
+
     def _sequence_nr(self):
         return self.seq
 
@@ -276,6 +281,18 @@ class AccumulateGrad:
         except AttributeError:
             self._meta = {}
             return self._meta
+
+    @property
+    def requires_grad(self):
+        """True: nodes are made for what is tracked only."""
+        return True
+
+    @property
+    def _input_metadata(self):
+        """Shape and dtype of the leaf."""
+        from .tensor import InputMetadata
+
+        return [InputMetadata(self.variable._a.shape, self.variable._a.dtype)]
 
     def _sequence_nr(self):
         return 2**64 - 1

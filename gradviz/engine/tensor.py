@@ -128,8 +128,8 @@ class Tensor:
                 raise RuntimeError("only Tensors of floating point dtype can require gradients")
         if not requires_grad and g.__class__ is Nowhere:
             return self
-        if g is self._stale is not None:
-            self._stale = LEAF
+        if _is_stale(self):
+            self._stale = LEAF if requires_grad else None
             return self
         self._g = LEAF if requires_grad else None
         ready_leaf(self)
@@ -445,6 +445,14 @@ def edge_now(tensor):
         return _read_g(tensor)
     except AttributeError:
         return tensor._stale
+
+
+def _is_stale(tensor):
+    try:
+        _read_g(tensor)
+    except AttributeError:
+        return True
+    return False
 
 
 def is_result(g):
