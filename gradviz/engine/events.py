@@ -104,8 +104,10 @@ def is_leaf_edge(found):
 
 def node_of(tensor):
     """The node that made ``tensor``, or None."""
+    from .node import Nowhere
+
     found = edge(tensor)
-    if found is None or is_leaf_edge(found):
+    if found is None or is_leaf_edge(found) or found.__class__ is Nowhere:
         return None
     return found.node if found._kind == 1 else found
 
@@ -118,8 +120,11 @@ def output_nr(tensor):
 
 def inputs(node):
     """Inputs of a node: None, a leaf tensor, or (node, output number)."""
+    from .node import Nowhere
+
     out = []
     for x in node.e:
+        x = None if x.__class__ is Nowhere else x
         if x is None or x._kind == 2:
             out.append(x)
         elif x._kind == 1:

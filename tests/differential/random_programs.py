@@ -31,6 +31,57 @@ INPLACE = (
 )  # fmt: skip
 
 
+FUNCTIONS = """
+class Twice(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, a):
+        ctx.save_for_backward(a)
+        return a * 2
+    @staticmethod
+    def backward(ctx, g):
+        a, = ctx.saved_tensors
+        log.append(["Twice", show(g), ctx.needs_input_grad])
+        return g * 2
+
+class Pair(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, a, materialize):
+        ctx.set_materialize_grads(materialize)
+        r = a * 3
+        ctx.save_for_backward(r)
+        return a.sin(), r
+    @staticmethod
+    def backward(ctx, g, h):
+        log.append(["Pair", show(g), show(h), show(ctx.saved_tensors[0])])
+        return (g if h is None else h if g is None else g + h), None
+
+class Write(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, a):
+        ctx.mark_dirty(a)
+        return a.mul_(2)
+    @staticmethod
+    def backward(ctx, g):
+        return g * 2
+
+class Same(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, a):
+        return a
+    @staticmethod
+    def backward(ctx, g):
+        return g * 5
+
+class Look(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, a):
+        return a.view(-1)
+    @staticmethod
+    def backward(ctx, g):
+        return None
+"""
+
+
 class Program:
     """Statements so far, and the scope in which they ran on the judge."""
 
@@ -294,13 +345,30 @@ def take_grad(p):
     ]))  # fmt: skip
 
 
+def use_function(p):
+    a = p.pick(differentiable)
+    w = p.pick(result, letters="v")
+    p.add(p.choose([
+        f"{p.fresh()} = Twice.apply({a})", f"{p.fresh()}, {p.fresh()} = Pair.apply({a}, True)",
+        f"{p.fresh()}, {p.fresh()} = Pair.apply({a}, False)", f"{p.fresh()} = Write.apply({w})", f"{p.fresh()} = Same.apply({a})",
+        f"{p.fresh()} = Look.apply({a})", f"Write.apply({view_text(p, w)})",
+    ]))  # fmt: skip
+
+
+def pack(p):
+    a = p.pick(differentiable)
+    kept, told = p.choose([("t.clone()", "t"), ("t", "t"), ("t.detach() * 2", "t / 2"), ("tell('pack', t) or t", "tell('unpack', t) or t")])
+    text = p.choose([f"{a} * {p.like(a)}", f"{a}.exp()", f"{a}.tanh()", f"Twice.apply({a})", f"{a}.sigmoid().sin()"])
+    p.add(f"with torch.autograd.graph.saved_tensors_hooks(lambda t: {kept}, lambda t: {told}):\n    {p.fresh()} = {text}")
+
+
 def forget(p):
     p.add(f"del {p.pick()}")
 
 
 KINDS = {
     make_leaf: 3, make_view: 14, make_multi_view: 3, make_unary: 8, make_reduced: 3, make_binary: 8, change: 10, change_view: 5,
-    assign_item: 4, augment: 4, flags: 9, in_mode: 6, hook: 8, unhook: 1, run_backward: 8, take_grad: 4, forget: 1,
+    assign_item: 4, augment: 4, flags: 9, in_mode: 6, hook: 8, unhook: 1, run_backward: 8, take_grad: 4, use_function: 5, pack: 2, forget: 1,
 }  # fmt: skip
 
 
