@@ -87,7 +87,8 @@ class _SavedEntry:
         self._node, self._index = node, index
 
     def register_hooks(self, *hooks):
-        """``register_hooks(pack, unpack)``: replace what is saved by ``pack(it)``; ``unpack`` gives it
+        """``register_hooks(pack, unpack)``: replace what is saved by ``pack(it)``; ``unpack``
+        gives it
         back in backward.
         """
         check_pair(hooks)
@@ -266,7 +267,8 @@ class Function(metaclass=FunctionMeta):
     def jvp(ctx, *grad_inputs):
         """The forward-mode derivative."""
         raise NotImplementedError(
-            "You must implement the jvp function for custom autograd.Function to use it with forward mode AD."
+            "You must implement the jvp function for custom autograd.Function to use it with "
+            "forward mode AD."
         )
 
     @classmethod

@@ -24,7 +24,7 @@ GradientEdge = namedtuple(
 )
 
 
-class Node(abc.ABC):
+class Node(abc.ABC):  # noqa: B024 (nothing to override: it is for isinstance)
     """What every node of a graph is an instance of, recorded operation or AccumulateGrad."""
 
 
@@ -38,7 +38,8 @@ def get_gradient_edge(tensor):
     """
     if not tensor.requires_grad:
         raise RuntimeError(
-            "It is not possible to get the gradient edge for a Tensor that does not require gradients"
+            "It is not possible to get the gradient edge for a Tensor that does not require "
+            "gradients"
         )
     if tensor._g.__class__ is Nowhere:
         raise AssertionError("Expected gradient function to be set")

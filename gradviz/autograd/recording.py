@@ -46,7 +46,9 @@ def _apply_dual(cls, node, args, kwargs, tensors, tracked):
     try:
         made = _run(cls, node, args, kwargs, tensors, tracked)
         if any(t is not None for t in tangents):
-            _carry_tangents(cls, node, args, dict(zip(map(id, tensors), tangents, strict=True)), made, level)
+            _carry_tangents(
+                cls, node, args, dict(zip(map(id, tensors), tangents, strict=True)), made, level
+            )
     finally:
         local.dual = level
     return made

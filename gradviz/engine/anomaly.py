@@ -46,7 +46,8 @@ def tell_forward(node):
         if trace is None:
             return
         warnings.warn(
-            f"\n\nPrevious calculation was induced by {node.name()}. Traceback of forward call that "
+            f"\n\nPrevious calculation was induced by {node.name()}. Traceback of forward call "
+            f"that "
             f"induced the previous calculation:\n{''.join(trace)}",
             UserWarning,
             stacklevel=4,

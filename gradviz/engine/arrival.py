@@ -227,7 +227,8 @@ def check_hook_results(before, told, hook):
         raise TypeError(f"expected tuple, but hook returned '{type(told).__name__}'")
     if len(told) != len(before):
         raise RuntimeError(
-            f"hook '{_name(hook)}' has returned an incorrect number of values (got {len(told)}, but "
+            f"hook '{_name(hook)}' has returned an incorrect number of values (got {len(told)}, "
+            f"but "
             f"expected {len(before)})"
         )
     for a, b in zip(before, told, strict=True):

@@ -178,7 +178,8 @@ class Sweep:
         heap, many = self._heap, self._many
         keep, create = self.keep_graph, self.create_graph
         F = TENSOR if create else RAW
-        plain = self._needed is None and self._observer is None and not self._anomaly
+        stepped = self._observer is not None and self._observer.steps
+        plain = self._needed is None and not stepped and not self._anomaly
         following = following_g = None
         for _ in repeat(None) if limit < 0 else range(limit):
             if following is None:
@@ -480,7 +481,8 @@ def grad(
         allow_unused = True
     if not only_inputs:
         warnings.warn(
-            "only_inputs argument is deprecated and is ignored now (defaults to True). To accumulate "
+            "only_inputs argument is deprecated and is ignored now (defaults to True). To "
+            "accumulate "
             "gradient for other parts of the graph, please use torch.autograd.backward.",
             FutureWarning,
             stacklevel=2,

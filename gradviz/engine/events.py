@@ -8,7 +8,13 @@ from __future__ import annotations
 
 
 class Observer:
-    """Every event an engine emits. Subclass and override what you need."""
+    """Every event an engine emits. Subclass and override what you need.
+
+    ``steps``: whether ``node_entered``, ``node_left`` and ``saved_released`` are wanted; read when a
+    sweep has announced itself with ``backward_started``.
+    """
+
+    steps = True
 
     def operation(self, output, inputs):
         """``output`` (tensor, or tuple of tensors) was computed from ``inputs`` (tensors) and a

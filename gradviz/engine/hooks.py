@@ -13,7 +13,9 @@ _ids = itertools.count()
 
 
 class RemovableHandle:
-    """What a ``register_*`` call returns: ``remove()`` takes the hook away; usable with ``with``."""
+    """What a ``register_*`` call returns: ``remove()`` takes the hook away; usable with
+    ``with``.
+    """
 
     __slots__ = ("__weakref__", "_hook", "_kind", "_owner", "_table", "id")
 
@@ -93,7 +95,9 @@ def add_node_hook(node, kind, hook):
 
 
 def add_accumulator_hook(acc, kind, hook):
-    """Hooks of AccumulateGrad live with the leaf, since the accumulator itself is made on demand."""
+    """Hooks of AccumulateGrad live with the leaf, since the accumulator itself is made on
+    demand.
+    """
     return _register(acc, _hooks_of(acc.variable, "_hooks").table(kind), kind, hook)
 
 

@@ -46,7 +46,9 @@ FREED_MESSAGE = (
 
 
 class OnView(dict):
-    """The metadata of a node inside CopySlices; ``node`` is, weakly, that of the view it changed."""
+    """The metadata of a node inside CopySlices; ``node`` is, weakly, that of the view it
+    changed.
+    """
 
     __slots__ = ("node",)
 
@@ -158,7 +160,7 @@ class Node:
         return add_node_hook(self, "pre", hook)
 
     def __getattr__(self, name):
-        if name.startswith("_saved_") or name.startswith("_raw_saved_"):
+        if name.startswith(("_saved_", "_raw_saved_")):
             from .saved import read_saved
 
             return read_saved(self, name)

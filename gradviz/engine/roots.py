@@ -1,4 +1,5 @@
-"""Where a backward begins and what it is asked for: roots with their gradients, inputs, the errors of
+"""Where a backward begins and what it is asked for: roots with their gradients, inputs, the errors
+of
 both.
 """
 
@@ -92,7 +93,8 @@ def _seed(t, seed, k):
     if (seed._a.dtype.kind == "c") != (dtype.kind == "c"):
         raise RuntimeError(
             "For complex Tensors, both grad_output and output are required to have the same dtype. "
-            f"Mismatch in dtype: grad_output[{k}] has a dtype of {seed.dtype} and output[{k}] has a "
+            f"Mismatch in dtype: grad_output[{k}] has a dtype of {seed.dtype} and output[{k}] has "
+            f"a "
             f"dtype of {_dtype_of(dtype)}."
         )
     return seed

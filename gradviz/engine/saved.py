@@ -34,7 +34,8 @@ def pack(tensor, edge, hooks=None):
         packed = pack_hook(tensor)
     if tensor._version != version:
         raise RuntimeError(
-            "A saved tensor pack hook is modifying its input in place. Tensors provided as input to "
+            "A saved tensor pack hook is modifying its input in place. Tensors provided as input "
+            "to "
             "pack hook cannot be modified by in-place operations as this can lead to unexpected "
             "side-effects. Please open an issue if you need to perform in-place operations on the "
             "input to a pack hook."
@@ -158,7 +159,8 @@ def _complain(array, g, now, saved):
             "gradient. The variable in "
             "question was changed in there or anywhere later. Good luck!"
             if local.anomaly
-            else "Hint: enable anomaly detection to find the operation that failed to compute its gradient, with "
+            else "Hint: enable anomaly detection to find the operation that failed to compute its "
+            "gradient, with "
             "torch.autograd.set_detect_anomaly(True, check_nan=False)."
         )
     )
@@ -240,7 +242,8 @@ def check_may_be_packed(gone, kept):
     if gone:
         raise RuntimeError(
             f"{refused}after it has been freed. Saved intermediate values of the graph are freed "
-            "when you call .backward() or autograd.grad(). Specify retain_graph=True if you need to "
+            "when you call .backward() or autograd.grad(). Specify retain_graph=True if you need "
+            "to "
             "backward through the graph a second time or if you need to access saved variables "
             "after calling backward."
         )
@@ -263,7 +266,8 @@ class SavedTensor:
         self._name = name
 
     def register_hooks(self, *hooks):
-        """``register_hooks(pack, unpack)``: replace what is saved by ``pack(it)``; ``unpack`` gives it
+        """``register_hooks(pack, unpack)``: replace what is saved by ``pack(it)``; ``unpack``
+        gives it
         back in backward.
         """
         check_pair(hooks)

@@ -516,7 +516,8 @@ def _check_grad(tensor, value):
             f"attempting to assign a gradient with dtype '{_c_name(value)}' to a tensor with "
             f"grad_dtype '{dtypes.scalar_name(tensor.dtype)}'. The gradient must match the "
             "tensor's grad_dtype (defaults to the tensor's dtype). You can set the tensor's "
-            "grad_dtype attribute with a specific dtype, or None to allow any dtype. Set grad_dtype "
+            "grad_dtype attribute with a specific dtype, or None to allow any dtype. Set "
+            "grad_dtype "
             "with caution. Diverging the dtypes of a tensor and its gradient may break downstream "
             "systems that assume they match."
         )

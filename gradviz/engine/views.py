@@ -161,7 +161,13 @@ def recasting(np_dtype):
 def _window_node(array, base, edge):
     """The node of a view with this array on ``base``."""
     inner, outer = geometry(array), geometry(base)
-    if inner == outer and edge is not None and edge._kind == 0 and edge.op is not None and edge.op.name[:8] == "view_as_":
+    if (
+        inner == outer
+        and edge is not None
+        and edge._kind == 0
+        and edge.op is not None
+        and edge.op.name[:8] == "view_as_"
+    ):
         return edge
     return _node_of(strided_op().op.node, array, edge, (*inner, outer))
 
@@ -277,7 +283,9 @@ _AMBIGUOUS = (
 
 
 def check_overlap(target, source):
-    """Reading what is being written is refused, unless both are the same elements in the same order."""
+    """Reading what is being written is refused, unless both are the same elements in the same
+    order.
+    """
     __tracebackhide__ = True
     if not target.size or not source.size or not (_is_dense(target) and _is_dense(source)):
         return
@@ -288,8 +296,10 @@ def check_overlap(target, source):
         overlaps = a < b + source.nbytes and b < a + target.nbytes
     if overlaps:
         raise RuntimeError(
-            "unsupported operation: some elements of the input tensor and the written-to tensor refer "
-            "to a single memory location. Please clone() the tensor before performing the operation."
+            "unsupported operation: some elements of the input tensor and the written-to tensor "
+            "refer "
+            "to a single memory location. Please clone() the tensor before performing the "
+            "operation."
         )
 
 

@@ -350,7 +350,9 @@ def chunk(input, chunks, dim=0):
     if chunks <= 0:
         raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
     total = input._a.shape[wrap_dim(dim, input._a.ndim)]
-    return split(input, max(-(-total // chunks), 1), dim)
+    if total == 0:
+        return split_with_sizes(input, [0] * chunks, dim)
+    return split(input, -(-total // chunks), dim)
 
 
 def unbind(input, dim=0):

@@ -1,4 +1,5 @@
-"""Hooks, Functions, saved tensors, modes and sweeps: what gradviz does is what PyTorch 2.13 was seen
+"""Hooks, Functions, saved tensors, modes and sweeps: what gradviz does is what PyTorch 2.13 was
+seen
 to do, recorded by ``python -m tests.differential.scenarios --record``.
 """
 

@@ -1,4 +1,6 @@
-"""Run one source text on an engine, statement by statement, and write down all that a person could see."""
+"""Run one source text on an engine, statement by statement, and write down all that a person could
+see.
+"""
 
 import math
 import re
@@ -71,7 +73,9 @@ def values(t):
 
 
 def derived(statements):
-    """Names made of gradients or of inference tensors: how many writes they took is PyTorch's own affair."""
+    """Names made of gradients or of inference tensors: how many writes they took is PyTorch's own
+    affair.
+    """
     found = set()
     for statement in statements:
         made, _, source = statement.partition(" = ")
@@ -79,7 +83,7 @@ def derived(statements):
             {"d"} if "inference_mode()" in statement or ".grad" in source else set()
         )
         if any(re.fullmatch(r"d\d*", w) or w in found for w in words):
-            found |= {n for n in re.findall(r"[vd]\d+", made)}
+            found |= set(re.findall(r"[vd]\d+", made))
     return found
 
 
@@ -115,7 +119,9 @@ def named(scope, Tensor):
 
 
 def observe(torch, statements, with_graph=True):
-    """What the statements did: errors of each, the log of the hooks, and every tensor in the end."""
+    """What the statements did: errors of each, the log of the hooks, and every tensor in the
+    end.
+    """
     scope = {"torch": torch}
     exec(PRELUDE, scope)  # noqa: S102
     errors = []

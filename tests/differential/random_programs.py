@@ -1,7 +1,10 @@
-"""Random programs of views, in-place operations, hooks, modes and backwards: the same text runs on two engines.
+"""Random programs of views, in-place operations, hooks, modes and backwards: the same text runs on
+two engines.
 
-``build(torch, seed)`` writes a program while running it on ``torch``, so that it knows shapes; ``compare`` runs the text
-on both and tells the differences; ``shrink`` drops statements as long as a difference stays. By hand:
+``build(torch, seed)`` writes a program while running it on ``torch``, so that it knows shapes;
+``compare`` runs the text
+on both and tells the differences; ``shrink`` drops statements as long as a difference stays. By
+hand:
 
     python -m tests.differential.random_programs 0 5000
 """
@@ -25,10 +28,32 @@ REDUCING = (
     "sum(-1, keepdim=True)",
 )
 INPLACE = (
-    "add_(1)", "mul_(2)", "sin_()", "tanh_()", "zero_()", "fill_(3)", "neg_()", "clamp_(min=0.1)", "sigmoid_()", "mul_({b})",
-    "add_({b})", "copy_({c})", "sub_({b}, alpha=2)", "exp_()", "masked_fill_({a}.detach().abs() > 0.5, 2.0)", "addcmul_({c}, {c})", "relu_()",
-    "div_(2)", "square_()", "lerp_({c}, 0.3)", "detach_()", "squeeze_()", "unsqueeze_(0)", "t_()", "transpose_(0, -1)",
-)  # fmt: skip
+    "add_(1)",
+    "mul_(2)",
+    "sin_()",
+    "tanh_()",
+    "zero_()",
+    "fill_(3)",
+    "neg_()",
+    "clamp_(min=0.1)",
+    "sigmoid_()",
+    "mul_({b})",
+    "add_({b})",
+    "copy_({c})",
+    "sub_({b}, alpha=2)",
+    "exp_()",
+    "masked_fill_({a}.detach().abs() > 0.5, 2.0)",
+    "addcmul_({c}, {c})",
+    "relu_()",
+    "div_(2)",
+    "square_()",
+    "lerp_({c}, 0.3)",
+    "detach_()",
+    "squeeze_()",
+    "unsqueeze_(0)",
+    "t_()",
+    "transpose_(0, -1)",
+)
 
 
 FUNCTIONS = """
@@ -162,18 +187,52 @@ def view_text(p, a):
     t = p.scope[a]
     n = t.ndim
     size = list(t.shape)
-    options = [f"{a}.view(-1)", f"{a}.reshape(-1)", f"{a}.unsqueeze(0)", f"{a}.squeeze()", f"{a}.detach()", f"{a}.view_as({a})",
-               f"{a}.expand(2, *{a}.shape)", f"{a}.flatten()", f"{a}[None]", f"{a}[...]", f"{a}.T"]  # fmt: skip
+    options = [
+        f"{a}.view(-1)",
+        f"{a}.reshape(-1)",
+        f"{a}.unsqueeze(0)",
+        f"{a}.squeeze()",
+        f"{a}.detach()",
+        f"{a}.view_as({a})",
+        f"{a}.expand(2, *{a}.shape)",
+        f"{a}.flatten()",
+        f"{a}[None]",
+        f"{a}[...]",
+        f"{a}.T",
+    ]
     if n:
         d = p.random.randrange(n)
-        options += [f"{a}[0]", f"{a}[-1:]", f"{a}[:1]", f"{a}.select({d}, 0)", f"{a}.narrow({d}, 0, 1)", f"{a}.unbind({d})[0]",
-                    f"{a}.split(1, {d})[0]", f"{a}.chunk(2, {d})[0]", f"{a}.transpose(0, {d})", f"{a}[::2]", f"{a}.unfold({d}, 1, 1)",
-                    f"{a}.squeeze({d})", f"{a}.movedim(0, {d})", f"{a}.tensor_split(2, {d})[0]", f"{a}.swapaxes(0, {d})"]  # fmt: skip
+        options += [
+            f"{a}[0]",
+            f"{a}[-1:]",
+            f"{a}[:1]",
+            f"{a}.select({d}, 0)",
+            f"{a}.narrow({d}, 0, 1)",
+            f"{a}.unbind({d})[0]",
+            f"{a}.split(1, {d})[0]",
+            f"{a}.chunk(2, {d})[0]",
+            f"{a}.transpose(0, {d})",
+            f"{a}[::2]",
+            f"{a}.unfold({d}, 1, 1)",
+            f"{a}.squeeze({d})",
+            f"{a}.movedim(0, {d})",
+            f"{a}.tensor_split(2, {d})[0]",
+            f"{a}.swapaxes(0, {d})",
+        ]
     if n > 1:
         order = list(range(n))
         p.random.shuffle(order)
-        options += [f"{a}.permute({order})", f"{a}.diagonal()", f"{a}.diagonal(1)", f"{a}[:, 0]", f"{a}[..., :1]", f"{a}.t()",
-                    f"{a}.mT", f"{a}[0, 0]", f"{a}.unflatten(0, ({size[0]}, 1))"]  # fmt: skip
+        options += [
+            f"{a}.permute({order})",
+            f"{a}.diagonal()",
+            f"{a}.diagonal(1)",
+            f"{a}[:, 0]",
+            f"{a}[..., :1]",
+            f"{a}.t()",
+            f"{a}.mT",
+            f"{a}[0, 0]",
+            f"{a}.unflatten(0, ({size[0]}, 1))",
+        ]
     return p.choose(options)
 
 
@@ -201,8 +260,20 @@ def make_reduced(p):
 def make_binary(p):
     a = p.pick()
     b = p.fitting(a)
-    text = p.choose([f"{a} + {b}", f"{a} * {b}", f"{a} - {b}", f"{b} * {a}", f"torch.cat([{a}, {p.like(a)}])", f"torch.stack([{a}, {p.like(a)}])",
-                     f"torch.where({a}.detach().abs() > 0.5, {a}, {b})", f"{a} / 2", f"{a} * {a}", f"{a}.mT @ {a}" if p.scope[a].ndim > 1 else f"{a} @ {a}"])  # fmt: skip
+    text = p.choose(
+        [
+            f"{a} + {b}",
+            f"{a} * {b}",
+            f"{a} - {b}",
+            f"{b} * {a}",
+            f"torch.cat([{a}, {p.like(a)}])",
+            f"torch.stack([{a}, {p.like(a)}])",
+            f"torch.where({a}.detach().abs() > 0.5, {a}, {b})",
+            f"{a} / 2",
+            f"{a} * {a}",
+            f"{a}.mT @ {a}" if p.scope[a].ndim > 1 else f"{a} @ {a}",
+        ]
+    )
     p.add(f"{p.fresh()} = {text}")
 
 
@@ -221,12 +292,17 @@ def change_view(p):
 
 
 def assign_item(p):
-    a = p.pick(lambda t: t.ndim and t.numel() and not t.is_complex() and 0 not in t.stride(), result, letters="v")
+    a = p.pick(
+        lambda t: t.ndim and t.numel() and not t.is_complex() and 0 not in t.stride(),
+        result,
+        letters="v",
+    )
     where = p.choose(
         ["0", "...", ":1", "-1", "::2", "..., 0", f"{a}.detach().abs() > 0.5", "[0]", "None"]
     )
     p.add(
-        f"{a}[{where}] = {p.choose(['1.0', '0', f'{p.pick()} * 1', f'{a}.detach() + 1', f'{a}[0] * 2'])}"
+        f"{a}[{where}] = "
+        f"{p.choose(['1.0', '0', f'{p.pick()} * 1', f'{a}.detach() + 1', f'{a}[0] * 2'])}"
     )
 
 
@@ -237,11 +313,28 @@ def augment(p):
 
 def flags(p):
     a = p.pick(lambda t: not t.is_inference(), letters="v")
-    p.add(p.choose([f"{a}.requires_grad_()", f"{a}.requires_grad_(False)", f"{a}.requires_grad = True", f"{a}.detach_()",
-                    f"{a}.retain_grad()", f"{a}.retain_grad()", f"{a}.grad = None", f"{p.fresh()} = {a}.data",
-                    f"{p.fresh()} = {a}.detach().requires_grad_()", f"{a}.data.mul_(2)", f"{a}.data = {p.like(a)}.detach() * 1",
-                    f"{a}.grad = {a}.detach().clone()", f"{a} = {a} * 1", f"{p.fresh()} = {a}.grad",
-                    f"torch.autograd.graph.increment_version({a})", f"{a}.detach().mul_(2)"]))  # fmt: skip
+    p.add(
+        p.choose(
+            [
+                f"{a}.requires_grad_()",
+                f"{a}.requires_grad_(False)",
+                f"{a}.requires_grad = True",
+                f"{a}.detach_()",
+                f"{a}.retain_grad()",
+                f"{a}.retain_grad()",
+                f"{a}.grad = None",
+                f"{p.fresh()} = {a}.data",
+                f"{p.fresh()} = {a}.detach().requires_grad_()",
+                f"{a}.data.mul_(2)",
+                f"{a}.data = {p.like(a)}.detach() * 1",
+                f"{a}.grad = {a}.detach().clone()",
+                f"{a} = {a} * 1",
+                f"{p.fresh()} = {a}.grad",
+                f"torch.autograd.graph.increment_version({a})",
+                f"{a}.detach().mul_(2)",
+            ]
+        )
+    )
 
 
 def in_mode(p):
@@ -281,7 +374,9 @@ def in_mode(p):
 
 
 def own_edge(t):
-    """Not a view tracked through its base alone, nor a modified one: PyTorch crashes on hooks there."""
+    """Not a view tracked through its base alone, nor a modified one: PyTorch crashes on hooks
+    there.
+    """
     return t.requires_grad and not (t._is_view() and (t.grad_fn is None or t._version))
 
 
@@ -292,20 +387,32 @@ def hook(p):
     if not own_edge(p.scope[a]):
         return
     times = "lambda g: g * 2"
-    p.add(p.choose([
-        f"h{k} = {a}.register_hook(note('t{k}'))", f"h{k} = {a}.register_hook(note('t{k}', {times}))",
-        f"h{k} = {leaf}.register_post_accumulate_grad_hook(note('a{k}'))",
-        f"h{k} = {a}.grad_fn.register_hook(note('n{k}'))",
-        f"h{k} = {a}.grad_fn.register_hook(note('n{k}', lambda gi, go: tuple(None if x is None else x * 3 for x in gi)))",
-        f"h{k} = {a}.grad_fn.register_prehook(note('p{k}'))",
-        f"h{k} = {a}.grad_fn.register_prehook(note('p{k}', lambda go: tuple(None if x is None else x * 0.5 for x in go)))",
-        f"h{k} = {a}.register_hook(lambda g: h{k}.remove() or tell('gone{k}', g))",
-        f"acc{k} = ({leaf} * 1).grad_fn.next_functions[0][0]\nh{k} = acc{k}.register_prehook(note('l{k}'))",
-        f"acc{k} = ({leaf} * 1).grad_fn.next_functions[0][0]\nh{k} = acc{k}.register_hook(note('L{k}'))",
-        f"h{k} = torch.autograd.graph.register_multi_grad_hook(({a}, {leaf}), note('m{k}'))",
-        f"h{k} = torch.autograd.graph.register_multi_grad_hook(({a}, {leaf}), note('m{k}'), mode='any')",
-        f"h{k} = {leaf}.register_post_accumulate_grad_hook(lambda t: setattr(t, 'grad', None))",
-    ]))  # fmt: skip
+    p.add(
+        p.choose(
+            [
+                f"h{k} = {a}.register_hook(note('t{k}'))",
+                f"h{k} = {a}.register_hook(note('t{k}', {times}))",
+                f"h{k} = {leaf}.register_post_accumulate_grad_hook(note('a{k}'))",
+                f"h{k} = {a}.grad_fn.register_hook(note('n{k}'))",
+                f"h{k} = {a}.grad_fn.register_hook(note('n{k}', lambda gi, go: tuple(None if x is "
+                f"None else x * 3 for x in gi)))",
+                f"h{k} = {a}.grad_fn.register_prehook(note('p{k}'))",
+                f"h{k} = {a}.grad_fn.register_prehook(note('p{k}', lambda go: tuple(None if x is "
+                f"None else x * 0.5 for x in go)))",
+                f"h{k} = {a}.register_hook(lambda g: h{k}.remove() or tell('gone{k}', g))",
+                f"acc{k} = ({leaf} * 1).grad_fn.next_functions[0][0]\nh{k} = "
+                f"acc{k}.register_prehook(note('l{k}'))",
+                f"acc{k} = ({leaf} * 1).grad_fn.next_functions[0][0]\nh{k} = "
+                f"acc{k}.register_hook(note('L{k}'))",
+                f"h{k} = torch.autograd.graph.register_multi_grad_hook(({a}, {leaf}), "
+                f"note('m{k}'))",
+                f"h{k} = torch.autograd.graph.register_multi_grad_hook(({a}, {leaf}), "
+                f"note('m{k}'), mode='any')",
+                f"h{k} = {leaf}.register_post_accumulate_grad_hook(lambda t: setattr(t, 'grad', "
+                f"None))",
+            ]
+        )
+    )
 
 
 def unhook(p):
@@ -322,14 +429,21 @@ def options(p):
 def run_backward(p):
     a = p.pick(result, lambda t: t.numel() == 1 or p.random.random() < 0.3)
     b = p.pick(result)
-    p.add(p.choose([
-        f"{a}.backward({options(p)[2:]})", f"{a}.sum().backward({options(p)[2:]})",
-        f"{a}.backward(torch.ones_like({a}){options(p)})", f"{a}.backward({a}.detach() * 1{options(p)})",
-        f"torch.autograd.backward([{a}, {b}], [torch.ones_like({a}), torch.ones_like({b})]{options(p)})",
-        f"{a}.sum().backward(inputs=[{p.pick(differentiable)}]{options(p)})",
-        f"({a}.sum() + {b}.sum()).backward({options(p)[2:]})",
-        f"{a}.sin().sum().backward({options(p)[2:]})",
-    ]))  # fmt: skip
+    p.add(
+        p.choose(
+            [
+                f"{a}.backward({options(p)[2:]})",
+                f"{a}.sum().backward({options(p)[2:]})",
+                f"{a}.backward(torch.ones_like({a}){options(p)})",
+                f"{a}.backward({a}.detach() * 1{options(p)})",
+                f"torch.autograd.backward([{a}, {b}], [torch.ones_like({a}), "
+                f"torch.ones_like({b})]{options(p)})",
+                f"{a}.sum().backward(inputs=[{p.pick(differentiable)}]{options(p)})",
+                f"({a}.sum() + {b}.sum()).backward({options(p)[2:]})",
+                f"{a}.sin().sum().backward({options(p)[2:]})",
+            ]
+        )
+    )
 
 
 def take_grad(p):
@@ -337,29 +451,62 @@ def take_grad(p):
     unused = p.choose(
         ["", ", allow_unused=True", ", allow_unused=True", ", materialize_grads=True"]
     )
-    p.add(p.choose([
-        f"{p.fresh('d')}, = torch.autograd.grad({a}.sum(), {b}{options(p)}{unused})",
-        f"{p.fresh('d')}, {p.fresh('d')} = torch.autograd.grad({a}.sin().sum(), [{b}, {c}]{options(p)}{unused})",
-        f"{p.fresh('d')}, = torch.autograd.grad([{a}, {c}], {b}, [torch.ones_like({a}), torch.ones_like({c})]{options(p)}{unused})",
-        f"{p.fresh('d')}, = torch.autograd.grad({a}.sum(), torch.autograd.graph.get_gradient_edge({b}){options(p)}{unused})",
-    ]))  # fmt: skip
+    p.add(
+        p.choose(
+            [
+                f"{p.fresh('d')}, = torch.autograd.grad({a}.sum(), {b}{options(p)}{unused})",
+                f"{p.fresh('d')}, {p.fresh('d')} = torch.autograd.grad({a}.sin().sum(), [{b}, "
+                f"{c}]{options(p)}{unused})",
+                f"{p.fresh('d')}, = torch.autograd.grad([{a}, {c}], {b}, [torch.ones_like({a}), "
+                f"torch.ones_like({c})]{options(p)}{unused})",
+                f"{p.fresh('d')}, = torch.autograd.grad({a}.sum(), "
+                f"torch.autograd.graph.get_gradient_edge({b}){options(p)}{unused})",
+            ]
+        )
+    )
 
 
 def use_function(p):
     a = p.pick(differentiable)
     w = p.pick(result, letters="v")
-    p.add(p.choose([
-        f"{p.fresh()} = Twice.apply({a})", f"{p.fresh()}, {p.fresh()} = Pair.apply({a}, True)",
-        f"{p.fresh()}, {p.fresh()} = Pair.apply({a}, False)", f"{p.fresh()} = Write.apply({w})", f"{p.fresh()} = Same.apply({a})",
-        f"{p.fresh()} = Look.apply({a})", f"Write.apply({view_text(p, w)})",
-    ]))  # fmt: skip
+    p.add(
+        p.choose(
+            [
+                f"{p.fresh()} = Twice.apply({a})",
+                f"{p.fresh()}, {p.fresh()} = Pair.apply({a}, True)",
+                f"{p.fresh()}, {p.fresh()} = Pair.apply({a}, False)",
+                f"{p.fresh()} = Write.apply({w})",
+                f"{p.fresh()} = Same.apply({a})",
+                f"{p.fresh()} = Look.apply({a})",
+                f"Write.apply({view_text(p, w)})",
+            ]
+        )
+    )
 
 
 def pack(p):
     a = p.pick(differentiable)
-    kept, told = p.choose([("t.clone()", "t"), ("t", "t"), ("t.detach() * 2", "t / 2"), ("tell('pack', t) or t", "tell('unpack', t) or t")])
-    text = p.choose([f"{a} * {p.like(a)}", f"{a}.exp()", f"{a}.tanh()", f"Twice.apply({a})", f"{a}.sigmoid().sin()"])
-    p.add(f"with torch.autograd.graph.saved_tensors_hooks(lambda t: {kept}, lambda t: {told}):\n    {p.fresh()} = {text}")
+    kept, told = p.choose(
+        [
+            ("t.clone()", "t"),
+            ("t", "t"),
+            ("t.detach() * 2", "t / 2"),
+            ("tell('pack', t) or t", "tell('unpack', t) or t"),
+        ]
+    )
+    text = p.choose(
+        [
+            f"{a} * {p.like(a)}",
+            f"{a}.exp()",
+            f"{a}.tanh()",
+            f"Twice.apply({a})",
+            f"{a}.sigmoid().sin()",
+        ]
+    )
+    p.add(
+        f"with torch.autograd.graph.saved_tensors_hooks(lambda t: {kept}, lambda t: {told}):\n    "
+        f"{p.fresh()} = {text}"
+    )
 
 
 def forget(p):
@@ -367,9 +514,26 @@ def forget(p):
 
 
 KINDS = {
-    make_leaf: 3, make_view: 14, make_multi_view: 3, make_unary: 8, make_reduced: 3, make_binary: 8, change: 10, change_view: 5,
-    assign_item: 4, augment: 4, flags: 9, in_mode: 6, hook: 8, unhook: 1, run_backward: 8, take_grad: 4, use_function: 5, pack: 2, forget: 1,
-}  # fmt: skip
+    make_leaf: 3,
+    make_view: 14,
+    make_multi_view: 3,
+    make_unary: 8,
+    make_reduced: 3,
+    make_binary: 8,
+    change: 10,
+    change_view: 5,
+    assign_item: 4,
+    augment: 4,
+    flags: 9,
+    in_mode: 6,
+    hook: 8,
+    unhook: 1,
+    run_backward: 8,
+    take_grad: 4,
+    use_function: 5,
+    pack: 2,
+    forget: 1,
+}
 
 
 def build(torch, seed, length=None):
@@ -378,7 +542,8 @@ def build(torch, seed, length=None):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         p.add(
-            "v1 = torch.tensor([[0.5, -1.25], [2.0, 0.75]], dtype=torch.float64, requires_grad=True)"
+            "v1 = torch.tensor([[0.5, -1.25], [2.0, 0.75]], dtype=torch.float64, "
+            "requires_grad=True)"
         )
         p.count = 1
         make_leaf(p)
@@ -399,7 +564,8 @@ def compare(torch, engine, statements, with_graph=True):
 
 
 def overlaps(observation):
-    """Statements refused because operands overlap. That depends on the strides of dimensions of size
+    """Statements refused because operands overlap. That depends on the strides of dimensions of
+    size
     one, which NumPy does not keep as PyTorch does: such programs are passed over.
     """
     return [k for k, _, text in observation["errors"] if "some elements of the input" in text]
@@ -420,7 +586,9 @@ def shrink(torch, engine, statements, with_graph=True):
 
 
 def main(first, last):
-    """Compare the programs of a range of seeds and print those that differ, shrunk; the exit status is their number."""
+    """Compare the programs of a range of seeds and print those that differ, shrunk; the exit
+    status is their number.
+    """
     import torch
 
     import gradviz

@@ -1,6 +1,8 @@
-"""Small programs on one subject each, kept in ``tests/autograd/scenarios/*.txt`` and split at ``# === title``.
+"""Small programs on one subject each, kept in ``tests/autograd/scenarios/*.txt`` and split at ``#
+=== title``.
 
-Run by hand it compares gradviz with PyTorch, or with ``--record`` writes what PyTorch does beside them, so that the
+Run by hand it compares gradviz with PyTorch, or with ``--record`` writes what PyTorch does beside
+them, so that the
 same programs are checked on machines without PyTorch.
 """
 
@@ -26,8 +28,17 @@ def statements(text):
     """The statements of a text, each as text; continued lines stay with their first one."""
     out = []
     for line in text.splitlines():
-        if line and out and (line[0] in " )]}" or out[-1].rstrip().endswith(("\\", "(")) or out[-1].startswith("@")
-                             and "\ndef" not in out[-1] and "\nclass" not in out[-1]):  # fmt: skip
+        if (
+            line
+            and out
+            and (
+                line[0] in " )]}"
+                or out[-1].rstrip().endswith(("\\", "("))
+                or out[-1].startswith("@")
+                and "\ndef" not in out[-1]
+                and "\nclass" not in out[-1]
+            )
+        ):
             out[-1] += "\n" + line
         elif line:
             out.append(line)

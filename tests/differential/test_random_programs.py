@@ -28,7 +28,11 @@ def test_a_difference_is_found_and_shrunk():
 
     odd = Odd()
     odd.ones_like = lambda t: gradviz.ones_like(t) * 2
-    statements = ["x = torch.ones(2, requires_grad=True)", "y = x * 1", "z = y * 3",
-                  "z.backward(torch.ones_like(z))"]  # fmt: skip
+    statements = [
+        "x = torch.ones(2, requires_grad=True)",
+        "y = x * 1",
+        "z = y * 3",
+        "z.backward(torch.ones_like(z))",
+    ]
     assert random_programs.compare(torch, odd, statements)
     assert random_programs.shrink(torch, odd, [*statements, "w = x + 1"]) == statements
