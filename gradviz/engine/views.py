@@ -25,9 +25,13 @@ from .tensor import Tensor, _read_g, edge_now, element_strides, is_result
 # ---------------------------------------------------------------- storage
 def owner(array):
     """The array that owns the memory under ``array``."""
-    while isinstance(array.base, xp.ndarray):
-        array = array.base
-    return array
+    while True:
+        base = array.base
+        if not isinstance(base, xp.ndarray):
+            base = getattr(base, "base", None)  # as_strided puts an object between
+        if not isinstance(base, xp.ndarray):
+            return array
+        array = base
 
 
 def pointer(array):
@@ -252,7 +256,9 @@ def check_inplace(tensor, tracked):
 def check_expanded(array):
     """Several elements of an expanded tensor are one memory location: writing there is refused."""
     __tracebackhide__ = True
-    if any(s == 0 and n > 1 for s, n in zip(array.strides, array.shape, strict=True)):
+    if array.size and any(
+        s == 0 and n > 1 for s, n in zip(array.strides, array.shape, strict=True)
+    ):
         _refuse_expanded(array.shape)
 
 

@@ -16,8 +16,8 @@ import warnings
 from . import observe as seen
 
 DIMS = ("0", "-1", "1")
-UNARY = ("sin", "tanh", "sigmoid", "neg", "abs", "relu", "clone", "exp")
-COMPLEX = ("sin", "tanh", "neg", "clone", "exp")
+UNARY = ("sin", "tanh", "sigmoid", "neg", "abs", "relu", "clone", "cos")
+COMPLEX = ("sin", "neg", "clone")
 REDUCING = (
     "sum()",
     "mean()",
@@ -41,7 +41,7 @@ INPLACE = (
     "add_({b})",
     "copy_({c})",
     "sub_({b}, alpha=2)",
-    "exp_()",
+    "cos_()",
     "masked_fill_({a}.detach().abs() > 0.5, 2.0)",
     "addcmul_({c}, {c})",
     "relu_()",
@@ -497,7 +497,7 @@ def pack(p):
     text = p.choose(
         [
             f"{a} * {p.like(a)}",
-            f"{a}.exp()",
+            f"{a}.sigmoid().exp()",
             f"{a}.tanh()",
             f"Twice.apply({a})",
             f"{a}.sigmoid().sin()",
