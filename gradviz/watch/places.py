@@ -15,6 +15,7 @@ PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 FOREIGN = ("<frozen", "<__array", "<gradviz", "<derivative", "<attrs", "<dataclass")
 WRAPPERS = frozenset(("wrapped", "wrapper", "inner", "call", "__call__", "_call_impl", "<lambda>"))
 CHAIN = 8
+OURS = "%%gradviz"
 TIMED = ("<timed exec>", "<timed eval>")  # what %time and %%time call their code
 
 
@@ -80,8 +81,9 @@ class Places:
         name = "" if function == "<module>" else function
         text = self._text_of(cell) if cell is not None else None
         if cell is not None and text is not None:
-            # what a cell magic runs begins on the line after the magic
-            return self.in_cell(cell, line + text.startswith("%%"), name)
+            # what a cell magic runs begins on the line after the magic; ours keeps the lines
+            shifted = text.startswith("%%") and not text.startswith(OURS)
+            return self.in_cell(cell, line + shifted, name)
         return Place(cell, line, filename, name, linecache.getline(filename, line).strip())
 
     def in_cell(self, cell: int, line: int, function: str = "") -> Place:
