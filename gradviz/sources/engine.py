@@ -19,7 +19,7 @@ from gradviz.watch.program import bindings
 
 from . import details, evidence
 from .failure import failure
-from .flow import Flow
+from .flow import SHARE, SHARE_SEEN
 from .graph import newest, node_of, reach, saved_bytes
 from .interest import Interest
 from .observer import Watcher
@@ -45,7 +45,7 @@ class EngineSource:
         self.recorder = recorder
         self.watcher = Watcher()
         self.places = Places(cell_of, self._text_of, lambda: recorder.trace.cell)
-        self.rows = Rows(self.places, self.watcher.note)
+        self.rows = Rows(self.places, self.watcher)
         self.picture = Picture(recorder, self.rows)
         self.failures: list[ErrorFacts] = []
         self.born: deque = deque(maxlen=BORN)
@@ -85,7 +85,7 @@ class EngineSource:
     @want_norms.setter
     def want_norms(self, value: bool):
         self._norms = bool(value)
-        self.watcher.measure(Flow() if value else None)
+        self.watcher.flow.share = SHARE_SEEN if value else SHARE
 
     def _text_of(self, count):
         """Source of the newest cell with this execution count."""

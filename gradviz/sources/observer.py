@@ -19,8 +19,10 @@ from gradviz.engine.node import LEAF, serial
 from gradviz.watch.ledger import Ledger
 from gradviz.watch.places import Files, outer_chain, user_chain
 
+from .flow import Flow
 from .strays import GradLoop, HookCycle, hook_cycle
 
+INPUTS = 5_000
 RING = 65_536
 ERRORS_KEPT = 50
 SITES = 50_000
@@ -66,7 +68,8 @@ class Watcher(events.Observer):
         self.unsettled: deque[HookRecord] = deque(maxlen=200)
         self.loops: deque[GradLoop] = deque(maxlen=200)
         self.collecting = False
-        self.flow = None
+        self.flow = Flow()
+        self.inputs: dict[int, tuple] = {}
         self.on_sweep = None
         self._grads: dict[int, int] = {}
 
@@ -91,6 +94,25 @@ class Watcher(events.Observer):
         except AttributeError:
             pass
         self._append(_ref(node))
+        for x in node.e:
+            if x is None:
+                self._note_inputs(node, inputs)
+                break
+
+    def _note_inputs(self, node, inputs):
+        """Remember, weakly, what came into ``node`` without a gradient to flow back."""
+        found = None
+        for slot, x in enumerate(node.e):
+            if x is None:
+                tensor = inputs[slot]
+                array = tensor._a
+                if array.ndim or array.flags.writeable:
+                    seen = (slot, _ref(tensor), array.shape, array.dtype)
+                    found = (seen,) if found is None else (*found, seen)
+        if found is not None:
+            if len(self.inputs) >= INPUTS:
+                del self.inputs[next(iter(self.inputs))]
+            self.inputs[node.seq] = found
 
     def _person(self, frame):
         """The innermost frame of the person's, from ``frame`` outwards; None when there is none."""
@@ -164,23 +186,13 @@ class Watcher(events.Observer):
             refs,
             made,
         )
-        if self.flow is not None:
-            self.flow.begin(sweep)
+        self.steps = self.flow.begin()
         if self.on_sweep is not None:
             self.on_sweep(roots)
 
-    def measure(self, flow):
-        """Let ``flow`` see the gradients of each node, or nobody (None)."""
-        self.flow = flow
-        self.node_left = self._nothing if flow is None else self._measured
-
-    def _nothing(self, *_):
-        """The steps of a sweep are of no interest while nobody measures."""
-
-    node_entered = node_left = saved_released = _nothing
-
     @quiet
-    def _measured(self, sweep, node, grads):
+    def node_left(self, sweep, node, grads):
+        """``node`` has sent its gradients on, in a sweep that is measured."""
         self.flow.left(node, grads)
 
     @quiet

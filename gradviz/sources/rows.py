@@ -17,13 +17,13 @@ ARRAYS = 0x3FFFFFFF
 
 
 class Rows:
-    """Builds rows. ``note(node)`` says where a node was made; ``names``: labels by id;
-    ``hook_notes``: lines of hooks by identity; ``arrays``, ``tensors``, ``results``: what is known
-    during one settle.
+    """Builds rows. ``watcher`` says where a node was made and what came in; ``names``: labels by
+    id; ``hook_notes``: lines of hooks by identity; ``arrays``, ``tensors``, ``results``: what is
+    known during one settle.
     """
 
-    def __init__(self, places, note):
-        self.places, self.note = places, note
+    def __init__(self, places, watcher):
+        self.places, self.watcher = places, watcher
         self.names: dict[int, str] = {}
         self.arrays: dict[int, object] = {}
         self.tensors: dict[int, object] = {}
@@ -39,7 +39,7 @@ class Rows:
     def operation(self, node) -> Node:
         """The row of an operation and of the tensor that it made."""
         shape, dtype = self._output(node)
-        chain = self.places.chain(self.note(node))
+        chain = self.places.chain(self.watcher.note(node))
         row = Node(
             node.seq,
             OPERATION,
@@ -135,20 +135,37 @@ class Rows:
                 return self.places.in_cell(cell, line)
         return None
 
-    def untracked(self, array) -> Node:
-        """The row of an input without gradient, known by its array."""
-        tensor = self.arrays.get(id(array))
-        if tensor is not None:
-            return self._tensor_row(tensor, events.leaf_id(tensor), UNTRACKED)
-        shape, name = tuple(array.shape), str(array.dtype)
-        return Node(
-            -(id(array) >> 4 & ARRAYS) - 1,
-            UNTRACKED,
-            shape=shape,
-            dtype=name,
-            bytes=array.nbytes,
-            is_leaf=True,
-        )
+    def untracked(self, source) -> Node:
+        """The row of an input without gradient: an ``Untracked``, or an array that a node saved."""
+        tensor = self._tensor_of(source)
+        if tensor is None:
+            return Node(
+                self._id(source),
+                UNTRACKED,
+                shape=tuple(source.shape),
+                dtype=str(source.dtype),
+                bytes=prod(source.shape) * _itemsize(source.dtype),
+                is_leaf=True,
+            )
+        row = self._tensor_row(tensor, events.leaf_id(tensor), UNTRACKED)
+        cut = self._cut_of(tensor)
+        if cut is not None:
+            row.cut = cut.how
+            chain = self.places.chain(cut.note)
+            row.place = chain[0] if chain else row.place
+        return row
+
+    def _tensor_of(self, source):
+        if source.__class__ is Untracked:
+            return source.tensor
+        return self.arrays.get(id(source))
+
+    def _cut_of(self, tensor):
+        """The line that took ``tensor`` out of a graph, None when it never was in one."""
+        for cut in self.watcher.cuts.values():
+            if any(ref() is tensor for ref in cut.results):
+                return cut
+        return None
 
     def _tensor_row(self, tensor, id, kind):
         array = tensor._a
@@ -177,14 +194,15 @@ class Rows:
         """(edge, source) an input: source is a node, a leaf tensor, or the array of an untracked
         input.
         """
-        saved = None
+        saved, noted = None, self.watcher.inputs.get(node.seq, ())
         for slot, source in enumerate(events.inputs(node)):
             if source is None:
-                if saved is None:
-                    saved = _saved_by_name(node)
-                array = saved.get(_input_name(node, slot))
-                if array is not None and not isinstance(array, np.generic):
-                    yield slot, 0, array
+                seen = next((Untracked(*rest) for at, *rest in noted if at == slot), None)
+                if seen is None:
+                    saved = _saved_by_name(node) if saved is None else saved
+                    seen = saved.get(_input_name(node, slot))
+                if seen is not None and not isinstance(seen, np.generic) and not _is_number(seen):
+                    yield slot, 0, seen
             elif source.__class__ is tuple:
                 yield slot, source[1], source[0]
             else:
@@ -195,10 +213,30 @@ class Rows:
         return Edge(self._id(source), target.seq, slot, output)
 
     def _id(self, source):
-        if not isinstance(source, Tensor) and not is_node(source):
-            tensor = self.arrays.get(id(source))
-            return events.leaf_id(tensor) if tensor is not None else -(id(source) >> 4 & ARRAYS) - 1
-        return source.seq if is_node(source) else tensor_id(source)
+        if isinstance(source, Tensor):
+            return tensor_id(source)
+        if is_node(source):
+            return source.seq
+        tensor = self._tensor_of(source)
+        if tensor is not None:
+            return events.leaf_id(tensor)
+        key = source.key if source.__class__ is Untracked else id(source)
+        return -(key >> 4 & ARRAYS) - 1
+
+
+class Untracked:
+    """An input without gradient, as it was seen: its tensor while that lives, its shape after."""
+
+    __slots__ = ("dtype", "key", "shape", "tensor")
+
+    def __init__(self, ref, shape, dtype):
+        self.tensor, self.key = ref(), id(ref)
+        self.shape, self.dtype = shape, dtype
+
+
+def _is_number(source):
+    """Whether a saved array stands for a Python number."""
+    return source.__class__ is not Untracked and source.ndim == 0 and not source.flags.writeable
 
 
 def tensor_id(tensor) -> int:

@@ -6,12 +6,15 @@ import gc
 import threading
 import time
 import weakref
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 from gradviz.engine import events
 from gradviz.sources import picture
 from gradviz.sources.engine import EngineSource
+from gradviz.sources.flow import Flow
 from gradviz.watch.recorder import Recorder
 
 FIRST = """x = torch.tensor([1.0, 2.0]); w = torch.tensor([3.0, 4.0], requires_grad=True)
@@ -204,18 +207,54 @@ def test_drain_keeps_its_budget(book):
 
 
 # -- gradients along edges -------------------------------------------------------------------
-def test_norms_of_edges_only_when_wanted(book):
-    book.run(FIRST)
-    book.run("loss.backward()")
-    assert all(edge.grad_norm is None for edge in book.recorder.trace.edges.values())
-    book.source.want_norms = True
-    book.run("w.grad = None; h = x * w; loss = h.sum(); loss.backward()")
+def test_the_norm_of_what_flowed_stands_on_each_edge(book):
+    book.run("x = torch.ones(2); w = torch.ones(2, requires_grad=True)")
+    book.run("h = x * w; loss = h.sum(); loss.backward()")
     norms = {
         edge.target: edge.grad_norm
         for edge in book.recorder.trace.edges.values()
         if edge.grad_norm is not None
     }
     assert norms[by_label(book)["loss"].id] == pytest.approx(2**0.5)
+
+
+def test_measuring_stops_when_its_time_is_spent():
+    flow = Flow()
+    flow.share = 0.0
+    node = SimpleNamespace(seq=1)
+    assert flow.begin()
+    while flow.begin():
+        flow.left(node, (np.ones(1_000_000, np.float32), None))
+    assert flow.norms == {(1, 0): pytest.approx(1000.0)}
+    assert not flow.begin()
+    flow.share = 1.0
+    flow._then -= 10
+    assert flow.begin()
+
+
+def test_unusual_gradients_are_measured_too():
+    flow = Flow()
+    flow.begin()
+    infinite = np.array([np.inf, 1.0])
+    flow.left(SimpleNamespace(seq=1), (infinite, np.ones((2, 2))[:, 0], np.array(3 + 4j)))
+    assert flow.norms[1, 0] == np.inf
+    assert flow.norms[1, 1] == pytest.approx(2**0.5)
+    assert flow.norms[1, 2] == pytest.approx(5.0)
+
+
+# -- what has no gradient -------------------------------------------------------------------------
+def test_untracked_inputs_stay_in_the_picture_after_backward(book):
+    book.run("x = torch.ones(2); w = torch.ones(2, requires_grad=True)")
+    book.run("loss = ((x * w * 1.5) - torch.zeros(2)).sum(); loss.backward()")
+    rows = [row for row in book.recorder.trace.nodes.values() if row.kind == "untracked"]
+    assert sorted((row.label, row.shape) for row in rows) == [("", (2,)), ("x", (2,))]
+
+
+def test_a_detached_input_says_where_it_was_cut(book):
+    book.run("w = torch.ones(2, requires_grad=True)")
+    book.run("h = (w * 2).detach()\nloss = (w * h).sum()")
+    row = by_label(book)["h"]
+    assert (row.kind, row.cut, row.place.line) == ("untracked", "detach", 1)
 
 
 # -- it keeps nothing and disturbs nothing ------------------------------------------------------
