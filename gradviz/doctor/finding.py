@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from gradviz.texts import both
+from gradviz.texts import LANGUAGES, both, text
 from gradviz.watch.case import Case, Held, Weight
 from gradviz.watch.model import Finding, Place
 
@@ -54,11 +54,20 @@ class Rule:
             line=line,
             nodes=nodes,
             bytes=size,
-            message=both(f"{key}.message", **values),
+            message=_message(f"{key}.message", values, nodes, size),
             fix=both(f"{key}.fix", **values),
             code=place.code if place is not None else "",
             node_ids=list(ids)[:200],
         )
+
+
+def _message(key, values, nodes, size):
+    """The message in every language; ``kept`` says what stays alive, without a zero."""
+    kept = "findings.kept.all" if size else "findings.kept.operations"
+    return {
+        lang: text(key, lang, kept=text(kept, lang, nodes=nodes, size=amount(size)), **values)
+        for lang in LANGUAGES
+    }
 
 
 def amount(size: int) -> str:
