@@ -23,6 +23,7 @@ from .modes import force_grad_mode, local, state
 from .node import FREED, INFERENCE, LEAF, drop_met, met, new, serial
 from .roots import as_tuple, capture_key, check_batched, roots_of
 from .tensor import Tensor
+from .views import is_dense
 
 _preparing = threading.Lock()
 ndarray = xp.ndarray
@@ -382,13 +383,22 @@ def _expands(shape, target):
     return all(a == b or a == 1 for a, b in zip(reversed(shape), reversed(target), strict=False))
 
 
+def _laid_out(g, like):
+    """A copy of ``g`` in the layout of its leaf; row-major where that has gaps or overlaps."""
+    if like.flags.c_contiguous or not is_dense(like):
+        return xp.array(g, order="C")
+    out = xp.empty_like(like, g.dtype)
+    out[...] = g
+    return out
+
+
 def _accumulate_array(leaf, g, fresh):
     old = leaf._grad
     if g.__class__ is not ndarray:
         g = xp.asarray(g) if isinstance(g, xp.generic) else g
     if old is None:
-        if not fresh or not g.flags.c_contiguous:
-            g = xp.array(g)
+        if not fresh or g.strides != leaf._a.strides:
+            g = _laid_out(g, leaf._a)
         t = new(Tensor)
         t._a = g
         t._g = t._v = None

@@ -293,7 +293,7 @@ def check_overlap(target, source):
     order.
     """
     __tracebackhide__ = True
-    if not target.size or not source.size or not (_is_dense(target) and _is_dense(source)):
+    if not target.size or not source.size or not (is_dense(target) and is_dense(source)):
         return
     a, b = pointer(target), pointer(source)
     if a == b and target.nbytes == source.nbytes:
@@ -313,7 +313,7 @@ def _steps(array):
     return [(s, n) for s, n in zip(array.strides, array.shape, strict=True) if n > 1]
 
 
-def _is_dense(array):
+def is_dense(array):
     """No gaps and no element twice."""
     step = array.itemsize
     for s, n in sorted(_steps(array)):
