@@ -16,7 +16,19 @@ from .anomaly import note_forward
 from .device import CPU
 from .events import door
 from .modes import local, state
-from .node import FREED, INFERENCE, LEAF, MultiNode, Node, Output, freed, new, nowhere, serial
+from .node import (
+    FREED,
+    INFERENCE,
+    LEAF,
+    MultiNode,
+    Node,
+    Nowhere,
+    Output,
+    freed,
+    new,
+    nowhere,
+    serial,
+)
 from .tensor import Tensor
 
 ndarray = xp.ndarray
@@ -177,6 +189,8 @@ def fill(op, node, ins, attrs):
     edges = []
     for x in ins if op.edges == len(ins) else ins[: op.edges]:
         g = None if x is None else x._g
+        if g.__class__ is Nowhere:
+            g = None
         edges.append(x if g is LEAF else g)
         if g is not None:
             mask |= 1 << bit

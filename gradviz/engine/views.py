@@ -427,6 +427,32 @@ def _write_tangent(op, ins, attrs):
         before.copy_(found)
 
 
+def overwrite(self, draw, name):
+    """Elements that depend on nothing, given by ``draw()``: recorded under ``name``, derivative 0."""
+    tracked = is_recording() and self.requires_grad
+    check_inplace(self, tracked)
+    self._a[...] = draw()
+    edge = self._g if tracked else None
+    bump(self)
+    if tracked:
+        rebase(self, _node_of(_zero_like_node(name), self._a, edge, ()))
+    return self
+
+
+_zero_like_nodes = {}
+
+
+def _zero_like_node(name):
+    from .dispatch import TENSOR
+
+    found = _zero_like_nodes.get(name)
+    if found is None:
+        zero = TENSOR.zero.op.node
+        found = type(name, (zero,), {"__slots__": (), "__module__": "gradviz"})
+        _zero_like_nodes[name] = found
+    return found
+
+
 def _as_input(self, op, ins):
     """``self`` as it was before: its edge, and a copy of its values where the derivative needs
     them.

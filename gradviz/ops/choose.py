@@ -17,7 +17,8 @@ from ..engine.dispatch import (
     operands,
     wrap,
 )
-from ..engine.views import write
+from ..engine.modes import is_recording
+from ..engine.views import check_inplace, write
 from .arithmetic import _float_if_needed, _out
 from .declare import alias, binary, declare, method, only_method, public
 
@@ -177,6 +178,7 @@ def masked_fill(self, mask, value):
 
 def masked_fill_(self, mask, value):
     """In-place ``masked_fill``."""
+    check_inplace(self, is_recording() and self.requires_grad)
     _check_mask(self, mask, value)
     if isinstance(value, Tensor):
         return write(masked_fill_tensor.op, (self, value, mask))

@@ -11,6 +11,7 @@ from ..engine.construct import array_of, mark
 from ..engine.device import Device
 from ..engine.dispatch import Tensor, wrap
 from ..engine.events import door
+from ..engine.modes import is_recording
 from ..engine.node import LEAF
 from .arithmetic import to_copy
 from .declare import declare, method, only_function, only_method, public
@@ -557,6 +558,7 @@ public("is_storage", lambda obj: isinstance(obj, Storage))
 
 def set_(self, source=None, storage_offset=0, size=None, stride=None):
     """Take the storage of ``source``; counts as a modification."""
+    views.check_inplace(self, is_recording() and self.requires_grad)
     self._a = source._a if source is not None else xp.zeros(0, self._a.dtype)
     views.bump(self)
     return self
@@ -570,6 +572,7 @@ def resize_(self, *size, memory_format=None):
     n = math.prod(shape)
     flat = self._a.ravel()
     self._a = flat[:n].reshape(shape) if n <= flat.size else xp.resize(flat, n).reshape(shape)
+    views.bump(self)
     return self
 
 

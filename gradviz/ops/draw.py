@@ -9,19 +9,19 @@ import math
 from ..backend import xp
 from ..engine import views
 from ..engine.dispatch import wrap
-from ..engine.modes import is_recording
 from .declare import method, only_method, public
 from .random import default_generator, stored_like
 
 
 def _fill(name, draw):
+    node = "".join(part.capitalize() for part in name[:-1].split("_")) + "Backward0"
+
     def inplace(self, *args, generator=None, **kwargs):
-        views.check_inplace(self, is_recording() and self._g is not None)
-        self._a[...] = stored_like(
-            self._a, draw(self._a.size, generator or default_generator, *args, **kwargs)
-        )
-        views.bump(self)
-        return self
+        def drawn():
+            values = draw(self._a.size, generator or default_generator, *args, **kwargs)
+            return stored_like(self._a, values)
+
+        return views.overwrite(self, drawn, node)
 
     inplace.__name__ = name
     inplace.__doc__ = f"Fill in place with random numbers (``{name}``)."

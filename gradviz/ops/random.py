@@ -338,20 +338,20 @@ public("default_generator", default_generator)
 # ---------------------------------------------------------------- in place
 def _fill_from(name, draw):
     def inplace(self, *args, generator=None, **kwargs):
-        views.check_inplace(self, _tracking() and self._g is not None)
-        self._a[...] = draw(self._a, generator, *args, **kwargs)
-        views.bump(self)
-        return self
+        node = _NODES[name] if isinstance(_NODES[name], str) else _NODES[name](*args, **kwargs)
+        return views.overwrite(self, lambda: draw(self._a, generator, *args, **kwargs), node)
 
     inplace.__name__ = name
     inplace.__doc__ = f"Fill in place with random numbers (``{name}``)."
     only_method(inplace, name)
 
 
-def _tracking():
-    from ..engine.modes import is_grad_enabled
-
-    return is_grad_enabled()
+_NODES = {
+    "uniform_": "UniformBackward0",
+    "normal_": "NormalBackward0",
+    "bernoulli_": lambda p=0.5: f"BernoulliBackward{1 if isinstance(p, Tensor) else 2}",
+    "random_": lambda *a, **k: f"RandomBackward{(2, 1, 0)[min(len(a) + len(k), 2)]}",
+}
 
 
 def _uniform(a, g, *bounds, **named):
