@@ -29,6 +29,7 @@ from .rows import Rows, tensor_id
 BORN = 5_000
 WEIGHED = 50_000
 FAILURES = 50
+NAMED = 50
 DETAIL_SECONDS = 0.08
 CUT_SHORT = "notebook.cut_short"
 
@@ -198,17 +199,23 @@ class EngineSource:
         trace.note = CUT_SHORT if len(trace.nodes) < trace.total else ""
 
     def _tops(self, found, start):
-        """The newest live result that the cell made or swept: behind it lies its final graph."""
-        made = [
-            node
-            for holding in found.holdings
-            if isinstance(holding.thing, Tensor) and holding.link.kind != "grad"
-            if (node := node_of(holding.thing)) is not None and node.seq > start
-        ]
+        """The newest live result that the cell made or swept, and the results it gave a name: behind
+        them lies its final graph.
+        """
+        made, named = [], []
+        for holding in found.holdings:
+            if not isinstance(holding.thing, Tensor) or holding.link.kind == "grad":
+                continue
+            node = node_of(holding.thing)
+            if node is not None and node.seq > start:
+                made.append(node)
+                if holding.path.isidentifier() and not holding.path.startswith("_"):
+                    named.append(node)
         sweeps = [sweep for sweep in self.ledger.sweeps if sweep.serial > start]
         swept = [ref() for sweep in sweeps for ref in sweep.root_refs]
         alive = [node for node in swept if node is not None and not isinstance(node, Tensor)]
-        return sorted([*made, *alive[-1:]], key=lambda node: node.seq)[-1:]
+        last = sorted([*made, *alive[-1:]], key=lambda node: node.seq)[-1:]
+        return [*named[-NAMED:], *last]
 
     def _describe(self):
         """Details of what is in view, newest first, as far as the time allows; the others are made

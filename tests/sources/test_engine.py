@@ -329,3 +329,11 @@ def test_accounts(book):
     assert book.recorder.trace.cells[-1].bytes["gradients"] == 400
     assert book.recorder.trace.cells[-1].bytes["saved"] == 0
     assert book.recorder.trace.overhead["ms"] > 0
+
+
+def test_every_result_that_the_cell_named_is_in_the_picture(book):
+    book.run("a = torch.ones(2, requires_grad=True); b = torch.ones(2, requires_grad=True)")
+    book.run("first = (a * 2).sum()\nsecond = (b * 3).mean()")
+    rows = by_label(book)
+    assert {"a", "b", "first", "second"} <= set(rows)
+    assert rows["first"].root and rows["second"].root
