@@ -6,6 +6,7 @@ import copy
 
 from ..backend import xp
 from ..engine import dtypes
+from ..engine.construct import mark
 from ..engine.dispatch import Tensor, wrap
 from ..engine.node import LEAF, new
 from ..ops.create import _rebuild
@@ -19,9 +20,7 @@ def _same_storage(cls, data, requires_grad):
         data._v = [0, None]
     t._v = data._v
     t._g = None
-    if requires_grad:
-        t.requires_grad_(True)
-    return t
+    return mark(t, requires_grad)
 
 
 class _ParameterMeta(type(Tensor)):
