@@ -101,11 +101,22 @@ def add_accumulator_hook(acc, kind, hook):
     return _register(acc, _hooks_of(acc.variable, "_hooks").table(kind), kind, hook)
 
 
+def _has_table(g):
+    """Whether the node of a result has tensor hooks already: a further hook joins them, even if
+    the result is a view that has another node by now.
+    """
+    node, nr = (g.node, g.nr) if g._kind == 1 else (g, 0)
+    return node.hooks is not None and node.hooks.tensor is not None and nr in node.hooks.tensor
+
+
 def add_tensor_hook(tensor, hook):
     """``Tensor.register_hook``: on the producing node for a result, on the tensor for a leaf."""
     from .node import LEAF, Nowhere
+    from .tensor import edge_now, is_result
 
-    g = tensor._g
+    g = edge_now(tensor)
+    if not (is_result(g) and _has_table(g)):
+        g = tensor._g
     if g is None:
         raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
     if g is LEAF or g.__class__ is Nowhere:

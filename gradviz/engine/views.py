@@ -362,6 +362,7 @@ def write(op, ins, attrs=()):
     tracked = is_recording() and (
         self.requires_grad or any(x is not None and x._g is not None for x in ins[1 : op.edges])
     )
+    tracked = tracked and self._a.dtype.kind in "fcV"
     check_inplace(self, tracked)
     for x in ins[1 : op.edges] if tracked else ():
         if x is not None:
