@@ -61,7 +61,9 @@ class Cells:
         """Follow the cell that is already running."""
         self._depth, self._adopted = 1, True
         self.count = self.shell.displayhook.prompt_count
-        self.session.begin(self.count, None, last_input(self.shell))
+        cell_id = running_cell(self.shell)
+        self.plain_client = cell_id is None
+        self.session.begin(self.count, cell_id, last_input(self.shell))
 
     @guarded
     def before(self, info):
@@ -106,6 +108,13 @@ def last_input(shell) -> str:
     """The text of the cell that is running, as typed."""
     typed = getattr(shell.history_manager, "input_hist_raw", None) or [""]
     return typed[-1]
+
+
+def running_cell(shell) -> str | None:
+    """The name that the client gave the cell that is running; None without a client or a name."""
+    parent = shell.get_parent() if hasattr(shell, "get_parent") else None
+    metadata = parent.get("metadata") if isinstance(parent, dict) else None
+    return (metadata or {}).get("cellId")
 
 
 def roots_of(shell) -> Roots:

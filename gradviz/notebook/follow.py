@@ -28,6 +28,7 @@ class Follower:
         self._source, self._main = source, main
         self._scope = Scope(self.target, NODES)
         self._since = main.seq
+        self._cell = newest_cell(main)
 
     def look(self):
         """Read the graph of the tensor as it is now, if it still lives."""
@@ -45,14 +46,23 @@ class Follower:
         delta = self._main.delta(self._since)
         self._since = delta.seq
         self._take(delta.nodes, delta.edges)
-        trace, main = self.recorder.trace, self._main.trace
-        trace.state, trace.cells, trace.overhead = main.state, main.cells, main.overhead
+        trace = self.recorder.trace
+        self._tell()
         for id, found in delta.details.items():
             if id in trace.nodes:
                 self.recorder.put_detail(found)
         if delta.findings is not None:
             mine = [f for f in delta.findings if not trace.nodes.keys().isdisjoint(f.node_ids)]
             self.recorder.set_findings(mine)
+
+    def _tell(self):
+        """How things are; the error of another cell is not this tensor's."""
+        trace, main = self.recorder.trace, self._main.trace
+        trace.overhead = main.overhead
+        if main.state in ("idle", "running") or newest_cell(self._main) is self._cell:
+            trace.state, trace.cells = main.state, main.cells
+        else:
+            trace.state, trace.cells = "idle", main.cells[:-1]
 
     def detail(self, id: int):
         """What the inspector shows of a node; never reads an array while a cell runs."""
@@ -105,3 +115,8 @@ class Follower:
             if all(e.source != self.target for e in self.recorder.trace.edges.values()):
                 row.root = True
                 self.recorder.put(row)
+
+
+def newest_cell(recorder):
+    """The cell that runs or ran last; None before the first."""
+    return recorder.trace.cells[-1] if recorder.trace.cells else None

@@ -11,9 +11,11 @@ from traitlets import Bool, Enum, Int
 from gradviz.export import words
 from gradviz.texts import LANGUAGES, language, set_language, text
 
+from .onecell import CellFollower
 from .views import front_end
 
 ACTIONS = ("on", "off", "status", "leaks", "freeze", "lang", "inline")
+CELL = "cell"
 
 
 @magics_class
@@ -38,7 +40,7 @@ class GradvizMagics(Magics):
 
         %gradviz              the view, docked to the right of the notebook
         %gradviz inline       the view under this cell
-        %%gradviz             the view under this cell, growing while the cell runs
+        %%gradviz             the graph of this cell under it, growing while the cell runs
         %gradviz off          stop watching and close the views; ``on`` begins again
         %gradviz status       what is watched, and what watching costs
         %gradviz leaks        everything that is kept and should not be, with what to write instead
@@ -49,7 +51,7 @@ class GradvizMagics(Magics):
             self.shell.run_cell(f"%%gradviz {line}\n{cell}")
             return
         action, *rest = line.split() or ["on"]
-        if action not in ACTIONS:
+        if action not in (*ACTIONS, CELL):
             known = ", ".join(ACTIONS)
             raise UsageError(text("notebook.unknown", action=action, known=known))
         getattr(self, f"_{action}")(*rest)
@@ -58,7 +60,7 @@ class GradvizMagics(Magics):
         """``%%gradviz`` on the first line opens a view; the rest stays as it was, line for line."""
         if lines and lines[0].split()[:1] == ["%%gradviz"]:
             rest = lines[0].split()[1:]
-            lines = [f"%gradviz {' '.join(rest) or 'inline'}\n", *lines[1:]]
+            lines = [f"%gradviz {' '.join(rest) or CELL}\n", *lines[1:]]
         return lines
 
     def settings(self) -> dict:
@@ -76,10 +78,18 @@ class GradvizMagics(Magics):
         extension.displays.open(placement="dock", **self.settings())
 
     def _inline(self, *rest):
+        self._open_inline(None)
+
+    def _cell(self, *rest):
+        session = self._extension.session
+        running = session.watching and session.running
+        self._open_inline(CellFollower(session.source, session.recorder) if running else None)
+
+    def _open_inline(self, follower):
         extension = self._extension
         extension.session.watch()
         if front_end(self.shell):
-            extension.displays.open(placement="inline", **self.settings())
+            extension.displays.open(follower, placement="inline", **self.settings())
 
     def _off(self, *rest):
         watching = self._extension.session.watching

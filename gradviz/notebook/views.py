@@ -95,10 +95,14 @@ class Displays:
         """New pictures for views that no page has spoken for.
 
         A client that only stores outputs (nbclient, nbconvert) names no cells and speaks for no
-        view: there the widget would be an empty hole, so only the picture stays.
+        view: there the widget would be an empty hole, so only the picture stays. A page that does
+        speak later gets its widget back.
         """
-        for display in [d for d in self._open if not d.view.heard and not d.view.closed]:
-            if plain_client and "google.colab" not in sys.modules:
+        for display in [d for d in self._open if not d.view.closed]:
+            if display.view.heard and (not display.shown or WIDGET in display.shown):
+                continue
+            stored_only = plain_client and "google.colab" not in sys.modules
+            if stored_only and not display.view.heard:
                 data = still(display.recorder, display.target)
             else:
                 data = bundle(display)

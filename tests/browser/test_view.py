@@ -108,6 +108,17 @@ def test_it_grows_while_a_cell_runs_and_answers_a_click(notebook, picture):
     assert all(url.startswith((book.url, "data:", "blob:")) for url in book.requests)
 
 
+def test_loading_and_opening_in_one_cell_while_the_next_are_waiting(notebook):
+    book = notebook(["%load_ext gradviz\n%gradviz", LOAD + "\n" + NET, "loss.item()"])
+    for number in range(3):
+        book.start(number)
+    book.wait(2)
+    view = View(book).wait()
+    view.until(view.total, lambda total: total > 8)
+    assert book.page.locator(".gradviz-dock [data-testid=gv]").count() == 1
+    assert book.serious_errors() == []
+
+
 def test_selecting_a_node_shows_its_gradient(notebook, picture):
     book = notebook([LOAD, NET + "\ngradviz.show(loss)"])
     book.run(0)

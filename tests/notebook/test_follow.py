@@ -77,6 +77,28 @@ def test_what_grows_out_of_it_joins(session):
     assert {row.label for row in rows} >= {"x", "y"}
 
 
+def test_the_error_of_another_cell_is_not_its_own(session):
+    session.begin(1, None, "")
+    x = torch.ones(2, requires_grad=True) * 2
+    follower = session.follower(x, Roots(user_ns={"x": x}))
+    view_of(follower, session)
+    cell(session, 1, {"x": x})
+    session.begin(2, None, "")
+    session.end(Roots(user_ns={"x": x}), ZeroDivisionError("no"))
+    status = follower.recorder.trace.status()
+    assert (status["state"], status["cell"]) == ("idle", 1)
+    assert session.recorder.trace.state == "failed"
+
+
+def test_the_error_of_its_own_cell_is(session):
+    session.begin(1, None, "")
+    x = torch.ones(2, requires_grad=True) * 2
+    follower = session.follower(x, Roots(user_ns={"x": x}))
+    view_of(follower, session)
+    session.end(Roots(user_ns={"x": x}), ZeroDivisionError("no"))
+    assert follower.recorder.trace.state == "failed"
+
+
 def test_it_pins_nothing(session):
     session.begin(1, None, "")
     loss = (torch.ones(2, requires_grad=True) * 2).sum()

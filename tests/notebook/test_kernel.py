@@ -89,6 +89,20 @@ def test_the_cell_magic(loaded):
     assert len(follow(messages).nodes) >= 21
 
 
+def test_the_cell_magic_stays_with_its_cell(loaded):
+    loaded.run("old = (torch.ones(2, requires_grad=True) * 2).sum()")
+    first = displays(loaded.run("%%gradviz\n1 / 0"))[0]["data"]
+    assert WIDGET in first
+    messages = loaded.run("%%gradviz\nnew = torch.ones(2, requires_grad=True).exp()")
+    second = displays(messages)[0]["data"][WIDGET]["model_id"]
+    loaded.run("other = torch.ones(3, requires_grad=True).sin()\n1 / 0")
+    empty = follow(loaded.tell(first[WIDGET]["model_id"], t="ready", seq=-1))
+    assert not empty.nodes
+    page = follow(loaded.tell(second, t="ready", seq=-1))
+    assert {row["label"] for row in page.nodes.values()} - {""} == {"new"}
+    assert page.status["state"] == "idle"
+
+
 def test_a_failing_cell(loaded):
     loaded.run("%gradviz")
     messages = loaded.run("w = torch.ones(2, requires_grad=True)\n(w * 2).sum().backward()\n1 / 0")
@@ -132,6 +146,25 @@ def test_where_no_page_listens_the_picture_takes_the_place_of_the_view(loaded):
     (update,) = displays(messages, "update_display_data")
     assert update["transient"]["display_id"] == shown["transient"]["display_id"]
     assert set(update["data"]) == {"text/html", "text/plain"} and "loss" in picture(update["data"])
+
+
+def test_a_view_opened_by_the_cell_that_loads_us_stays(kernel):
+    messages = kernel.run("%load_ext gradviz\n%gradviz")
+    sent = displays(messages) + displays(messages, "update_display_data")
+    assert sent and all(WIDGET in one["data"] for one in sent)
+    for text in ("import gradviz as torch", "y = (torch.ones(2, requires_grad=True) * 2).sum()"):
+        for update in displays(kernel.run(text), "update_display_data"):
+            assert WIDGET in update["data"]
+
+
+def test_a_page_that_speaks_late_gets_its_view_back(loaded):
+    messages = loaded.until_idle(loaded.start("%gradviz"))
+    (shown,), (update,) = displays(messages), displays(messages, "update_display_data")
+    assert WIDGET in shown["data"] and WIDGET not in update["data"]
+    loaded.tell(shown["data"][WIDGET]["model_id"], t="ready", seq=-1)
+    (update,) = displays(loaded.until_idle(loaded.start("x = 2")), "update_display_data")
+    assert WIDGET in update["data"]
+    assert not displays(loaded.until_idle(loaded.start("x = 3")), "update_display_data")
 
 
 def test_freezing(loaded):
