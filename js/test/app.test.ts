@@ -1,10 +1,12 @@
 // @vitest-environment happy-dom
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { Sender } from "../dev/frames.mjs";
-import { chain, hostile, network, regression } from "../dev/scenes.mjs";
+import { chain, hostile, network, regression, Sketch } from "../dev/scenes.mjs";
+import type { Attention, Picture } from "../src/draw/picture";
+import { toSvg } from "../src/draw/save";
+import { LIGHT } from "../src/draw/tokens";
 import { readBundle } from "../src/protocol/bundle";
 import { App } from "../src/widgets/app";
-import type { Sketch } from "./help";
 
 const settings = { language: "en", theme: "light", layout: "inline", height: 420 };
 
@@ -50,6 +52,12 @@ const one = (name: string) => all(`[data-testid="${name}"]`)[0];
 const node = (id: number) =>
   all(`[data-node-id="${id}"]`).find((element) => element.tagName === "BUTTON")!;
 
+/** What is drawn, as text. */
+function picture(): string {
+  const inner = app as unknown as { picture: Picture; attention: Attention };
+  return toSvg(inner.picture, inner.attention, LIGHT, "");
+}
+
 function feed(view: App, sender: Sender, sketch: Sketch, more: Record<string, unknown> = {}): void {
   const { message, buffers } = sender.frame(sketch.nodes, sketch.edges, {
     status: sketch.bundle().status,
@@ -73,7 +81,7 @@ test("a frame becomes counters, nodes and findings", () => {
   feed(view, new Sender(), s, { findings: s.findings });
   expect(one("gv-empty").hidden).toBe(true);
   expect(one("gv-state").textContent).toBe("In [7] running");
-  expect(one("gv-count").textContent).toBe("10 of 10 nodes · 0 folded");
+  expect(one("gv-count").textContent).toBe("10 nodes");
   expect(one("gv-leaks").textContent).toBe("2 leaks · 1.2 MB");
   expect(all("button[data-node-id]")).toHaveLength(10);
   expect(node(7).dataset).toMatchObject({ kind: "operation", label: "h", leak: "true" });
@@ -206,7 +214,7 @@ test("Chinese is one click away, and Python hears of it", () => {
   feed(view, new Sender(), network());
   one("gv-language").click();
   settle();
-  expect(one("gv-count").textContent).toBe("10 / 10 个节点 · 折叠 0");
+  expect(one("gv-count").textContent).toBe("10 个节点");
   expect(one("gv-state").textContent).toBe("In [7] 运行中");
   expect(sent.at(-1)).toEqual({ t: "language", language: "zh" });
 });
@@ -224,7 +232,7 @@ test("a long loop is folded, and the count opens and closes what repeats", () =>
   expect(one("gv-count").textContent).toBe("1 of 21 nodes · 20 folded");
   one("gv-count").click();
   settle();
-  expect(one("gv-count").textContent).toBe("21 of 21 nodes · 0 folded");
+  expect(one("gv-count").textContent).toBe("21 nodes");
 });
 
 test("broken frames lead to a question and in the end to a sentence, never to silence", () => {
@@ -299,4 +307,48 @@ test("a frozen page asks no one and says what it lacks", () => {
   node(5).click();
   expect(sent).toEqual([]);
   expect(one("gv-inspector").textContent).toContain("The value is no longer held.");
+});
+
+test("a gradient that is not a number is told, and so is such a value", () => {
+  const s = regression();
+  s.at(2).grad_norm = Number.NaN;
+  s.details[9].value!.values = "NaN" as never;
+  const view = live();
+  feed(view, new Sender(), s, { details: { 9: s.details[9] } });
+  expect(picture()).toContain(">= NaN<");
+  expect(picture()).toContain(`fill="${LIGHT.error}" xml:space="preserve">grad NaN<`);
+  expect(picture()).not.toContain("no grad yet");
+});
+
+test("a leaf that is drawn twice tells its gradient once", () => {
+  const s = new Sketch(1);
+  const a = s.leaf("a", [], { grad_norm: 7 });
+  const square = s.op("Mul", [a, a]);
+  const triple = s.op("Mul", [a], [], { line: 2 });
+  s.op("Add", [square, triple], [], { label: "b", root: true, line: 3 });
+  frozen(s);
+  const svg = picture();
+  expect(svg.split(">a</text>")).toHaveLength(3);
+  expect(svg.split("‖∂‖ 7")).toHaveLength(2);
+  expect(svg.split("same leaf")).toHaveLength(2);
+});
+
+test("the export menu closes on Escape, outside, and when finding begins", () => {
+  frozen(network());
+  const open = () => all(".menu").length;
+  one("gv-export").click();
+  expect(open()).toBe(1);
+  document.body.dispatchEvent(new KeyboardEvent("keydown", { key: "Escape", bubbles: true }));
+  expect(open()).toBe(0);
+  one("gv-export").click();
+  document.body.dispatchEvent(new Event("pointerdown", { bubbles: true }));
+  expect(open()).toBe(0);
+  one("gv-export").click();
+  all(".menu")[0].dispatchEvent(new Event("pointerdown", { bubbles: true, composed: true }));
+  expect(open()).toBe(1);
+  one("gv-find").click();
+  expect(open()).toBe(0);
+  one("gv-export").click();
+  one("gv-export").click();
+  expect(open()).toBe(0);
 });

@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { Sender } from "../dev/frames.mjs";
 import { network } from "../dev/scenes.mjs";
+import { columnWidth } from "../src/widgets/dock";
 import { detectTheme, revealCell } from "../src/widgets/notebook";
 import widget from "../src/widgets/widget";
 
@@ -71,7 +72,7 @@ test("a live widget says that it is ready and draws what it is sent", () => {
   const { message, buffers } = new Sender().frame(s.nodes, s.edges, { status: s.bundle().status });
   model.emit("msg:custom", message, buffers);
   vi.advanceTimersByTime(1000);
-  expect(count(el)).toBe("10 of 10 nodes · 0 folded");
+  expect(count(el)).toBe("10 nodes");
   close();
   expect(model.heard()).toBe(0);
 });
@@ -79,7 +80,7 @@ test("a live widget says that it is ready and draws what it is sent", () => {
 test("a frozen widget draws its bundle and asks no one", () => {
   const model = new Model({ ...traits, bundle: JSON.stringify(network().bundle()) });
   const { el, close } = show(model);
-  expect(count(el)).toBe("10 of 10 nodes · 0 folded");
+  expect(count(el)).toBe("10 nodes");
   expect(model.sent).toEqual([]);
   close();
 });
@@ -90,7 +91,7 @@ test("a changed trait is taken up", () => {
   model.traits.language = "zh";
   model.emit("change:language");
   vi.advanceTimersByTime(100);
-  expect(count(el)).toBe("0 / 0 个节点 · 折叠 0");
+  expect(count(el)).toBe("0 个节点");
   close();
 });
 
@@ -118,6 +119,61 @@ test("there is room for one view beside a notebook, and none is left when it clo
   second.close();
   expect(document.querySelectorAll(".gradviz-dock")).toHaveLength(0);
   first.close();
+});
+
+test("views that do not share a script still leave the place to one another", async () => {
+  const out = notebook();
+  const first = show(new Model({ ...traits, placement: "dock" }), out);
+  vi.resetModules();
+  const { default: other } = await import("../src/widgets/widget");
+  const el = document.createElement("div");
+  out.append(el);
+  const close = other.render({ model: new Model({ ...traits, placement: "dock" }) as never, el });
+  vi.advanceTimersByTime(1000);
+  expect(document.querySelectorAll(".gradviz-dock")).toHaveLength(1);
+  expect(first.el.querySelector(".gradviz-host")).not.toBeNull();
+  close();
+  first.close();
+});
+
+test("the column leaves the notebook its room, and is not there when it cannot", () => {
+  expect(columnWidth(1400)).toBe(480);
+  expect(columnWidth(1400, 2000)).toBe(840);
+  expect(columnWidth(840)).toBe(378);
+  expect(columnWidth(700)).toBe(315);
+  expect(columnWidth(640)).toBe(0);
+  for (let panel = 300; panel < 2000; panel += 7) {
+    const width = columnWidth(panel, 5000);
+    if (width > 0) expect(panel - width).toBeGreaterThanOrEqual(320);
+    if (panel < 900) expect(width).toBeLessThanOrEqual(panel * 0.45);
+  }
+});
+
+test("in a narrow notebook a docked view stands under its cell", () => {
+  const out = notebook();
+  const panel = document.querySelector<HTMLElement>(".jp-NotebookPanel")!;
+  Object.defineProperty(panel, "clientWidth", { value: 460 });
+  const { el, close } = show(new Model({ ...traits, placement: "dock" }), out);
+  expect(el.querySelector(".gradviz-host")).not.toBeNull();
+  expect(document.querySelector<HTMLElement>(".gradviz-dock")!.style.display).toBe("none");
+  expect(document.querySelector<HTMLElement>(".jp-Notebook")!.style.paddingRight).toBe("");
+  close();
+  expect(document.querySelector(".gradviz-dock")).toBeNull();
+});
+
+test("a view whose kernel has gone says so until it hears from one again", () => {
+  const model = new Model(traits);
+  const { el, close } = show(model);
+  const alert = view(el).querySelector<HTMLElement>("[data-testid=gv-alert]")!;
+  expect(alert.hidden).toBe(true);
+  model.emit("comm_live_update");
+  expect(alert.textContent).toContain("kernel of this view has gone");
+  const s = network();
+  const { message, buffers } = new Sender().frame(s.nodes, s.edges, { status: s.bundle().status });
+  model.emit("msg:custom", message, buffers);
+  expect(alert.hidden).toBe(true);
+  close();
+  expect(model.heard()).toBe(0);
 });
 
 test("where there is no notebook a docked view stays in its place", () => {

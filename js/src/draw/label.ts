@@ -5,15 +5,17 @@ import { Flag } from "../model/types";
 import { plain, shorten, textWidth } from "./text";
 
 export const NAME = 12;
-export const SMALL = 10.5;
+export const SMALL = 11;
 export const HEIGHT = 44;
-export const PITCH = 86;
+export const PITCH = 80;
 
 const MOST_TITLE = 210;
 const PAD = 14;
 /** Room kept for a name that an operation does not have yet: names are known when the cell ends. */
 const NAME_TO_COME = 58;
 const LEAST = 84;
+/** Room kept beside a leaf for what is said of its gradient. */
+const NOTE = 74;
 
 export type Say = (key: string, fields?: Record<string, string | number>) => string;
 
@@ -28,6 +30,8 @@ export interface Label {
   sub: string;
   /** Beside the item. */
   note: string;
+  /** The note tells of a gradient that is NaN or infinite. */
+  bad: boolean;
   width: number;
 }
 
@@ -43,7 +47,16 @@ export function labelOf(item: Item, say: Say, value: number | null): Label {
   const inner = Math.max(first, textWidth(sub, SMALL), saved + 10);
   const pad = operation ? PAD + 4 : PAD;
   const width = Math.max(LEAST, Math.ceil((inner + 2 * pad) / 2) * 2);
-  return { title, generic: item.title === "", op: second, sub, note: noteOf(item, say), width };
+  const bad = noted(item) && !Number.isFinite(item.row.gradNorm ?? 0);
+  return {
+    title,
+    generic: item.title === "",
+    op: second,
+    sub,
+    note: noteOf(item, say),
+    bad,
+    width,
+  };
 }
 
 function titleOf(item: Item, say: Say): string {
@@ -68,22 +81,25 @@ function noteOf(item: Item, say: Say): string {
     const how = say(`cut.${op}`);
     return cell >= 0 ? say("graph.cut_at", { how, place: `In [${cell}]:${line}` }) : how;
   }
-  if (item.row.kind === "operation") {
-    return item.flags & Flag.retainsGrad && item.row.gradNorm !== null
-      ? say("graph.grad_norm", { norm: figure(item.row.gradNorm) })
-      : "";
-  }
-  if (!requiresGrad(item)) return "";
+  if (!noted(item)) return item.again && requiresGrad(item) ? say("graph.same_leaf") : "";
   const norm = item.row.gradNorm;
-  return norm === null ? say("graph.grad_none") : say("graph.grad_norm", { norm: figure(norm) });
+  if (norm === null) return say("graph.grad_none");
+  return say(Number.isFinite(norm) ? "graph.grad_norm" : "graph.grad_bad", { norm: figure(norm) });
+}
+
+/** Whether its gradient is told beside it: that of a leaf once, beside its first drawing. */
+function noted(item: Item): boolean {
+  if (item.flags & Flag.cut) return false;
+  if (item.row.kind !== "operation") return requiresGrad(item) && !item.again;
+  return (item.flags & Flag.retainsGrad) !== 0 && item.row.gradNorm !== null;
 }
 
 /** Room the layout keeps, so that neither a name nor a gradient that comes later moves anything. */
 export function extentOf(item: Item, label: Label): { left: number; right: number } {
   const unnamed = item.row.kind === "operation" && label.title === "" && !item.members;
   const half = label.width / 2 + (unnamed ? NAME_TO_COME / 2 : 0) + 5;
-  const noted = item.row.kind !== "operation" && requiresGrad(item);
-  const note = Math.max(label.note ? textWidth(label.note, SMALL) : 0, noted ? 88 : 0);
+  const leaf = item.row.kind !== "operation" && requiresGrad(item);
+  const note = Math.max(label.note ? textWidth(label.note, SMALL) : 0, leaf ? NOTE : 0);
   const loop = item.members ? 30 : 0;
   return { left: half, right: half + (note > 0 ? note + 8 : loop) };
 }

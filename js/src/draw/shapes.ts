@@ -145,7 +145,7 @@ function words(
     const past = item.loops ? 30 : look.mark || look.twin ? 14 : 9;
     pen.text(left + label.width + past, top + HEIGHT / 2 + 4, label.note, {
       size: SMALL,
-      color: c.dim,
+      color: label.bad ? c.error : c.dim,
     });
   }
 }

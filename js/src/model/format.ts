@@ -34,6 +34,14 @@ function short(value: number, digits: number): string {
   return String(Number(value.toPrecision(size >= 100 ? digits + 2 : digits)));
 }
 
+/** The value of a scalar, which comes as text when it is not finite; null when it is not known. */
+export function scalarOf(values: unknown): number | null {
+  if (typeof values === "number") return values;
+  return values === "NaN" || values === "Infinity" || values === "-Infinity"
+    ? Number(values)
+    : null;
+}
+
 /** Python's way of writing a shape: (64, 256). */
 export function tuple(shape: readonly number[]): string {
   return shape.length === 1 ? `(${shape[0]},)` : `(${shape.join(", ")})`;

@@ -16,6 +16,8 @@ export interface Item {
   order: number;
   /** A drawing of a leaf that sits beside the operation that uses it. */
   leaf: boolean;
+  /** Another drawing of a leaf that is drawn before: its gradient is the same, not a further one. */
+  again: boolean;
   title: string;
   flags: number;
   savedTotal: number;
@@ -141,23 +143,29 @@ class Builder {
 
   /** The drawing of `leaf` beside `target`. */
   private leafFor(leaf: NodeRow, edge: EdgeRow, target: number): number {
+    const again = this.used.has(leaf.id);
     this.used.add(leaf.id);
     const user = this.items[target];
     const stem = user.members ? `${edge.slot}:${leaf.kind}` : String(leaf.id);
     const key = `${stem}@${user.key}`;
     const at = this.byKey.get(key);
-    if (at === undefined) return this.put(single(key, leaf, "", user.order - 0.5, true));
-    if (user.members) this.cover(at, leaf);
+    if (at === undefined) {
+      const item = single(key, leaf, "", user.order - 0.5, true);
+      item.again = again;
+      return this.put(item);
+    }
+    if (user.members) this.cover(at, leaf, again);
     return at;
   }
 
-  private cover(at: number, leaf: NodeRow): void {
+  private cover(at: number, leaf: NodeRow, again: boolean): void {
     const item = this.items[at];
     const covered = this.covered.get(at) ?? new Set([item.row.id]);
     this.covered.set(at, covered);
     if (covered.has(leaf.id)) return;
     covered.add(leaf.id);
     item.members ??= [item.row.id];
+    item.again &&= again;
     join(item, leaf);
   }
 
@@ -235,6 +243,7 @@ function single(key: string, row: NodeRow, site: string, order: number, leaf: bo
     site,
     order,
     leaf,
+    again: false,
     title: row.label,
     flags: row.flags,
     savedTotal: row.savedTotal,
@@ -270,6 +279,7 @@ function commonTitle(item: Item, store: GraphStore): string {
   return common ?? "";
 }
 
+/** NaN is the largest: it must not be lost in a folded link. */
 const larger = (a: number | null, b: number | null): number | null =>
   a === null ? b : b === null ? a : Math.max(a, b);
 

@@ -1,6 +1,6 @@
 // The graph on its canvas: camera, pointer and keys.
-import { Camera } from "../draw/camera";
-import { spoken } from "../draw/label";
+import { type Box, Camera } from "../draw/camera";
+import { NAME, spoken } from "../draw/label";
 import type { Attention, Picture, Sight } from "../draw/picture";
 import { mapFit, paint, paintMap } from "../draw/screen";
 import { readTokens, type Tokens } from "../draw/tokens";
@@ -8,16 +8,24 @@ import { type Direction, neighbour } from "../model/walk";
 import type { Context } from "./context";
 import { h } from "./dom";
 
-/** While following, a large graph is not drawn smaller than this: its newest part is shown instead. */
-const FOLLOW_LEAST = 0.78;
-/** Unless it nearly fits as a whole. */
-const WHOLE_FROM = 0.64;
+/** While following, names are not drawn smaller than 11 px: the newest part is shown instead. */
+const FOLLOW_LEAST = 11 / NAME;
 const TWEEN_MS = 150;
 const DRAG_PX = 4;
 const MOST_GREETED = 200;
 /** While pictures follow one another faster than this, new nodes are simply there. */
 const CALM_MS = 400;
 const MAP = { width: 104, height: 76 };
+/** Between the overview and the edges of the graph. */
+const MAP_INSET = 12;
+
+type Corner = readonly ["top" | "bottom", "left" | "right"];
+const CORNERS: readonly Corner[] = [
+  ["top", "right"],
+  ["top", "left"],
+  ["bottom", "right"],
+  ["bottom", "left"],
+];
 
 export interface GraphEvents {
   select(item: number): void;
@@ -41,6 +49,7 @@ export class Graph {
   private following = true;
   private least = FOLLOW_LEAST;
   private held = false;
+  private corner: Corner = CORNERS[0];
   private greeted = 0;
   private frame = 0;
   private tween: { from: number[]; to: number[]; start: number } | null = null;
@@ -142,8 +151,7 @@ export class Graph {
     if (!picture) return;
     const newest = this.start();
     const focus = newest < 0 ? undefined : picture.place.x[newest];
-    const whole = camera.fit(picture.box);
-    const goal = whole.k >= WHOLE_FROM ? whole : camera.fit(picture.box, this.least, focus);
+    const goal = camera.fit(picture.box, this.least, focus);
     if (jump) this.set(goal);
     else this.moveTo(goal);
   }
@@ -209,10 +217,44 @@ export class Graph {
     const small = camera.width < 360 || camera.height < 200;
     map.hidden = !picture || small || camera.holds(picture.box);
     if (map.hidden || !picture) return;
+    map.classList.toggle("aside", !this.settleMap(picture));
     map.width = MAP.width * ratio;
     map.height = MAP.height * ratio;
     const to = map.getContext("2d");
     if (to) paintMap(to, ratio, MAP, camera, picture, this.tokens);
+  }
+
+  /** Puts the overview into a corner that no item is in; false when there is none. */
+  private settleMap(picture: Picture): boolean {
+    const shown = picture.inside(this.camera.seen()).map((n) => picture.boxOf(n));
+    const free = (corner: Corner) => {
+      const box = this.underMap(corner);
+      return !shown.some(
+        (one) =>
+          one.left < box.right &&
+          one.right > box.left &&
+          one.top < box.bottom &&
+          one.bottom > box.top,
+      );
+    };
+    const corner = [this.corner, ...CORNERS].find(free);
+    if (!corner) return false;
+    this.corner = corner;
+    const { style } = this.map;
+    style.inset = "auto";
+    style[corner[0]] = `${MAP_INSET}px`;
+    style[corner[1]] = `${MAP_INSET}px`;
+    return true;
+  }
+
+  /** The part of the world beneath the overview in this corner. */
+  private underMap([up, side]: Corner): Box {
+    const { camera } = this;
+    const x = side === "left" ? MAP_INSET : camera.width - MAP_INSET - MAP.width;
+    const y = up === "top" ? MAP_INSET : camera.height - MAP_INSET - MAP.height;
+    const from = camera.toWorld(x, y);
+    const to = camera.toWorld(x + MAP.width, y + MAP.height);
+    return { left: from.x, top: from.y, right: to.x, bottom: to.y };
   }
 
   private resize(): void {

@@ -18,11 +18,14 @@ export interface Tools {
   goToFindings(): void;
 }
 
+const ELSEWHERE = ["pointerdown", "focusin", "keydown"];
+const EXPORT = "[data-testid=gv-export]";
+
 export class Header {
   private readonly stateAt = h("span", { class: "slot" });
-  private readonly countAt = h("span", { class: "slot" });
-  private readonly leaksAt = h("span", { class: "slot" });
-  private readonly toolsAt = h("span", { class: "slot" });
+  private readonly countAt = h("span", { class: "slot count-at" });
+  private readonly leaksAt = h("span", { class: "slot leaks-at" });
+  private readonly toolsAt = h("span", { class: "slot tools-at" });
   readonly element = h(
     "header",
     { class: "head" },
@@ -33,6 +36,7 @@ export class Header {
     this.leaksAt,
     this.toolsAt,
   );
+  private readonly elsewhere = (event: Event) => this.closeFrom(event);
   private menuOpen = false;
 
   constructor(
@@ -63,7 +67,26 @@ export class Header {
     const open = this.menuOpen;
     this.menuOpen = false;
     this.element.querySelector(".menu")?.remove();
+    for (const kind of ELSEWHERE) window.removeEventListener(kind, this.elsewhere, true);
     return open;
+  }
+
+  /** On a click or a step of the focus outside the menu, and on Escape wherever the focus is. */
+  private closeFrom(event: Event): void {
+    if (event instanceof KeyboardEvent) {
+      if (event.key !== "Escape") return;
+      const inside = event.composedPath().includes(this.element);
+      this.closeMenu();
+      if (!inside) return;
+      event.preventDefault();
+      event.stopPropagation();
+      this.element.querySelector<HTMLElement>(EXPORT)?.focus();
+    } else if (!this.isMenu(event)) this.closeMenu();
+  }
+
+  private isMenu(event: Event): boolean {
+    const anchor = this.element.querySelector(".menu-anchor");
+    return anchor !== null && event.composedPath().includes(anchor);
   }
 
   private state(status: Status): HTMLElement {
@@ -100,7 +123,9 @@ export class Header {
       total: count(scene.total),
       folded: count(scene.folded),
     };
-    const words = say("count.nodes", fields);
+    const whole = scene.shown === scene.total;
+    const all = scene.total === 1 ? say("count.all_one") : say("count.all", fields);
+    const words = whole ? all : say("count.nodes", fields);
     const common = {
       class: "chip count",
       "data-testid": "gv-count",
@@ -203,6 +228,7 @@ export class Header {
     if (this.closeMenu()) return;
     this.menuOpen = true;
     this.element.querySelector(".menu-anchor")?.append(this.menu());
+    for (const kind of ELSEWHERE) window.addEventListener(kind, this.elsewhere, true);
   }
 
   private menu(): HTMLElement {

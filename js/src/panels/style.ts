@@ -15,6 +15,8 @@ export const STYLE = `
 .gv>*{flex:none}
 .gv[data-layout=inline]{border:1px solid var(--gv-line);border-radius:6px;overflow:hidden}
 .gv[data-layout=dock]{height:100%;min-height:420px;overflow-y:auto}
+.gv[data-layout=dock] .memory{position:sticky;bottom:0;background:var(--gv-bg)}
+.gv[data-layout=dock] .graph{min-height:min(var(--gv-height,420px),300px)}
 .gv[data-layout=page]{min-height:100vh}
 .gv[data-layout=dock] .main,.gv[data-layout=page] .main{flex:1 0 auto}
 code,pre,.mono{font-family:${MONO};font-size:12px;font-variant-numeric:tabular-nums}
@@ -53,6 +55,7 @@ button.chip.leak:hover{color:var(--gv-leak);background:var(--gv-chip)}
 .graph.dragging{cursor:grabbing}.graph.pointing{cursor:pointer}
 .graph canvas{position:absolute;inset:0;width:100%;height:100%;display:block}
 .graph canvas.map{inset:auto;right:12px;top:12px;width:104px;height:76px;border:1px solid var(--gv-line);border-radius:5px;cursor:crosshair}
+.graph canvas.map.aside{opacity:0;pointer-events:none}
 .empty{position:absolute;inset:0;display:grid;place-content:center;gap:6px;text-align:center;padding:24px;pointer-events:none}
 .empty b{font-size:14px;font-weight:600}
 .empty span{color:var(--gv-dim);max-width:34em}
@@ -134,8 +137,9 @@ pre{margin:3px 0 0;padding:6px 8px;background:var(--gv-panel);border:1px solid v
 @container gv (max-width:640px){
 .main{grid-template-columns:minmax(0,1fr);grid-template-rows:1fr auto}
 .graph{min-height:min(var(--gv-height,420px),360px)}
-.graph canvas.map{opacity:0}.graph:hover canvas.map,.graph.dragging canvas.map{opacity:1}
-.brand{display:none}
+.brand,.head .space{display:none}
+.head{display:grid;grid-template-columns:minmax(0,1fr) auto}
+.tools-at{order:1;justify-self:end}.head .slot{order:1}.head .count-at,.head .leaks-at{order:2}.leaks-at{justify-self:end}
 .inspector{border-left:0;border-top:1px solid var(--gv-line);padding:10px 12px}
 .inspector.idle{display:block;text-align:left}
 .inspector .hint{max-width:none}
@@ -144,5 +148,6 @@ pre{margin:3px 0 0;padding:6px 8px;background:var(--gv-panel);border:1px solid v
 .finding{grid-template-columns:minmax(0,1fr) max-content;gap:2px 12px}
 .rule-id{order:0}.finding .size{order:1}.sentence{order:2;grid-column:1/-1}.finding .place{order:3;grid-column:1/-1}
 }
+@container gv (max-width:400px){.head{display:flex}}
 @media (forced-colors:active){.chip,.tool{border:1px solid}}
 `;

@@ -3,6 +3,7 @@ import { extentOf, labelOf } from "../draw/label";
 import { type Attention, Picture, type Sight } from "../draw/picture";
 import { chooseLanguage, type Fields, type Language, say } from "../i18n";
 import { LayoutEngine, type Placement } from "../layout/engine";
+import { scalarOf } from "../model/format";
 import { Marks } from "../model/marks";
 import { buildScene, EMPTY_SCENE, type Item, loopOf, type Scene } from "../model/scene";
 import { GraphStore } from "../model/store";
@@ -108,6 +109,7 @@ export class App implements Context {
 
   close(): void {
     this.stopTheme();
+    this.header.closeMenu();
     this.graph.close();
     this.engine.close();
     for (const timer of [this.timer, this.lateTimer, this.listTimer]) clearTimeout(timer);
@@ -216,6 +218,11 @@ export class App implements Context {
     this.root.toggleAttribute("data-bound", theme !== "light" && theme !== "dark");
     this.graph.retheme();
     this.updateInspector();
+  }
+
+  /** Python will send nothing more, unless a frame shows otherwise. */
+  lose(): void {
+    this.warn(this.say("graph.gone"), false);
   }
 
   private warn(words: string, mild: boolean): void {
@@ -340,8 +347,7 @@ export class App implements Context {
 
   /** A scalar's value, when it came along. */
   private valueOf(item: Item): number | null {
-    const values = this.store.details.get(item.row.id)?.value?.values;
-    return typeof values === "number" ? values : null;
+    return scalarOf(this.store.details.get(item.row.id)?.value?.values);
   }
 
   // Selection.
@@ -428,13 +434,10 @@ export class App implements Context {
         const item = this.scene.items[n];
         if (item) this.select(item.key, item.row.id);
       },
-      clear: () => {
-        this.header.closeMenu();
-        this.clearSelection();
-      },
+      clear: () => this.clearSelection(),
       toggleFold: (n: number) => this.toggleFold(n),
       open: () => this.inspector.focus(),
-      find: () => this.find.open(),
+      find: () => this.tools().find(),
       escape: () => this.header.closeMenu() || this.find.close() || this.clearSelection(),
       drawn: (sights: Set<Sight>) => this.drawn(sights),
     };
@@ -468,7 +471,10 @@ export class App implements Context {
 
   private tools() {
     return {
-      find: () => this.find.open(),
+      find: () => {
+        this.header.closeMenu();
+        this.find.open();
+      },
       fit: () => this.graph.fitAll(),
       save: (kind: Kind) => this.save(kind),
       switchLanguage: () => {

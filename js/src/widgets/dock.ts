@@ -4,9 +4,22 @@ import { h } from "../panels/dom";
 const PANEL = ".jp-NotebookPanel";
 const NOTEBOOK = ".jp-Notebook";
 const WIDTH = 480;
-const LEAST = 340;
-/** The notebook keeps at least this share of the panel. */
-const SHARE = 0.6;
+/** In a narrower column the view stands better under its cell. */
+const LEAST = 300;
+/** What the notebook keeps. */
+const LEAST_NOTEBOOK = 320;
+/** Of a panel narrower than ROOMY the column takes at most the first share, else the second. */
+const SHARES = [0.45, 0.6];
+const ROOMY = 900;
+/** Each view may have its own copy of this script: they hear of one another through the panel. */
+const TAKEN = "gradviz-dock-taken";
+
+export interface Tenant {
+  /** Another view takes the place. */
+  leave(): void;
+  /** Whether there is room beside the notebook now; without room `host` is no longer in the column. */
+  room(enough: boolean): void;
+}
 
 /** Calls `found` once `element` is in the page. An output is rendered before it is put there. */
 export function whenAttached(element: HTMLElement, found: () => void): () => void {
@@ -20,28 +33,33 @@ export function whenAttached(element: HTMLElement, found: () => void): () => voi
   return () => clearTimeout(timer);
 }
 
-/** Who stands beside each notebook: there is room for one. */
-const places = new WeakMap<HTMLElement, { column: Column; leave: () => void }>();
+/** How wide the column may be in a panel of this width; 0 where it does not fit. */
+export function columnWidth(panel: number, wanted = WIDTH): number {
+  const share = panel * SHARES[panel < ROOMY ? 0 : 1];
+  const most = Math.floor(Math.min(share, panel - LEAST_NOTEBOOK));
+  return most < LEAST ? 0 : Math.round(Math.max(LEAST, Math.min(wanted, most)));
+}
 
 /**
  * A column at the right of the notebook that `origin` is in; null where there is no such notebook.
- * Who stood there before is told to leave, as `leave` will be.
+ * Who stood there before is told to leave, as `tenant` will be.
  */
 export function dock(
   origin: HTMLElement,
   host: HTMLElement,
   hint: string,
-  leave: () => void,
+  tenant: Tenant,
 ): (() => void) | null {
   const panel = origin.closest<HTMLElement>(PANEL);
   const notebook = panel?.querySelector<HTMLElement>(NOTEBOOK);
   if (!panel || !notebook) return null;
-  places.get(panel)?.leave();
-  const column = new Column(panel, notebook, host, hint);
-  places.set(panel, { column, leave });
+  panel.dispatchEvent(new CustomEvent(TAKEN));
+  const column = new Column(panel, notebook, host, hint, tenant);
+  const leave = () => tenant.leave();
+  panel.addEventListener(TAKEN, leave);
   return () => {
+    panel.removeEventListener(TAKEN, leave);
     column.close();
-    if (places.get(panel)?.column === column) places.delete(panel);
   };
 }
 
@@ -49,13 +67,15 @@ class Column {
   private readonly element: HTMLElement;
   private readonly observer: ResizeObserver;
   private width = WIDTH;
+  private enough = true;
   private readonly before: string;
 
   constructor(
     private readonly panel: HTMLElement,
     private readonly notebook: HTMLElement,
-    host: HTMLElement,
+    private readonly host: HTMLElement,
     hint: string,
+    private readonly tenant: Tenant,
   ) {
     this.before = notebook.style.paddingRight;
     const handle = h("div", { class: "gradviz-dock-handle", title: hint });
@@ -80,12 +100,25 @@ class Column {
   }
 
   private place(): void {
-    const room = this.panel.clientWidth * SHARE;
-    const width = Math.round(Math.max(LEAST, Math.min(this.width, room)));
+    // A panel behind another tab has no width: nothing is moved for that.
+    const panel = this.panel.clientWidth;
+    const width = panel === 0 ? this.width : columnWidth(panel, this.width);
+    this.settle(width > 0);
+    if (width === 0) return;
     this.element.style.top = `${this.notebook.offsetTop}px`;
     this.element.style.width = `${width}px`;
     this.notebook.style.boxSizing = "border-box";
     this.notebook.style.paddingRight = `${width + 8}px`;
+  }
+
+  private settle(enough: boolean): void {
+    if (enough === this.enough) return;
+    this.enough = enough;
+    this.element.hidden = !enough;
+    this.element.style.display = enough ? "" : "none";
+    if (enough) this.element.append(this.host);
+    else this.notebook.style.paddingRight = this.before;
+    this.tenant.room(enough);
   }
 
   private drag(handle: HTMLElement, start: PointerEvent): void {

@@ -13,6 +13,8 @@ interface Model {
   send(message: unknown): void;
 }
 
+/** The widget manager says that the kernel was restarted, shut down or that it closed the connection. */
+const LOST = ["comm_live_update", "comm:close"];
 const TRAITS = ["language", "theme", "placement", "height"] as const;
 
 function settingsOf(model: Model): Settings {
@@ -30,6 +32,8 @@ class Stand {
   private undock: (() => void) | null = null;
   private stopWaiting = () => {};
   private home = false;
+  /** There is room beside the notebook. */
+  private room = true;
 
   constructor(
     private readonly el: HTMLElement,
@@ -57,14 +61,33 @@ class Stand {
   private goBeside(): void {
     const language = chooseLanguage(this.settings.language, navigator.language || "en");
     const word = (key: string) => say(language, `dock.${key}`);
-    this.undock = dock(this.el, this.host, word("resize"), () => this.stay());
-    if (!this.undock) return;
+    this.room = true;
+    const tenant = {
+      leave: () => this.stay(),
+      room: (enough: boolean) => this.move(enough),
+    };
+    const undock = dock(this.el, this.host, word("resize"), tenant);
+    this.undock = undock;
+    if (undock && this.room) this.tellWhere();
+    if (undock) this.configure();
+  }
+
+  /** The notebook became too narrow for a column beside it, or wide enough again. */
+  private move(enough: boolean): void {
+    this.room = enough;
+    if (enough) this.tellWhere();
+    else this.el.replaceChildren(this.host);
+    this.configure();
+  }
+
+  private tellWhere(): void {
+    const language = chooseLanguage(this.settings.language, navigator.language || "en");
+    const word = (key: string) => say(language, `dock.${key}`);
     const back = h("button", { type: "button", onclick: () => this.stay() }, word("here"));
     back.style.cssText =
       "font:inherit;color:inherit;background:none;cursor:pointer;padding:1px 8px;border-radius:4px;" +
       "border:1px solid var(--jp-border-color1,#9aa1ac)";
     this.el.replaceChildren(h("div", { class: "gradviz-docked" }, `${word("beside")} `, back));
-    this.configure();
   }
 
   /** Back under the cell, because the person wants it there. */
@@ -81,10 +104,11 @@ class Stand {
   }
 
   private configure(): void {
-    const { undock, settings } = this;
-    const layout = undock ? "dock" : settings.layout === "page" ? "page" : "inline";
-    this.host.style.height = undock ? "100%" : "";
-    this.app.configure({ ...settings, layout, undock: undock ? () => this.stay() : undefined });
+    const { settings } = this;
+    const beside = this.undock !== null && this.room;
+    const layout = beside ? "dock" : settings.layout === "page" ? "page" : "inline";
+    this.host.style.height = beside ? "100%" : "";
+    this.app.configure({ ...settings, layout, undock: beside ? () => this.stay() : undefined });
   }
 }
 
@@ -100,11 +124,14 @@ function render({ model, el }: { model: Model; el: HTMLElement }): () => void {
   const configure = () => stand.apply(settingsOf(model));
   model.on("msg:custom", receive as never);
   for (const trait of TRAITS) model.on(`change:${trait}`, configure);
+  const lose = () => app.lose();
+  if (!frozen) for (const event of LOST) model.on(event, lose);
   if (frozen) app.take(frozen.delta);
   app.client?.ready();
   return () => {
     model.off("msg:custom", receive as never);
     for (const trait of TRAITS) model.off(`change:${trait}`, configure);
+    for (const event of LOST) model.off(event, lose);
     stand.close();
     app.close();
   };
