@@ -126,6 +126,22 @@ def spans(case: Case, held: Held) -> tuple[list[int], int]:
     return links, max(len(passes), *changes, 0)
 
 
+def carried(case: Case, held: Held) -> bool:
+    """Whether the tensor was computed from itself of earlier steps: a total or a state, not merely
+    like layers of one network.
+    """
+    links, passes = spans(case, held)
+    return len(links) > 2 and passes > 0
+
+
+def unrolled(case: Case, group: list[Held]) -> bool:
+    """Whether the newest tensor was computed from others of the group: a sequence whose loss may
+    still come.
+    """
+    links = case.graph.chain(group[-1].facts.id)
+    return len(links) > 2 and len({held.facts.id for held in group}.intersection(links)) > 1
+
+
 def elsewhere(case: Case, group: list[Held], *categories) -> set[int]:
     """Serials of tensors of ``group`` that are also held by paths of ``categories``."""
     mine = {held.facts.id for held in group}

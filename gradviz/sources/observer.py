@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import gc
+import itertools
 import sys
 import types
 import weakref
@@ -33,6 +34,7 @@ CYCLIC = ("tensor", "pre", "post")
 
 _frame = sys._getframe
 _ref = weakref.ref
+_site_numbers = itertools.count(1)  # never twice in a process: nodes outlive their watcher
 
 
 def quiet(method):
@@ -55,7 +57,7 @@ class Watcher(events.Observer):
 
     def __init__(self):
         self.files = Files()
-        self._sites: list[tuple] = [(None, ())]
+        self._sites: dict[int, tuple] = {}
         self._numbers: dict[tuple, int] = {}
         self._site: tuple = (None, 0, 0, 0)
         self.ring: deque = deque(maxlen=RING)
@@ -135,20 +137,18 @@ class Watcher(events.Observer):
         if number is None:
             if len(self._sites) >= SITES:
                 return 0
-            number = self._numbers[key] = len(self._sites)
-            self._sites.append((code, outer))
+            number = self._numbers[key] = next(_site_numbers)
+            self._sites[number] = code, outer
         self._site = code, id(back), back.f_lasti, number << SHIFT
         return number << SHIFT
 
     def note(self, node) -> tuple:
         """``(code, instruction, outer)`` of a node, ``()`` when it is not known where
-        it was made.
+        it was made, as of nodes that an earlier watcher saw.
         """
         note = getattr(node, "note", None)
-        if not note:
-            return ()
-        code, outer = self._sites[note >> SHIFT]
-        return (code, note & MASK, outer) if code is not None else ()
+        site = self._sites.get(note >> SHIFT) if note else None
+        return (site[0], note & MASK, site[1]) if site is not None else ()
 
     # -- paths that end ----------------------------------------------------------
     @quiet

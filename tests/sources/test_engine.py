@@ -337,3 +337,16 @@ def test_every_result_that_the_cell_named_is_in_the_picture(book):
     rows = by_label(book)
     assert {"a", "b", "first", "second"} <= set(rows)
     assert rows["first"].root and rows["second"].root
+
+
+def test_nodes_of_an_earlier_watcher_have_no_line_rather_than_a_wrong_one(book):
+    book.run("x = torch.ones(2, requires_grad=True)\n\n\ny = x.exp().sum()")
+    book.source.detach()
+    later = EngineSource(Recorder(), book.cells.get)
+    book.source, book.recorder = later, later.recorder
+    later.attach()
+    book.run("a = x * 2\nb = a * 3\nc = b.sum()")
+    assert by_label(book)["b"].place.line == 2
+    later.enter(book.ns["y"])
+    old = later.recorder.trace.nodes[events.node_of(book.ns["y"]).seq]
+    assert old.place is None and not later.watcher.errors

@@ -1,7 +1,7 @@
 """GV104: an object or module keeps a tensor with its graph in an attribute."""
 
 from gradviz.doctor.finding import Rule, ids, paths
-from gradviz.doctor.history import consumed, spans
+from gradviz.doctor.history import carried, consumed
 from gradviz.doctor.where import put
 
 from .container import inside_objects
@@ -13,7 +13,7 @@ def look(case):
     """
     told = {id(group[0]) for group in inside_objects(case)}
     for group in case.units("attribute", "buffer").values():
-        if any(len(spans(case, held)[0]) > 2 for held in group) or not _by_person(group[0]):
+        if any(carried(case, held) for held in group) or not _by_person(group[0]):
             continue
         if id(group[0]) in told:
             continue

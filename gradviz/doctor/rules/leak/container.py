@@ -1,7 +1,7 @@
 """GV101: a list, dict or other container collects tensors with their graphs."""
 
 from gradviz.doctor.finding import Rule, ids, paths
-from gradviz.doctor.history import finished, passed_over, read_only, spans
+from gradviz.doctor.history import carried, finished, passed_over, read_only, unrolled
 from gradviz.doctor.where import put
 
 
@@ -10,10 +10,10 @@ def look(case):
     only read).
     """
     for group in (*case.units("container").values(), *inside_objects(case)):
-        if any(held.facts.retains for held in group) or len(spans(case, group[-1])[0]) > 2:
+        if any(held.facts.retains for held in group) or carried(case, group[-1]):
             continue
         history, severity = finished(case, group), "warning"
-        if not history:
+        if not history and not unrolled(case, group):
             history = read_only(case, group)
             severity = "warning" if history and passed_over(case, history) else "info"
         if len(history) < 2:
