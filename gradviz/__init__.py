@@ -1,4 +1,5 @@
-"""gradviz: a tensor and autograd engine with PyTorch's names, and a notebook that shows where gradients go.
+"""gradviz: a tensor and autograd engine with PyTorch's names, and a notebook that shows where
+gradients go.
 
 ``import gradviz as torch`` runs PyTorch-style code; ``%load_ext gradviz`` draws the live graph.
 """

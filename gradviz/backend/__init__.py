@@ -8,7 +8,8 @@ import warnings
 
 import numpy as xp
 
-# PyTorch says nothing about overflow or division by zero; the person's own NumPy code keeps its warnings
+# PyTorch says nothing about overflow or division by zero; the person's own NumPy code keeps its
+# warnings
 warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"gradviz\.")
 
 __all__ = ["xp"]

@@ -22,7 +22,7 @@ from .events import door
 from .modes import force_grad_mode, local, state
 from .node import FREED, INFERENCE, LEAF, drop_met, met, new, serial
 from .roots import as_tuple, capture_key, check_batched, roots_of
-from .tensor import Tensor
+from .tensor import Tensor, is_result
 from .views import is_dense
 
 _preparing = threading.Lock()
@@ -294,6 +294,8 @@ class Sweep:
                     _accumulate_array(leaf, g, fresh)
                 if self._observer is not None:
                     self._observer.accumulated(self, leaf, g)
+            elif is_result(leaf._g):
+                raise RuntimeError("leaf variable has been moved into the graph interior")
         else:
             complete_leaf(self, leaf, g, fresh, self._accumulate)
 
@@ -574,5 +576,5 @@ def _result(sweep, key, tensor, index, allow_unused, materialize):
             raise advised(RuntimeError(text), "unused_input", shape=tensor._a.shape)
         return None
     if not isinstance(got, Tensor):
-        got = sweep.captured[key] = wrap(got)
+        got = sweep.captured[key] = wrap(xp.array(got) if 0 in got.strides and got.size else got)
     return got

@@ -137,7 +137,8 @@ class Op:
         if name in self.attr_names:
             return f"at[{self.attr_names.index(name)}]"
         if name.endswith("_shape"):
-            return f"at[{len(self.attr_names) + self.shaped.index(self.input_names.index(name.removesuffix('_shape')))}]"
+            place = self.shaped.index(self.input_names.index(name.removesuffix("_shape")))
+            return f"at[{len(self.attr_names) + place}]"
         raise TypeError(
             f"derivative of {self.name} names {name!r}, which the operation does not have"
         )
@@ -206,7 +207,7 @@ def fill(op, node, ins, attrs):
                 _refuse_inference()
         else:
             kept += (None, None)
-    node.s = kept or op.empty
+    node.s = kept if any(x is not None for x in kept[::2]) else op.empty
     if op.shaped:
         attrs = (*attrs, *[ins[i]._a.shape for i in op.shaped])
     node.at = attrs
@@ -368,7 +369,7 @@ def note_view(cell, t):
 def _finish_many(op, arrays, ins, attrs):
     outs = []
     differentiable = op.outputs
-    for k, o in enumerate(arrays):
+    for o in arrays:
         t = wrap(o)
         if op.view:
             _join_views(t, ins[0])

@@ -10,8 +10,8 @@ from __future__ import annotations
 class Observer:
     """Every event an engine emits. Subclass and override what you need.
 
-    ``steps``: whether ``node_entered``, ``node_left`` and ``saved_released`` are wanted; read when a
-    sweep has announced itself with ``backward_started``.
+    ``steps``: whether ``node_entered``, ``node_left`` and ``saved_released`` are wanted; read when
+    a sweep has announced itself with ``backward_started``.
     """
 
     steps = True

@@ -216,6 +216,16 @@ class Nowhere(Node):
 met = []
 
 
+def _saved_nothing(node):
+    """Whether PyTorch had saved nothing in a node whose edges are all undefined: what one gradient
+    alone needs is saved for that gradient only.
+    """
+    op = node.op
+    if op is None or op.joint is not None or op.edges < 2 or op.saves_result:
+        return False
+    return all(x is None for x in node.e) and all(by & (by - 1) == 0 for by in op.saved_by)
+
+
 def drop_met(roots):
     """Undefine the edges below ``roots`` that lead nowhere, as they are in PyTorch."""
     met.clear()
@@ -226,6 +236,8 @@ def drop_met(roots):
             continue
         known.add(node)
         node.e = tuple(None if x.__class__ is Nowhere else x for x in node.e)
+        if _saved_nothing(node):
+            node.s = ()
         stack += [x.node if x._kind == 1 else x for x in node.e if x is not None]
 
 

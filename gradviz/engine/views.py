@@ -249,7 +249,7 @@ def check_inplace(tensor, tracked):
             raise advised(
                 RuntimeError(_VIEW_OF_LEAF_ERROR), "view_of_leaf_inplace", shape=tensor._a.shape
             )
-    elif tensor._g is LEAF:
+    if tensor.requires_grad and not is_result(edge_now(tensor)):
         raise advised(RuntimeError(_LEAF_ERROR), "leaf_inplace", shape=tensor._a.shape)
 
 
@@ -429,7 +429,8 @@ def _write_tangent(op, ins, attrs):
 
 
 def overwrite(self, draw, name):
-    """Elements that depend on nothing, given by ``draw()``: recorded under ``name``, derivative 0."""
+    """Elements that depend on nothing, given by ``draw()``: recorded under ``name``, derivative 0.
+    """
     tracked = is_recording() and self.requires_grad
     check_inplace(self, tracked)
     self._a[...] = draw()

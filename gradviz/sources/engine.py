@@ -199,8 +199,8 @@ class EngineSource:
         trace.note = CUT_SHORT if len(trace.nodes) < trace.total else ""
 
     def _tops(self, found, start):
-        """The newest live result that the cell made or swept, and the results it gave a name: behind
-        them lies its final graph.
+        """The newest live result that the cell made or swept, and the results it gave a name:
+        behind them lies its final graph.
         """
         made, named = [], []
         for holding in found.holdings:

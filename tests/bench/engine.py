@@ -1,6 +1,8 @@
-"""Engine timings beside PyTorch in one run: ``python tests/bench/engine.py`` (needs torch; one thread; takes minutes).
+"""Engine timings beside PyTorch in one run: ``python tests/bench/engine.py`` (needs torch; one
+thread; takes minutes).
 
-Each row interleaves both engines, repeats, and prints the ratio of medians (below 1: gradviz is faster) with the spread.
+Each row interleaves both engines, repeats, and prints the ratio of medians (below 1: gradviz is
+faster) with the spread.
 """
 
 from __future__ import annotations
@@ -127,7 +129,8 @@ def compare(label, make, repeats=15):
     ours, theirs = (statistics.median(times[w]) for w in ("gradviz", "torch"))
     pairs = sorted(a / b for a, b in zip(times["gradviz"], times["torch"], strict=True))
     print(
-        f"{label:34s} {ours * 1e6:10.2f} µs {theirs * 1e6:10.2f} µs  {ours / theirs:6.2f}  [{pairs[1]:.2f} … {pairs[-2]:.2f}]",
+        f"{label:34s} {ours * 1e6:10.2f} µs {theirs * 1e6:10.2f} µs  {ours / theirs:6.2f}  "
+        f"[{pairs[1]:.2f} … {pairs[-2]:.2f}]",
         flush=True,
     )
 
@@ -155,7 +158,9 @@ print(t1 - t0, t2 - t1, t3 - t2, (kib("VmHWM") - before) / 1024)
 
 
 def chain():
-    """A chain of a million operations: build, backward, free, memory; each engine in a process of its own."""
+    """A chain of a million operations: build, backward, free, memory; each engine in a process of
+    its own.
+    """
     for module in ("gradviz", "torch"):
         out = subprocess.run(
             [sys.executable, "-c", CHAIN.format(module=module)],
@@ -165,7 +170,8 @@ def chain():
         )
         build, back, free, memory = map(float, out.stdout.split())
         print(
-            f"chain of 1,000,000  {module:8s} build {build:.2f} s  backward {back:.2f} s  free {free:.2f} s  memory {memory:.0f} MiB"
+            f"chain of 1,000,000  {module:8s} build {build:.2f} s  backward {back:.2f} s  free "
+            f"{free:.2f} s  memory {memory:.0f} MiB"
         )
 
 
@@ -174,12 +180,18 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", default="", help="rows whose label contains this")
     chosen = parser.parse_args()
-    rows = [(f"{op} forward, recording", lambda t, op=op: forward(t, op)) for op in
-            ("add", "mul", "relu", "exp", "matmul", "sum", "getitem", "reshape")]  # fmt: skip
-    rows += [(f"{op} forward, not recording", lambda t, op=op: forward(t, op, False)) for op in
-             ("add", "mul", "relu", "exp", "matmul", "sum", "getitem", "reshape")]  # fmt: skip
-    rows += [(f"{op} backward, a node", lambda t, op=op: backward(t, op)) for op in
-             ("add", "mul", "relu", "exp", "matmul", "reshape", "sum")]  # fmt: skip
+    rows = [
+        (f"{op} forward, recording", lambda t, op=op: forward(t, op))
+        for op in ("add", "mul", "relu", "exp", "matmul", "sum", "getitem", "reshape")
+    ]
+    rows += [
+        (f"{op} forward, not recording", lambda t, op=op: forward(t, op, False))
+        for op in ("add", "mul", "relu", "exp", "matmul", "sum", "getitem", "reshape")
+    ]
+    rows += [
+        (f"{op} backward, a node", lambda t, op=op: backward(t, op))
+        for op in ("add", "mul", "relu", "exp", "matmul", "reshape", "sum")
+    ]
     rows += [("tiny net, SGD step", net_step)]
     rows += [("MLP 784-256-256-10, SGD step", lambda t: net_step(t, (784, 256, 256, 10), 64))]
     rows += [
@@ -192,7 +204,8 @@ def main():
     if chosen.only in "chain":
         chain()
     print(
-        f"peak memory of this process {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MiB"
+        "peak memory of this process "
+        f"{resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MiB"
     )
 
 

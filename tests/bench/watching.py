@@ -1,4 +1,6 @@
-"""What watching costs: ``python tests/bench/watching.py``. Each row is a ratio of medians, watched / alone, interleaved."""
+"""What watching costs: ``python tests/bench/watching.py``. Each row is a ratio of medians, watched
+/ alone, interleaved.
+"""
 
 from __future__ import annotations
 
@@ -71,10 +73,14 @@ def scope():
         torch.nn.Linear(256, 10),
     )
     return {
-        "x": torch.ones(4, requires_grad=True), "y": torch.ones(4, requires_grad=True), "model": model,
-        "loss_function": torch.nn.MSELoss(), "batch": torch.randn(64, 784), "target": torch.randn(64, 10),
+        "x": torch.ones(4, requires_grad=True),
+        "y": torch.ones(4, requires_grad=True),
+        "model": model,
+        "loss_function": torch.nn.MSELoss(),
+        "batch": torch.randn(64, 784),
+        "target": torch.randn(64, 10),
         "optimizer": torch.optim.SGD(model.parameters(), lr=1e-3),
-    }  # fmt: skip
+    }
 
 
 def seconds(program, names):
@@ -110,9 +116,13 @@ def row(label, program, view, repeats=11):
         for name in ("z", "v", "loss"):
             names.pop(name, None)
     ratios = sorted(b / a for a, b in zip(alone, watched, strict=True))
-    print(f"{label:44s} alone {statistics.median(alone) * 1e3:8.1f} ms   watched {statistics.median(watched) * 1e3:8.1f} ms   "
-          f"ratio {statistics.median(ratios):5.2f} [{ratios[1]:.2f} … {ratios[-2]:.2f}]   end of cell {statistics.median(after) * 1e3:7.1f} ms",
-          flush=True)  # fmt: skip
+    print(
+        f"{label:44s} alone {statistics.median(alone) * 1e3:8.1f} ms   "
+        f"watched {statistics.median(watched) * 1e3:8.1f} ms   "
+        f"ratio {statistics.median(ratios):5.2f} [{ratios[1]:.2f} … {ratios[-2]:.2f}]   end of "
+        f"cell {statistics.median(after) * 1e3:7.1f} ms",
+        flush=True,
+    )
 
 
 def main():

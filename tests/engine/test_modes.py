@@ -162,10 +162,21 @@ def test_the_door_tells_everything_in_order():
         events.detach(notes)
     _ = x * 3
     assert notes.seen == [
-        ("operation", "MulBackward0"), ("operation", "SumBackward0"), ("started",), ("entered", "SumBackward0"),
-        ("entered", "MulBackward0"), ("accumulated", (2,)), ("finished",), ("started",), ("entered", "SumBackward0"),
-        ("entered", "MulBackward0"), ("failed", "RuntimeError"), ("cut", "detach"), ("bumped",), ("cut", "no_grad"),
-    ]  # fmt: skip
+        ("operation", "MulBackward0"),
+        ("operation", "SumBackward0"),
+        ("started",),
+        ("entered", "SumBackward0"),
+        ("entered", "MulBackward0"),
+        ("accumulated", (2,)),
+        ("finished",),
+        ("started",),
+        ("entered", "SumBackward0"),
+        ("entered", "MulBackward0"),
+        ("failed", "RuntimeError"),
+        ("cut", "detach"),
+        ("bumped",),
+        ("cut", "no_grad"),
+    ]
 
 
 def test_only_one_observer_at_a_time():

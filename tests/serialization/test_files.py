@@ -45,12 +45,17 @@ def test_a_module_and_its_optimizer_resume(tmp_path):
     optimizer = torch.optim.Adam(model.parameters())
     model(torch.ones(1, 3)).sum().backward()
     optimizer.step()
-    torch.save({"model": model.state_dict(), "optimizer": optimizer.state_dict()}, tmp_path / "c.st")
+    torch.save(
+        {"model": model.state_dict(), "optimizer": optimizer.state_dict()}, tmp_path / "c.st"
+    )
     back = torch.load(tmp_path / "c.st")
     other = torch.nn.Linear(3, 2)
     other.load_state_dict(back["model"])
     assert torch.equal(other.weight, model.weight)
-    assert back["optimizer"]["state"][0]["exp_avg"].tolist() == optimizer.state_dict()["state"][0]["exp_avg"].tolist()
+    assert (
+        back["optimizer"]["state"][0]["exp_avg"].tolist()
+        == optimizer.state_dict()["state"][0]["exp_avg"].tolist()
+    )
 
 
 def test_what_is_no_data_is_refused():
@@ -110,4 +115,6 @@ def test_checkpoints_of_pytorch():
     stream = io.BytesIO()
     real.save(weights, stream)
     back = torch.load(io.BytesIO(stream.getvalue()))
-    assert back["w"].tolist() == weights["w"].tolist() and back["p"].requires_grad and back["n"] == 4
+    assert (
+        back["w"].tolist() == weights["w"].tolist() and back["p"].requires_grad and back["n"] == 4
+    )
