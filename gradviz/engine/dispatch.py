@@ -426,7 +426,9 @@ def _join_views(t, source):
 
 # ---------------------------------------------------------------- running a node backwards
 def _on_first_use(op):
-    """Stands in for ``runner(op)`` until a node of ``op`` first runs: importing compiles nothing."""
+    """Stands in for ``runner(op)`` until a node of ``op`` first runs: importing compiles
+    nothing.
+    """
 
     def run(node, g, F):
         op.node.run = runner(op)
@@ -782,7 +784,9 @@ def is_number(x):
 
 
 def operands(name, a, b):
-    """Two tensors from what the user gave; Python numbers take the dtype that promotion gives them."""
+    """Two tensors from what the user gave; Python numbers take the dtype that promotion gives
+    them.
+    """
     if isinstance(a, Tensor):
         if isinstance(b, Tensor):
             return a, b
@@ -825,7 +829,9 @@ def promoted(a, b):
 
 
 def common_dtype(*tensors):
-    """The promoted dtype of tensors; numbers wrapped by ``number`` count as 0-d of their own dtype."""
+    """The promoted dtype of tensors; numbers wrapped by ``number`` count as 0-d of their own
+    dtype.
+    """
     return dtypes.result_type(
         [(dtypes.of(t._a), 0 if t._a.ndim else 1 if not is_wrapped(t) else 2) for t in tensors]
     )
