@@ -429,8 +429,7 @@ def _write_tangent(op, ins, attrs):
 
 
 def overwrite(self, draw, name):
-    """Elements that depend on nothing, given by ``draw()``: recorded under ``name``, derivative 0.
-    """
+    """Elements that depend on nothing, given by ``draw()``: recorded under ``name``, derivative 0."""
     tracked = is_recording() and self.requires_grad
     check_inplace(self, tracked)
     self._a[...] = draw()
