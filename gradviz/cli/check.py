@@ -13,6 +13,7 @@ from gradviz.export import words
 from gradviz.texts import language, text
 from gradviz.watch.model import Finding
 
+from .arguments import help_of
 from .program import CannotRun, Program, read
 
 NOTHING, SOMETHING, COULD_NOT = 0, 1, 2
@@ -20,9 +21,11 @@ NOTHING, SOMETHING, COULD_NOT = 0, 1, 2
 
 def add_arguments(parser):
     """The arguments of the command."""
-    parser.add_argument("files", nargs="+", type=Path, help=text("cli.check.files"), metavar="FILE")
     parser.add_argument(
-        "--format", choices=("text", "json"), default="text", help=text("cli.check.format")
+        "files", nargs="+", type=Path, help=help_of("cli.check.files"), metavar="FILE"
+    )
+    parser.add_argument(
+        "--format", choices=("text", "json"), default="text", help=help_of("cli.check.format")
     )
 
 
@@ -35,14 +38,15 @@ def command(options) -> int:
             report = run(program)
         except CannotRun as reason:
             print(reason, file=sys.stderr)
+            reports.append((file, {"findings": [], "errors": [reason.error]}))
             status = COULD_NOT
             continue
-        reports.append((program, report))
+        reports.append((file, report))
         if options.format == "text":
             print(in_words(program, report))
         if words.serious(report["findings"]) or report["errors"]:
             status = max(status, SOMETHING)
-    if options.format == "json" and reports:
+    if options.format == "json":
         print(json.dumps(in_json(reports), ensure_ascii=False))
     return status
 
@@ -60,20 +64,26 @@ def run(program: Program) -> dict:
         )
         if not result.is_file():
             reason = f"exit status {ended.returncode}"
-            raise CannotRun(text("cli.check.crashed", file=program.file, reason=reason))
+            said = text("cli.check.crashed", file=program.file, reason=reason)
+            raise CannotRun(said, RuntimeError.__name__)
         report = json.loads(result.read_text(encoding="utf-8"))
     if not report["ran"]:
-        reason = report["errors"][0]["type"] if report["errors"] else ""
-        raise CannotRun(text("cli.check.broken", file=program.file, reason=reason))
+        raise _not_started(program, report["errors"][0])
     report["findings"] = [Finding(**finding) for finding in report["findings"]]
     return report
+
+
+def _not_started(program, error):
+    """Not one cell could be compiled: the first error, for the one line."""
+    said = text("cli.check.not_started", file=program.file, **error)
+    return CannotRun(" ".join(said.split()), error=error)
 
 
 def in_json(reports) -> dict:
     """One object for all files; a finding names its file when there are several."""
     findings, errors = [], []
-    for program, report in reports:
-        where = {"file": str(program.file)} if len(reports) > 1 else {}
+    for file, report in reports:
+        where = {"file": str(file)} if len(reports) > 1 else {}
         findings += [where | finding_json(finding) for finding in report["findings"]]
         errors += [where | error for error in report["errors"]]
     return {"findings": findings, "errors": errors}

@@ -13,6 +13,7 @@ from gradviz.export import words
 from gradviz.texts import language, text
 from gradviz.watch.model import Finding
 
+from .arguments import help_of
 from .examples import example
 from .lab import has, launch
 
@@ -32,8 +33,8 @@ class Stopped(Exception):
 
 def add_arguments(parser):
     """The arguments of the command."""
-    parser.add_argument("--no-lab", action="store_true", help=text("cli.demo.no_lab"))
-    parser.add_argument("--output", type=Path, help=text("cli.demo.output"), metavar="FILE")
+    parser.add_argument("--no-lab", action="store_true", help=help_of("cli.demo.no_lab"))
+    parser.add_argument("--output", type=Path, help=help_of("cli.demo.output"), metavar="FILE")
 
 
 def command(options) -> int:

@@ -11,8 +11,10 @@ import json
 import os
 import sys
 import tempfile
+import warnings
 from pathlib import Path
 
+from gradviz.texts import text
 from gradviz.watch.plain import plain
 
 from . import alias
@@ -37,20 +39,29 @@ def run(program: Program, folder: str) -> dict:
     session = load(shell, quiet=True).session
     _set_the_scene(program, shell)
     errors, ran = [], 0
-    for cell in program.cells:
+    for number, cell in enumerate(program.cells, 1):
+        session.sparing = number < len(program.cells)
         result = shell.run_cell(cell, store_history=True)
         ran += result.error_before_exec is None
         error = result.error_before_exec or result.error_in_exec
         left = isinstance(error, SystemExit)
         if error is not None and not (left and error.code in (None, 0)):
-            errors.append(_error(result.execution_count, error))
+            errors.append(_error(result.execution_count, error, _blank_lines(cell)))
         if left:
             break
     return {"findings": list(session.seen.values()), "errors": errors, "ran": ran}
 
 
-def _error(count, error):
-    return {"cell": count, "type": type(error).__name__, "message": str(error)}
+def _blank_lines(cell):
+    """How many lines IPython leaves out at the top of a cell."""
+    return cell[: len(cell) - len(cell.lstrip())].count("\n")
+
+
+def _error(count, error, left_out):
+    said = str(error)
+    if isinstance(error, SyntaxError) and error.lineno is not None:
+        said = text("cli.check.syntax", said=error.msg, line=error.lineno + left_out)
+    return {"cell": count, "type": type(error).__name__, "message": said}
 
 
 def _shell(folder):
@@ -64,7 +75,23 @@ def _shell(folder):
     config.InteractiveShell.xmode = "Plain"
     shell = InteractiveShell.instance(config=config, ipython_dir=folder)
     shell.enable_gui = lambda gui=None: None
+    _leave_quietly(shell)
     return shell
+
+
+def _leave_quietly(shell):
+    """``sys.exit`` says what Python says: nothing, or the text it was given."""
+    show = shell.showtraceback
+
+    def show_error(*arguments, **options):
+        error = sys.exception()
+        if not isinstance(error, SystemExit):
+            show(*arguments, **options)
+        elif isinstance(error.code, str):
+            print(error.code, file=sys.stderr)
+
+    shell.showtraceback = show_error
+    warnings.filterwarnings("ignore", "To exit: use", UserWarning)
 
 
 def _set_the_scene(program, shell):

@@ -13,12 +13,13 @@ from pathlib import Path
 
 from gradviz.texts import text
 
+from .arguments import help_of
 from .examples import folder_of_examples
 
 
 def add_arguments(parser):
     """The arguments of the command."""
-    parser.add_argument("path", nargs="?", type=Path, help=text("cli.lab.path"), metavar="PATH")
+    parser.add_argument("path", nargs="?", type=Path, help=help_of("cli.lab.path"), metavar="PATH")
 
 
 def command(options) -> int:

@@ -8,6 +8,8 @@ import sys
 
 from gradviz.texts import LANGUAGES, set_language, text
 
+from .arguments import help_of
+
 COMMANDS = ("check", "demo", "lab")
 
 
@@ -36,10 +38,12 @@ def _parser(arguments):
     subparsers = parser.add_subparsers(required=True, metavar="{" + ",".join(COMMANDS) + "}")
     for name in COMMANDS:
         about = text(f"cli.{name}.about")
-        subparser = subparsers.add_parser(name, help=about, description=about)
+        subparser = subparsers.add_parser(
+            name, help=help_of(f"cli.{name}.about"), description=about
+        )
         module = importlib.import_module(f"gradviz.cli.{name}")
         module.add_arguments(subparser)
-        subparser.add_argument("--lang", choices=LANGUAGES, help=text("cli.language"))
+        subparser.add_argument("--lang", choices=LANGUAGES, help=help_of("cli.language"))
         subparser.set_defaults(command=module.command)
     return parser
 

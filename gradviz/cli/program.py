@@ -12,11 +12,16 @@ from pathlib import Path
 from gradviz.texts import text
 
 MARK = re.compile(r"^# ?%%(?P<rest>.*)$", re.MULTILINE)
+PYTHON = "python"
 NOT_CODE = re.compile(r"\[(markdown|md|raw)\]")
 
 
 class CannotRun(Exception):
-    """The file cannot be run; its text is the one line to print."""
+    """The file cannot be run; its text is the one line to print, ``error`` the same as JSON."""
+
+    def __init__(self, said: str, kind: str = "ValueError", error: dict | None = None):
+        super().__init__(said)
+        self.error = error or {"cell": None, "type": kind, "message": said}
 
 
 @dataclass(frozen=True)
@@ -31,7 +36,7 @@ class Program:
 def read(file: Path) -> Program:
     """The program in ``file``. Raises :class:`CannotRun` with what to print."""
     if not file.exists():
-        raise CannotRun(text("cli.check.missing", file=file))
+        raise CannotRun(text("cli.check.missing", file=file), FileNotFoundError.__name__)
     if file.suffix not in (".ipynb", ".py"):
         raise CannotRun(text("cli.check.needs_format", file=file))
     source = _source(file)
@@ -49,7 +54,8 @@ def _source(file):
         return file.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeError, SyntaxError) as error:
         reason = getattr(error, "strerror", None) or type(error).__name__
-        raise CannotRun(text("cli.check.unreadable", file=file, reason=reason)) from error
+        said = text("cli.check.unreadable", file=file, reason=reason)
+        raise CannotRun(said, type(error).__name__) from error
 
 
 def _notebook(file, source):
@@ -57,10 +63,25 @@ def _notebook(file, source):
         raise CannotRun(text("cli.check.empty", file=file))
     try:
         book = json.loads(source)
+        _check_kind(file, book)
         cells = [_cell_source(c) for c in book["cells"] if c["cell_type"] == "code"]
-    except (ValueError, KeyError, TypeError, RecursionError) as error:
-        raise CannotRun(text("cli.check.broken", file=file, reason=type(error).__name__)) from error
+    except json.JSONDecodeError as error:
+        said = text("cli.check.not_json", file=file, line=error.lineno)
+        raise CannotRun(said) from error
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise CannotRun(text("cli.check.broken", file=file)) from error
     return Program(file, cells)
+
+
+def _check_kind(file, book):
+    """Refuse a notebook in another language, or of a format before cells stood at the top."""
+    if "worksheets" in book:
+        raise CannotRun(text("cli.check.old", file=file, version=book.get("nbformat", 3)))
+    about = book.get("metadata") or {}
+    kernel, spoken = about.get("kernelspec") or {}, about.get("language_info") or {}
+    language = kernel.get("language") or spoken.get("name") or PYTHON
+    if not str(language).lower().startswith(PYTHON):
+        raise CannotRun(text("cli.check.other_language", file=file, language=language))
 
 
 def _cell_source(cell):

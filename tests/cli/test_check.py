@@ -29,6 +29,13 @@ print("user output", loss.item())
 SOUND = LEAKING.replace("history.append(loss)", "history.append(loss.item())")
 
 
+FOREIGN = {
+    "nbformat": 4,
+    "metadata": {"kernelspec": {"name": "ir", "language": "R"}},
+    "cells": [{"cell_type": "code", "source": "1 + 1"}],
+}
+
+
 def gradviz(*arguments, cwd):
     """Run the command; stdout, stderr and status."""
     path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
@@ -131,6 +138,18 @@ def test_several_files(write, tmp_path):
     assert ended.returncode == 2 and "bad.py" in ended.stdout
 
 
+def test_files_that_cannot_be_run_among_others(write, tmp_path):
+    text = write("other.ipynb", json.dumps(FOREIGN))
+    files = ["missing.py", write("good.py", SOUND), text, write("bytes.py", "\0")]
+    ended = gradviz("check", "--format", "json", *files, cwd=tmp_path)
+    report = json.loads(ended.stdout)
+    assert ended.returncode == 2 and report["findings"] == []
+    assert [set(error) for error in report["errors"]] == [{"file", "cell", "type", "message"}] * 3
+    assert [error["file"] for error in report["errors"]] == [str(files[i]) for i in (0, 2, 3)]
+    said = [line for line in ended.stderr.splitlines() if line.startswith("gradviz check: ")]
+    assert len(said) == 3 and "missing.py" in said[0] and " R;" in said[1]
+
+
 @pytest.mark.parametrize(
     ("name", "content"),
     [
@@ -143,9 +162,28 @@ def test_several_files(write, tmp_path):
 def test_what_could_not_run(write, tmp_path, name, content):
     for form in ("text", "json"):
         ended = gradviz("check", "--format", form, write(name, content), cwd=tmp_path)
-        assert ended.returncode == 2 and ended.stdout == ""
+        assert ended.returncode == 2
+        if form == "json":
+            (error,) = json.loads(ended.stdout)["errors"]
+            assert set(error) == {"cell", "type", "message"}
+        else:
+            assert ended.stdout == ""
         assert ended.stderr.splitlines()[-1].startswith("gradviz check: ")
         assert "gradviz" not in "".join(ended.stderr.splitlines()[:-1])
+
+
+def test_an_error_of_syntax_has_its_line(write, tmp_path):
+    script = gradviz("check", "--format", "json", write("a.py", "x = 1\ny = = 2\n"), cwd=tmp_path)
+    assert json.loads(script.stdout)["errors"] == [
+        {"cell": 1, "type": "SyntaxError", "message": "invalid syntax (line 2)"}
+    ]
+    assert script.stderr.splitlines()[-1] == (
+        f"gradviz check: {tmp_path / 'a.py'}: SyntaxError: invalid syntax (line 2)"
+    )
+    cells = write("b.py", "# %%\nimport torch\n# %%\n\ny = = 2\n")
+    ended = gradviz("check", cells, cwd=tmp_path)
+    assert ended.returncode == 1
+    assert "In [2]: SyntaxError: invalid syntax (line 2)" in ended.stdout
 
 
 def test_a_missing_file_is_one_line(tmp_path):
@@ -153,14 +191,23 @@ def test_a_missing_file_is_one_line(tmp_path):
     assert (ended.returncode, ended.stdout, ended.stderr.count("\n")) == (2, "", 1)
 
 
-def test_leaving_early_is_not_an_error(write, tmp_path):
-    assert (
-        gradviz("check", write("a.py", "import sys\nsys.exit(0)\n"), cwd=tmp_path).returncode == 0
-    )
-    assert (
-        gradviz("check", write("b.py", "import sys\nsys.exit('bad')\n"), cwd=tmp_path).returncode
-        == 1
-    )
+@pytest.mark.parametrize(
+    ("leave", "status", "said"),
+    [("exit(0)", 0, ""), ("exit()", 0, ""), ("exit('bad')", 1, "bad\n"), ("exit(3)", 1, "")],
+)
+def test_leaving_early_says_what_python_says(write, tmp_path, leave, status, said):
+    ended = gradviz("check", write("a.py", f"import sys\nsys.{leave}\n"), cwd=tmp_path)
+    assert (ended.returncode, ended.stderr) == (status, said)
+
+
+def test_a_long_program_is_looked_at_to_its_end(write, tmp_path):
+    start = "import torch\nw = torch.ones(2, requires_grad=True)\nkept = []\n"
+    small = "# %%\ny = w * 2\n"
+    leak = "# %%\nfor i in range(5):\n    loss = (w * w).sum()\n    loss.backward()\n"
+    text = start + 130 * small + leak + "    kept.append(loss)\n" + 2 * small
+    ended = gradviz("check", "--format", "json", write("a.py", text), cwd=tmp_path)
+    found = [f for f in json.loads(ended.stdout)["findings"] if f["severity"] != "info"]
+    assert [(f["kind"], f["cell"], f["line"]) for f in found] == [("leak.container", 132, 4)]
 
 
 def test_hostile_names_stay_on_their_line(write, tmp_path):

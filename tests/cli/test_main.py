@@ -19,7 +19,8 @@ def test_help(capsys):
         with pytest.raises(SystemExit) as ended:
             main(arguments)
         assert ended.value.code == 0
-    assert "check" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "check" in said and "# %%" in said and "# % " not in said and "# %'" not in said
 
 
 def test_help_in_chinese(capsys):

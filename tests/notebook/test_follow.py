@@ -134,3 +134,14 @@ def test_only_the_newest_views_are_fed(session):
     docked.placement = "dock"
     views = [view_of(None, session) for _ in range(20)]
     assert list(session.views) == [docked, *views[-12:]]
+
+
+def test_a_sparing_session_looks_now_and_then(session, monkeypatch):
+    looked = []
+    monkeypatch.setattr(session, "_settle", lambda roots, error: looked.append(error) or [])
+    session.sparing = True
+    fault = ValueError("no")
+    for count in range(1, 1001):
+        session.begin(count, None, "")
+        session.end(Roots(user_ns={}), fault if count == 1000 else None)
+    assert 100 < len(looked) < 160 and looked[-1] is fault
