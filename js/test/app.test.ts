@@ -316,8 +316,10 @@ test("a gradient that is not a number is told, and so is such a value", () => {
   const view = live();
   feed(view, new Sender(), s, { details: { 9: s.details[9] } });
   expect(picture()).toContain(">= NaN<");
-  expect(picture()).toContain(`fill="${LIGHT.error}" xml:space="preserve">grad NaN<`);
-  expect(picture()).not.toContain("no grad yet");
+  expect(picture()).toContain(
+    `fill="${LIGHT.error}" text-anchor="middle" xml:space="preserve">1×1 · grad NaN<`,
+  );
+  expect(picture()).not.toContain("no grad");
 });
 
 test("a leaf that is drawn twice tells its gradient once", () => {

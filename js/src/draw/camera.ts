@@ -11,7 +11,7 @@ export const EMPTY_BOX: Box = { left: 0, top: 0, right: 0, bottom: 0 };
 
 const LEAST = 0.02;
 const MOST = 3;
-const MARGIN = 16;
+const MARGIN = 10;
 
 export const clampScale = (scale: number): number => Math.min(MOST, Math.max(LEAST, scale));
 

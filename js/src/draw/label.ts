@@ -12,10 +12,10 @@ export const PITCH = 80;
 const MOST_TITLE = 210;
 const PAD = 14;
 /** Room kept for a name that an operation does not have yet: names are known when the cell ends. */
-const NAME_TO_COME = 58;
+const NAME_TO_COME = 44;
 const LEAST = 84;
-/** Room kept beside a leaf for what is said of its gradient. */
-const NOTE = 74;
+/** Room kept for a gradient that comes later. */
+const GRADIENT = textWidth(" · ‖∂‖ 1.23e-5", SMALL);
 
 export type Say = (key: string, fields?: Record<string, string | number>) => string;
 
@@ -26,11 +26,11 @@ export interface Label {
   generic: boolean;
   /** Second: the name of the operation. */
   op: string;
-  /** Shape, dim; of a scalar its value when known. */
+  /** Shape, of a scalar its value when known; then its gradient. */
   sub: string;
-  /** Beside the item. */
+  /** Beside the item: where it was cut. */
   note: string;
-  /** The note tells of a gradient that is NaN or infinite. */
+  /** Its gradient is NaN or infinite. */
   bad: boolean;
   width: number;
 }
@@ -41,10 +41,14 @@ export function labelOf(item: Item, say: Say, value: number | null): Label {
   const op =
     operation && !item.key.startsWith("m:") && !item.key.startsWith("w:") ? plain(item.row.op) : "";
   const second = shorten(op, NAME, MOST_TITLE - Math.min(60, textWidth(title, NAME)));
-  const sub = subOf(item, value, say);
+  const size = subOf(item, value, say);
+  const gradient = gradientOf(item, say);
+  const sub = size && gradient ? `${size} · ${gradient}` : size || gradient;
   const first = textWidth(title, NAME) + (title && second ? 8 : 0) + textWidth(second, NAME);
   const saved = Math.min(item.savedTotal, 6) * 12;
-  const inner = Math.max(first, textWidth(sub, SMALL), saved + 10);
+  const awaits = isLeafOfItsOwn(item) || (item.flags & Flag.retainsGrad) !== 0;
+  const come = awaits ? textWidth(size, SMALL) + GRADIENT : 0;
+  const inner = Math.max(first, textWidth(sub, SMALL), come, saved + 10);
   const pad = operation ? PAD + 4 : PAD;
   const width = Math.max(LEAST, Math.ceil((inner + 2 * pad) / 2) * 2);
   const bad = noted(item) && !Number.isFinite(item.row.gradNorm ?? 0);
@@ -76,21 +80,28 @@ function subOf(item: Item, value: number | null, say: Say): string {
 }
 
 function noteOf(item: Item, say: Say): string {
-  if (item.flags & Flag.cut) {
-    const { cell, line, op } = item.row;
-    const how = say(`cut.${op}`);
-    return cell >= 0 ? say("graph.cut_at", { how, place: `In [${cell}]:${line}` }) : how;
-  }
-  if (!noted(item)) return item.again && requiresGrad(item) ? say("graph.same_leaf") : "";
+  if (!(item.flags & Flag.cut)) return "";
+  const { cell, line, op } = item.row;
+  const how = say(`cut.${op}`);
+  return cell >= 0 ? say("graph.cut_at", { how, place: `In [${cell}]:${line}` }) : how;
+}
+
+/** That of a leaf is told once, in its first drawing, so that nobody adds them up. */
+function gradientOf(item: Item, say: Say): string {
+  if (!noted(item)) return isLeafOfItsOwn(item) ? say("graph.same_leaf") : "";
   const norm = item.row.gradNorm;
   if (norm === null) return say("graph.grad_none");
   return say(Number.isFinite(norm) ? "graph.grad_norm" : "graph.grad_bad", { norm: figure(norm) });
 }
 
-/** Whether its gradient is told beside it: that of a leaf once, beside its first drawing. */
+/** A single leaf to which gradients flow. */
+const isLeafOfItsOwn = (item: Item): boolean =>
+  item.row.kind !== "operation" && !item.members && requiresGrad(item) && !(item.flags & Flag.cut);
+
+/** Whether its gradient is told. */
 function noted(item: Item): boolean {
-  if (item.flags & Flag.cut) return false;
-  if (item.row.kind !== "operation") return requiresGrad(item) && !item.again;
+  if (item.row.kind !== "operation") return isLeafOfItsOwn(item) && !item.again;
+  if (item.flags & Flag.cut || item.members) return false;
   return (item.flags & Flag.retainsGrad) !== 0 && item.row.gradNorm !== null;
 }
 
@@ -98,8 +109,7 @@ function noted(item: Item): boolean {
 export function extentOf(item: Item, label: Label): { left: number; right: number } {
   const unnamed = item.row.kind === "operation" && label.title === "" && !item.members;
   const half = label.width / 2 + (unnamed ? NAME_TO_COME / 2 : 0) + 5;
-  const leaf = item.row.kind !== "operation" && requiresGrad(item);
-  const note = Math.max(label.note ? textWidth(label.note, SMALL) : 0, leaf ? NOTE : 0);
+  const note = label.note ? textWidth(label.note, SMALL) : 0;
   const loop = item.members ? 30 : 0;
   return { left: half, right: half + (note > 0 ? note + 8 : loop) };
 }

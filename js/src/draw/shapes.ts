@@ -140,12 +140,15 @@ function words(
     pen.text(start + first + gap, line, label.op, { size: NAME, color });
   }
   if (look.words < 2) return;
-  if (both) pen.text(middle, top + 34, label.sub, { size: SMALL, color: c.dim, align: "center" });
+  if (both) {
+    const color = label.bad ? c.error : c.dim;
+    pen.text(middle, top + 34, label.sub, { size: SMALL, color, align: "center" });
+  }
   if (label.note) {
     const past = item.loops ? 30 : look.mark || look.twin ? 14 : 9;
     pen.text(left + label.width + past, top + HEIGHT / 2 + 4, label.note, {
       size: SMALL,
-      color: label.bad ? c.error : c.dim,
+      color: c.dim,
     });
   }
 }
