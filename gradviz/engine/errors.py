@@ -6,7 +6,7 @@ from __future__ import annotations
 
 
 def advised(error, key, **fields):
-    """``error`` with the advice ``key`` of the catalogue as a note; ``str(error)`` stays PyTorch's."""
+    """``error`` with the advice ``key`` of the catalogue as a note below PyTorch's own words."""
     from ..texts import text
 
     for name, value in fields.items():
