@@ -207,7 +207,8 @@ def fill(op, node, ins, attrs):
                 _refuse_inference()
         else:
             kept += (None, None)
-    node.s = kept if any(x is not None for x in kept[::2]) else op.empty
+    needed = op.joint is not None or any(by & mask for by in op.saved_by)
+    node.s = kept if kept and needed else op.empty
     if op.shaped:
         attrs = (*attrs, *[ins[i]._a.shape for i in op.shaped])
     node.at = attrs
