@@ -1,7 +1,9 @@
 import { expect, test } from "vitest";
 import { hostile, marks, network } from "../dev/scenes.mjs";
-import { Camera } from "../src/draw/camera";
+import { type Box, Camera } from "../src/draw/camera";
+import { CORNERS, freeCorner } from "../src/draw/corner";
 import { gradientWidth } from "../src/draw/edges";
+import { NAME } from "../src/draw/label";
 import { Picture, type Sight } from "../src/draw/picture";
 import { toSvg } from "../src/draw/save";
 import { SvgPen } from "../src/draw/svg-pen";
@@ -119,6 +121,29 @@ test("fit shows everything, and where that would be too small, the newest part",
   expect(camera.seen().bottom).toBeGreaterThan(9000);
   Object.assign(camera, camera.fit({ left: 0, top: 0, right: 100, bottom: 80 }));
   expect(camera.k).toBe(1);
+});
+
+test("the overview stands in a corner where no item is, and nowhere when there is none", () => {
+  const camera = new Camera();
+  Object.assign(camera, { width: 480, height: 400, k: 0.5, x: 0, y: 0 });
+  const overview = { width: 100, height: 80, inset: 10 };
+  const at = (x: number, y: number) => ({ left: x, right: x + 20, top: y, bottom: y + 20 });
+  const [topRight, topLeft, bottomRight] = CORNERS;
+  const find = (...boxes: Box[]) => freeCorner(camera, overview, boxes, CORNERS);
+  expect(find(at(400, 400))).toBe(topRight);
+  expect(find(at(800, 40))).toBe(topLeft);
+  expect(find(at(800, 40), at(100, 40))).toBe(bottomRight);
+  expect(find(at(800, 40), at(100, 40), at(800, 700), at(100, 700))).toBeUndefined();
+});
+
+test("followed, a graph is as large as its names need: 11 px", () => {
+  const camera = new Camera();
+  Object.assign(camera, { width: 480, height: 400 });
+  const least = 11 / NAME;
+  expect(camera.fit({ left: 0, top: 0, right: 495, bottom: 400 }, least).k).toBeGreaterThan(least);
+  const wide = camera.fit({ left: 0, top: 0, right: 900, bottom: 400 }, least, 800);
+  expect(wide.k).toBe(least);
+  expect(800 * wide.k + wide.x).toBeLessThan(480);
 });
 
 function contrast(a: string, b: string): number {

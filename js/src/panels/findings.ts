@@ -117,7 +117,7 @@ export function adviceOf(context: Context, finding: Finding): HTMLElement {
   });
   const place = placeLink(context, { cell: finding.cell, line: finding.line ?? 0 });
   const holders = finding.holders.flatMap((holder, n) => [
-    n > 0 ? ", " : " ",
+    n > 0 ? say("inspect.comma") : " ",
     h("code", {}, holder),
   ]);
   return h(

@@ -1,5 +1,6 @@
 // The graph on its canvas: camera, pointer and keys.
-import { type Box, Camera } from "../draw/camera";
+import { Camera } from "../draw/camera";
+import { CORNERS, type Corner, freeCorner, type Overview } from "../draw/corner";
 import { NAME, spoken } from "../draw/label";
 import type { Attention, Picture, Sight } from "../draw/picture";
 import { mapFit, paint, paintMap } from "../draw/screen";
@@ -15,17 +16,7 @@ const DRAG_PX = 4;
 const MOST_GREETED = 200;
 /** While pictures follow one another faster than this, new nodes are simply there. */
 const CALM_MS = 400;
-const MAP = { width: 104, height: 76 };
-/** Between the overview and the edges of the graph. */
-const MAP_INSET = 12;
-
-type Corner = readonly ["top" | "bottom", "left" | "right"];
-const CORNERS: readonly Corner[] = [
-  ["top", "right"],
-  ["top", "left"],
-  ["bottom", "right"],
-  ["bottom", "left"],
-];
+const MAP: Overview = { width: 104, height: 76, inset: 12 };
 
 export interface GraphEvents {
   select(item: number): void;
@@ -226,35 +217,14 @@ export class Graph {
 
   /** Puts the overview into a corner that no item is in; false when there is none. */
   private settleMap(picture: Picture): boolean {
-    const shown = picture.inside(this.camera.seen()).map((n) => picture.boxOf(n));
-    const free = (corner: Corner) => {
-      const box = this.underMap(corner);
-      return !shown.some(
-        (one) =>
-          one.left < box.right &&
-          one.right > box.left &&
-          one.top < box.bottom &&
-          one.bottom > box.top,
-      );
-    };
-    const corner = [this.corner, ...CORNERS].find(free);
+    const boxes = picture.inside(this.camera.seen()).map((n) => picture.boxOf(n));
+    const corner = freeCorner(this.camera, MAP, boxes, [this.corner, ...CORNERS]);
     if (!corner) return false;
     this.corner = corner;
     const { style } = this.map;
     style.inset = "auto";
-    style[corner[0]] = `${MAP_INSET}px`;
-    style[corner[1]] = `${MAP_INSET}px`;
+    for (const edge of corner) style[edge] = `${MAP.inset}px`;
     return true;
-  }
-
-  /** The part of the world beneath the overview in this corner. */
-  private underMap([up, side]: Corner): Box {
-    const { camera } = this;
-    const x = side === "left" ? MAP_INSET : camera.width - MAP_INSET - MAP.width;
-    const y = up === "top" ? MAP_INSET : camera.height - MAP_INSET - MAP.height;
-    const from = camera.toWorld(x, y);
-    const to = camera.toWorld(x + MAP.width, y + MAP.height);
-    return { left: from.x, top: from.y, right: to.x, bottom: to.y };
   }
 
   private resize(): void {

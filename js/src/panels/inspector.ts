@@ -44,8 +44,9 @@ export class Inspector {
     this.element.classList.toggle("idle", selected === null);
     if (!selected) {
       this.element.removeAttribute("data-node-id");
-      const hint = () => [h("p", { class: "dim hint" }, say("inspect.hint"))];
-      refill(this.element, this.context.language, hint);
+      const some = store.nodes.size > 0;
+      const hint = () => [some && h("p", { class: "dim hint" }, say("inspect.hint"))];
+      refill(this.element, `${this.context.language}${some}`, hint);
       return;
     }
     const { row } = selected;
@@ -229,6 +230,8 @@ export class Inspector {
     const clash = one.state === "alive" && one.version_saved !== one.version_now;
     const versions = say("inspect.versions", { saved: one.version_saved, now: one.version_now });
     const shape = one.shape.length === 0 ? "()" : one.shape.join("×");
+    // Of what is freed Python may know neither shape nor size.
+    const known = one.state !== "freed" || one.bytes > 0;
     return h(
       "div",
       { class: "entry-row", "data-testid": "gv-saved", "data-state": one.state },
@@ -245,10 +248,11 @@ export class Inspector {
         h(
           "div",
           { class: "dim" },
-          h("code", {}, `${shape} ${one.dtype}`),
-          ` · ${bytes(one.bytes)} · ${say(`inspect.saved_${one.state}`)}`,
+          known && h("code", {}, `${shape} ${one.dtype}`),
+          known && ` · ${bytes(one.bytes)} · `,
+          say(`inspect.saved_${one.state}`),
         ),
-        h("div", { class: "dim" }, versions),
+        known && h("div", { class: "dim" }, versions),
         clash && h("div", { class: "bad" }, say("inspect.changed")),
       ),
     );
