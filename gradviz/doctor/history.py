@@ -37,9 +37,9 @@ def finished(case: Case, group: list[Held]) -> list[Held]:
     """Tensors of one line that several backward passes are through with: a history of finished
     graphs.
     """
-    out = []
+    out, retained = [], case.ledger.retained_roots()
     for line in same_line(distinct(group)):
-        swept = [held for held in line if case.graph.swept(held.facts.id)]
+        swept = [h for h in line if case.graph.swept(h.facts.id) or h.facts.id in retained]
         if len({held.facts.epoch for held in swept}) >= 2:
             out += swept
     return out

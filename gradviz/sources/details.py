@@ -93,6 +93,24 @@ def grad_state(tensor, grad) -> str:
     return "none_yet" if edge is LEAF or retained else "none_nonleaf"
 
 
+def held_through(starts, limit: int) -> dict[int, str]:
+    """For each operation the first of the paths in ``starts`` ((path, node), best first) whose
+    graph reaches it; at most ``limit`` operations.
+    """
+    out: dict[int, str] = {}
+    for path, top in starts:
+        pending = [top]
+        while pending:
+            node = pending.pop()
+            if node.seq in out:
+                continue
+            if len(out) >= limit:
+                return out
+            out[node.seq] = path
+            pending += [x[0] for x in events.inputs(node) if x.__class__ is tuple]
+    return out
+
+
 def _shortest(item):
     return len(item[1]), item[1]
 

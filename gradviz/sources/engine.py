@@ -28,6 +28,7 @@ from .rows import Rows, tensor_id
 
 BORN = 5_000
 WEIGHED = 50_000
+HELD = 20_000
 FAILURES = 50
 NAMED = 50
 DETAIL_SECONDS = 0.08
@@ -55,6 +56,7 @@ class EngineSource:
         self.spent = 0.0
         self._tensors: dict[int, weakref.ref] = {}
         self._paths: dict[int, list] = {}
+        self._through: dict[int, str] = {}
         self._cell_start = 0
         self._fresh_cell = None
         self._norms = False
@@ -142,6 +144,7 @@ class EngineSource:
         with self._lock, self.recorder.lock:
             try:
                 found = self.look(roots)
+                self._through = self._held_through()
                 self._show_final(found)
                 self._describe()
                 self._weigh(found)
@@ -180,6 +183,17 @@ class EngineSource:
         self._paths = paths
         return found
 
+    def _held_through(self):
+        """The name through whose graph each operation is alive."""
+        rows, starts = self.rows, []
+        for key, candidates in self._paths.items():
+            node = node_of(rows.tensors[key])
+            if node is not None:
+                steps, path = min(candidates, key=lambda item: names.rank(*item))
+                starts.append((names.rank(steps, path), path, node))
+        starts.sort(key=lambda item: item[0])
+        return details.held_through([item[1:] for item in starts], HELD)
+
     def _show_final(self, found: Found):
         """Choose the final graph of the cell and make the trace show it."""
         trace, picture = self.recorder.trace, self.picture
@@ -191,8 +205,8 @@ class EngineSource:
             picture.show(nodes, leaves)
             trace.total = max(_size(tops, nodes, leaves), len(trace.nodes))
         elif swept and picture.glanced_since(start):
-            picture.show_glimpse()
-            trace.total = len(trace.nodes)
+            alive = picture.show_glimpse()
+            trace.total = len(trace.nodes) + _beyond(alive, trace.nodes)
         else:
             picture.refresh()
         picture.rest()
@@ -242,7 +256,10 @@ class EngineSource:
         live, tensor = self.picture.live.get(key), self._tensors.get(key)
         thing, made = live() if live else None, tensor() if tensor else None
         paths, result = self._paths.get(key, ()), self.rows.results.get(key)
-        return details.detail(key, thing, made, paths, result)
+        found = details.detail(key, thing, made, paths, result)
+        if found is not None and not found.holders and key in self._through:
+            found.holders = [self._through[key]]
+        return found
 
     def detail(self, id: int) -> Detail | None:
         """What the inspector shows of a node; never touches an array while a cell is running."""
@@ -305,3 +322,9 @@ def _size(tops, nodes, leaves):
         return len(nodes) + len(leaves)
     everything = reach(tops)
     return len(everything.nodes) + len(everything.leaves)
+
+
+def _beyond(tops, shown):
+    """How many nodes and leaves that ``tops`` hold are not shown."""
+    everything = reach(tops)
+    return sum(id not in shown for found in (everything.nodes, everything.leaves) for id in found)

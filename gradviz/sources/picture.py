@@ -21,11 +21,13 @@ GLIMPSE_EVERY = 0.5
 
 @dataclass
 class Glimpse:
-    """A graph as it was when a sweep began. ``serial``: when that was."""
+    """A graph as it was when a sweep began. ``refs``: its nodes and leaves, weakly; ``serial``:
+    when that was.
+    """
 
     rows: list = field(default_factory=list)
     edges: list = field(default_factory=list)
-    leaves: dict = field(default_factory=dict)
+    refs: dict = field(default_factory=dict)
     serial: int = 0
 
 
@@ -108,7 +110,7 @@ class Picture:
         self._glimpsed = now
         nodes, leaves = newest([root for root in roots if not isinstance(root, Tensor)], GLIMPSE)
         rows, edges = details.picture(self.rows, nodes, leaves)
-        refs = {id: weakref.ref(leaf) for id, leaf in leaves.items()}
+        refs = {id: weakref.ref(thing) for id, thing in (*nodes.items(), *leaves.items())}
         self._glimpse = Glimpse(rows, edges, refs, serial())
 
     # -- settling, when a cell has ended -----------------------------------------------
@@ -138,17 +140,23 @@ class Picture:
         """A glance was taken after the serial ``start``."""
         return self._glimpse.serial > start
 
-    def show_glimpse(self):
-        """The graph as it was before its sweep; its leaves as they are now."""
-        glimpse, make = self._glimpse, self.rows.leaf
-        leaves = {id: leaf for id, ref in glimpse.leaves.items() if (leaf := ref()) is not None}
+    def show_glimpse(self) -> list:
+        """The graph as it was before its sweep; what is alive as it is now. The nodes alive."""
+        glimpse = self._glimpse
+        alive = {id: thing for id, ref in glimpse.refs.items() if (thing := ref()) is not None}
         rows = [
-            make(leaves[row.id]) if row.id in leaves else details.dead(row) for row in glimpse.rows
+            self._fresh(alive[row.id]) if row.id in alive else details.dead(row)
+            for row in glimpse.rows
         ]
         details.name_modules(rows, glimpse.edges)
         mark_roots(rows, glimpse.edges)
         self._replace(rows, glimpse.edges)
-        self.live = dict(glimpse.leaves)
+        self.live = dict(glimpse.refs)
+        return [thing for thing in alive.values() if not isinstance(thing, Tensor)]
+
+    def _fresh(self, thing):
+        """The row of a node or leaf as it is now."""
+        return self.rows.leaf(thing) if isinstance(thing, Tensor) else self.rows.operation(thing)
 
     def refresh(self):
         """Bring the rows in view up to date."""
@@ -160,9 +168,7 @@ class Picture:
             if thing is None:
                 self.put(details.dead(row))
                 continue
-            fresh = (
-                self.rows.leaf(thing) if isinstance(thing, Tensor) else self.rows.operation(thing)
-            )
+            fresh = self._fresh(thing)
             fresh.root = row.root
             self.put(fresh)
 

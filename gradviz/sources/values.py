@@ -24,7 +24,7 @@ def stats(array, dtype: str) -> Stats:
         array = array.astype(np.float32)
     if array.dtype.kind not in "fiub" or array.size > WHOLE:
         if array.dtype.kind == "c" and array.size <= WHOLE:
-            found.norm = _number(np.linalg.norm(array.ravel()))
+            found.norm = _length(np.linalg.norm(array.ravel()))
         return found
     with np.errstate(all="ignore"):
         _fill(found, array)
@@ -32,12 +32,12 @@ def stats(array, dtype: str) -> Stats:
 
 
 def norm(array) -> float | None:
-    """The Euclidean norm, None when it is not to be had."""
+    """The Euclidean norm, NaN when an element is; None when it is not to be had."""
     if not isinstance(array, np.ndarray) or array.dtype.kind not in "fiubc" or array.size > WHOLE:
         return None
     with np.errstate(all="ignore"):
         flat = array.ravel()
-        return _number(
+        return _length(
             np.sqrt(np.vdot(flat, flat).real) if flat.dtype.kind in "fc" else np.linalg.norm(flat)
         )
 
@@ -52,7 +52,7 @@ def _fill(found, array):
         if finite.size:
             found.minimum, found.maximum = _number(finite.min()), _number(finite.max())
             found.mean = _number(finite.mean(dtype=np.float64))
-        found.norm = _number(np.linalg.norm(numbers.ravel().astype(np.float64)))
+        found.norm = _length(np.linalg.norm(numbers.ravel().astype(np.float64)))
     if array.size <= FEW:
         found.values = array.tolist()
     else:
@@ -90,3 +90,9 @@ def _means(rows, axis):
 def _number(value):
     value = float(value)
     return None if math.isnan(value) else value
+
+
+def _length(value):
+    """A norm as a float; NaN is always the same object, so that rows with it compare equal."""
+    value = float(value)
+    return math.nan if math.isnan(value) else value

@@ -206,6 +206,11 @@ class Ledger:
         at = number - self.sweeps[0].number if self.sweeps else -1
         return self.sweeps[at] if 0 <= at < len(self.sweeps) else None
 
+    def retained_roots(self) -> set[int]:
+        """Serials of the roots of backward passes that were told to retain their graph."""
+        kept = [s for s in self.sweeps if s.keep and s.accumulates and not (s.create or s.error)]
+        return {id for sweep in kept for id in sweep.roots}
+
     def swept_roots(self) -> set[int]:
         """Serials of the roots of sweeps that freed their graph."""
         return {

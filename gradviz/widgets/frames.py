@@ -36,7 +36,7 @@ class Encoder:
             links.extend(
                 (edge.source, edge.target, edge.slot, edge.output, self._string(edge.cut), 0)
             )
-            norms.append(NAN if edge.grad_norm is None else edge.grad_norm)
+            norms.append(edge_norm(edge.grad_norm))
         fresh, self._fresh = self._fresh, []
         return fresh, [part.tobytes() for part in (rows, numbers, links, norms)]
 
@@ -77,6 +77,11 @@ class Encoder:
 def shape_text(shape) -> str:
     """``64×256``, or ``()`` for a scalar."""
     return "×".join(map(str, shape)) if shape else "()"
+
+
+def edge_norm(norm) -> float:
+    """The norm as a frame says it: NaN is none there, so a gradient that is NaN says infinity."""
+    return NAN if norm is None else math.inf if math.isnan(norm) else norm
 
 
 def flags(node) -> int:

@@ -3,6 +3,7 @@ disturbed.
 """
 
 import gc
+import math
 import threading
 import time
 import weakref
@@ -350,3 +351,35 @@ def test_nodes_of_an_earlier_watcher_have_no_line_rather_than_a_wrong_one(book):
     later.enter(book.ns["y"])
     old = later.recorder.trace.nodes[events.node_of(book.ns["y"]).seq]
     assert old.place is None and not later.watcher.errors
+
+
+def test_gradients_that_are_not_numbers_are_there(book):
+    book.source.want_norms = True
+    book.run(
+        "n = torch.tensor([float('nan'), 1.0], requires_grad=True)\nm = (n * n).sum()\nm.backward()"
+    )
+    rows = by_label(book)
+    assert math.isnan(rows["n"].grad_norm)
+    detail = book.source.detail(rows["n"].id)
+    assert math.isnan(detail.grad.norm) and detail.grad_state == "present"
+    flowed = [edge.grad_norm for edge in book.recorder.trace.edges.values()]
+    assert flowed and None not in flowed and any(math.isnan(norm) for norm in flowed)
+    assert math.isnan(book.source.detail(rows["m"].id).value.values)
+
+
+def test_an_operation_is_held_by_the_name_whose_graph_reaches_it(book):
+    book.run("w = torch.ones(3, requires_grad=True)\nkept = [w.exp().mul(2).sum()]")
+    book.run("loss = kept[0] + 1\nother = w.sin()")
+    nodes = book.recorder.trace.nodes.values()
+    inner = next(node for node in nodes if node.op == "ExpBackward0")
+    assert book.source.detail(inner.id).holders == ["loss"]
+    book.run("del loss")
+    assert book.source.detail(inner.id).holders == ["kept[0]"]
+
+
+def test_what_lives_after_a_sweep_is_not_grey_and_the_rest_is_counted(book):
+    book.run("x = torch.ones(2, requires_grad=True); y = x\nfor _ in range(500): y = y * 1.001")
+    book.run("y.sum().backward()")
+    trace, rows = book.recorder.trace, by_label(book)
+    assert rows["y"].alive and trace.total == 502 > len(trace.nodes) and trace.note
+    assert [node.op for node in trace.nodes.values() if not node.alive] == ["SumBackward0"]

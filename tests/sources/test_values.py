@@ -1,5 +1,7 @@
 """Numbers of arrays."""
 
+import math
+
 import numpy as np
 
 from gradviz.sources.values import HEAT, norm, stats
@@ -31,3 +33,9 @@ def test_other_kinds():
     assert stats(np.array([3 + 4j]), "complex64").norm == 5.0
     assert stats(np.ones((0, 3)), "float32").shape == (0, 3)
     assert norm(np.array([3, 4])) == 5.0 and norm(np.array(["a"])) is None
+
+
+def test_a_norm_that_is_not_a_number_is_said():
+    values = np.array([np.nan, 1.0])
+    assert math.isnan(norm(values)) and math.isnan(stats(values, "float64").norm)
+    assert math.isnan(stats(values * 1j, "complex128").norm)

@@ -1,7 +1,7 @@
 """GV102: a running value is a tensor with a graph, so it chains all iterations."""
 
 from gradviz.doctor.finding import Rule
-from gradviz.doctor.history import READ, best_first, spans
+from gradviz.doctor.history import READ, best_first, read_by_name, spans
 from gradviz.doctor.where import put
 
 ADDITIVE = (
@@ -35,6 +35,7 @@ def look(case):
 def _only_read(case, held, links):
     """Never swept, three or more terms, and the sum was read as a number."""
     read = any(held.facts.id in cut.sources for cut in case.cuts if cut.how in READ)
+    read = read or read_by_name(case, held)
     return (
         read
         and len(links) >= 3

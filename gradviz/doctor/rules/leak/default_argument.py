@@ -15,9 +15,10 @@ def look(case):
 
 
 def _function(held):
-    """The function whose default it is."""
+    """The name of the function whose default it is."""
     at = max(i for i, step in enumerate(held.steps) if step.kind in ("default", "kwdefault"))
-    return str(held.steps[at - 1].name)
+    function = list(held.link.owners())[len(held.steps) - 1 - at]
+    return getattr(function, "__name__", str(held.steps[at - 1].name))
 
 
 RULE = Rule("GV108", "leak.default-arg", "warning", look)

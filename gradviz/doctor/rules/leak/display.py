@@ -6,6 +6,7 @@ from gradviz.doctor.finding import Rule
 from gradviz.doctor.where import displayed
 
 NUMBERED = re.compile(r"(?:Out\[|_)(\d+)\]?$")
+PASSING = ("display", "traceback")
 
 
 def look(case):
@@ -14,14 +15,22 @@ def look(case):
     for held in case.held:
         if held.category == "display" and held.facts.attached:
             shown.setdefault(held.facts.id, []).append(held)
+    elsewhere = _elsewhere(case) if shown else ()
     for id, group in shown.items():
         group.sort(key=lambda held: (not held.path.startswith("Out["), len(held.path)))
         numbers = [int(found[1]) for held in group if (found := NUMBERED.match(held.root))]
         cell = numbers[0] if numbers else case.cell
         paths = [held.path for held in group]
-        yield RULE.found(
-            case, paths, displayed(case, cell), case.graph.weigh([id]), [id], count=cell
-        )
+        weight = case.graph.weigh([id])
+        severity = "info" if id in elsewhere and not weight.bytes else "warning"
+        place = displayed(case, cell)
+        yield RULE.found(case, paths, place, weight, [id], severity, count=cell)
+
+
+def _elsewhere(case):
+    """Nodes that names and their objects hold as well, so that the display keeps nothing more."""
+    others = [h for h in case.held if h.facts.attached and h.category not in PASSING]
+    return case.graph.weigh({held.facts.id for held in others}).nodes
 
 
 RULE = Rule("GV105", "leak.display-history", "warning", look)

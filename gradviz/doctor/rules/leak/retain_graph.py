@@ -8,8 +8,20 @@ HOLDERS = ("name", "container", "attribute", "buffer", "closure")
 
 def look(case):
     """The last of the backward passes through a graph that is still held, when it retained the
-    graph.
+    graph; what one line retained is said once.
     """
+    lines = {}
+    for sweep, held in _retained(case):
+        lines.setdefault(sweep.note[:2], []).append((sweep, held))
+    for found in lines.values():
+        roots = [root for sweep, _ in found for root in case.graph.alive(sweep)]
+        holders = [held.path for _, group in found for held in group]
+        place = case.place(found[0][0].note)
+        yield RULE.found(case, holders, place, case.graph.weigh(roots), roots)
+
+
+def _retained(case):
+    """(sweep, what holds its graph), newest first."""
     sweeps = [s for s in case.ledger.sweeps if s.keep and not s.create and not s.error]
     told = set()
     for sweep in reversed(sweeps):
@@ -21,8 +33,7 @@ def look(case):
         if _used_later(case, sweep, weight) or any(spans(case, h)[1] >= 2 for h in inside):
             continue
         if inside:
-            holders = [held.path for held in inside]
-            yield RULE.found(case, holders, case.place(sweep.note), weight, sweep.roots)
+            yield sweep, inside
 
 
 def _used_later(case, sweep, weight):

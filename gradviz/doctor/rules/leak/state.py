@@ -60,9 +60,9 @@ def _same(case, newest):
 
 def _found(case, group, links, severity=None):
     weight = case.graph.weigh(ids(group))
-    return RULE.found(
-        case, paths(group), put(case, group[:1]), weight, links, severity, count=len(links)
-    )
+    name = next((h.path for h in group if h.category in ("name", "attribute", "buffer")), "h")
+    fields = {"count": len(links), "name": name}
+    return RULE.found(case, paths(group), put(case, group[:1]), weight, links, severity, **fields)
 
 
 RULE = Rule("GV103", "leak.state", "warning", look)
