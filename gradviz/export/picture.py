@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from dataclasses import dataclass, field
 
+from gradviz.texts import text
 from gradviz.watch.model import OPERATION, Edge, Node
 
 from .layers import arrange
+from .words import figure
 
 LIMIT = 48
 REACH = 3
@@ -147,9 +150,9 @@ def title(node: Node) -> tuple[str, str]:
     return shorten(node.label), shorten(node.op)
 
 
-def shorten(text: str, most: int = 28) -> str:
-    """``text`` in one line of at most ``most`` characters."""
-    line = " ".join(text.split())
+def shorten(said: str, most: int = 28) -> str:
+    """``said`` in one line of at most ``most`` characters."""
+    line = " ".join(said.split())
     return line if len(line) <= most else line[: most - 1] + "…"
 
 
@@ -161,14 +164,17 @@ def columns(text: str) -> int:
 def second_line(node: Node, value: float | None = None) -> str:
     """Shape and dtype: ``64×256 float32``; of a scalar its value: ``= 0.412 float32``."""
     shape = "×".join(map(str, node.shape)) if node.shape else "()"
-    said = shape if value is None else f"= {value:.4g}"
+    said = shape if value is None else f"= {figure(value)}"
     return f"{said} {node.dtype}".strip()
 
 
 def with_norm(node: Node, value: float | None = None) -> str:
-    """The second line, and the norm of the gradient when there is one."""
-    norm = node.grad_norm
-    return second_line(node, value) + ("" if norm is None else f"  ‖∂‖ {norm:.3g}")
+    """The second line, and the norm of the gradient when there is one, as in the live view."""
+    said, norm = second_line(node, value), node.grad_norm
+    if norm is None:
+        return said
+    key = "ui.graph.grad_norm" if math.isfinite(norm) else "ui.graph.grad_bad"
+    return f"{said} · {text(key, norm=figure(norm))}"
 
 
 def _measure(node):

@@ -6,6 +6,7 @@ from gradviz.texts import text
 from gradviz.watch.model import OPERATION
 
 from .picture import Picture, second_line, shorten
+from .words import figure
 
 SHOWN_INPUTS = 4
 
@@ -60,5 +61,5 @@ def _left(node, names, inputs):
 
 def _right(node, value):
     norm = node.grad_norm
-    grad = "" if norm is None else "  " + text("notebook.text.grad", norm=f"{norm:.3g}")
+    grad = "" if norm is None else "  " + text("notebook.text.grad", norm=figure(norm))
     return second_line(node, value) + grad

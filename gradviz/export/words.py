@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import math
+import re
+
 from gradviz.texts import DEFAULT, language, text
 
 HOLDERS = 3
 UNITS = ("B", "kB", "MB", "GB", "TB")
+EXPONENT = re.compile(r"e(?:\+|(-))?0*(?=\d)")
 
 
 def size(count: float) -> str:
@@ -16,6 +20,23 @@ def size(count: float) -> str:
             return f"{count:.{digits}f}".removesuffix(".0") + f" {unit}"
         count /= 1000
     raise AssertionError("the last unit takes everything")
+
+
+def figure(value: float) -> str:
+    """``0.412``, ``1.23e-5``, ``NaN``, ``∞``: a number as the live view writes it, three digits."""
+    if math.isnan(value):
+        return "NaN"
+    if math.isinf(value):
+        return "∞" if value > 0 else "\N{MINUS SIGN}∞"
+    amount = abs(value)
+    if value == int(value) and amount < 1e5:
+        said = f"{int(value)}"
+    elif amount >= 1e5 or amount < 1e-3:
+        said = EXPONENT.sub(lambda found: "e" + (found[1] or ""), f"{value:.2e}")
+    else:
+        rounded = float(f"{value:.{5 if amount >= 100 else 3}g}")
+        said = f"{rounded:.10g}"
+    return said if amount == 0 or value > 0 else "\N{MINUS SIGN}" + said.removeprefix("-")
 
 
 def place(cell: int | None, line: int | None, file: str = "", lang: str | None = None) -> str:

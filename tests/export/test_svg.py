@@ -10,6 +10,7 @@ from gradviz import texts
 from gradviz.export.picture import Picture
 from gradviz.export.svg import svg
 from gradviz.export.text import summary
+from gradviz.export.words import figure
 from gradviz.watch.model import Detail, Stats
 from gradviz.watch.recorder import Recorder
 from tests.traces import HOSTILE, chain, node, put_all, small_net
@@ -64,8 +65,29 @@ def test_a_scalar_shows_its_value():
     net = small_net()
     net.put_detail(Detail(10, value=Stats((), "float32", values=0.41234567)))
     net.put_detail(Detail(6, value=Stats((2,), "float32", values=[1.0, 2.0])))
-    assert "= 0.4123 float32  ‖∂‖ 1" in shown_texts(drawn(net))
-    assert "= 0.4123 float32" in summary(Picture.of(net.trace))
+    assert "= 0.412 float32 · ‖∂‖ 1" in shown_texts(drawn(net))
+    assert "= 0.412 float32" in summary(Picture.of(net.trace))
+
+
+@pytest.mark.parametrize("norm", [float("nan"), float("inf")])
+def test_a_gradient_that_is_not_finite_is_written(norm):
+    net = small_net()
+    net.trace.nodes[10].grad_norm = norm
+    said = " ".join(shown_texts(drawn(net)))
+    assert ("grad NaN" if norm != norm else "grad ∞") in said
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        (0.0, "0"), (7, "7"), (-3.0, "−3"), (1.117, "1.12"), (123.456, "123.46"),
+        (1.234e-5, "1.23e-5"), (-2.5e-10, "−2.50e-10"), (1e5, "1.00e5"), (1.5e12, "1.50e12"),
+        (99_999.9, "100000"),
+        (float("-inf"), "−∞"),
+    ],
+)  # fmt: skip
+def test_numbers_are_written_as_in_the_live_view(value, said):
+    assert figure(value) == said
 
 
 def test_gradients_only_where_they_flowed():
