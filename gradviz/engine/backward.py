@@ -576,5 +576,5 @@ def _result(sweep, key, tensor, index, allow_unused, materialize):
             raise advised(RuntimeError(text), "unused_input", shape=tensor._a.shape)
         return None
     if not isinstance(got, Tensor):
-        got = sweep.captured[key] = wrap(xp.array(got) if 0 in got.strides and got.size else got)
+        got = sweep.captured[key] = wrap(got)
     return got

@@ -107,7 +107,7 @@ mean_all = declare(
     node="MeanBackward0",
     also=_NUMEL,
     formula="g / n everywhere",
-    self=lambda F, g, self_shape: F.expand_to(g / max(math.prod(self_shape), 1), self_shape),
+    self=lambda F, g, self_shape: F.expand_to(g, self_shape) / max(math.prod(self_shape), 1),
 )
 
 
@@ -124,8 +124,8 @@ mean_dims = declare(
     node="MeanBackward1",
     formula="g / n along the averaged dimensions",
     also=_NUMEL,
-    self=lambda F, g, self_shape, dim, keepdim: restore(
-        F, g / max(count(self_shape, dim), 1), self_shape, dim, keepdim
+    self=lambda F, g, self_shape, dim, keepdim: (
+        restore(F, g, self_shape, dim, keepdim) / max(count(self_shape, dim), 1)
     ),
 )
 
