@@ -112,7 +112,7 @@ def numel(input):
 
 def result_type(a, b):
     """The dtype that an operation on the two would have."""
-    from .engine.dispatch import common_dtype, operands
+    from .engine.operands import common_dtype, operands
 
     return common_dtype(*operands("result_type", a, b))
 

@@ -6,9 +6,10 @@ import functools
 import warnings
 
 from ..backend import xp
-from ..engine.dispatch import RAW, Tensor, wrap
+from ..engine.dispatch import Tensor, wrap
 from ..engine.modes import force_grad_mode, is_grad_enabled
 from ..engine.node import FREED, LEAF, MultiNode, Output, freed
+from ..engine.operation import RAW
 from ..engine.saved import Packed, check_may_be_packed, check_pair, pack, read_tensor, unpack
 from . import recording
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from ..backend import xp
 from ..engine.backward import grad
-from ..engine.dispatch import TENSOR, wrap
+from ..engine.dispatch import wrap
 from ..engine.modes import enable_grad
+from ..engine.operation import TENSOR
 from ..engine.tensor import Tensor
 
 __all__ = ["hessian", "hvp", "jacobian", "jvp", "vhp", "vjp"]

@@ -16,11 +16,12 @@ from itertools import repeat
 
 from ..backend import xp
 from .arrival import complete_leaf, run_node
-from .dispatch import RAW, TENSOR, wrap
+from .dispatch import wrap
 from .errors import advised
 from .events import door
 from .modes import force_grad_mode, local, state
 from .node import FREED, INFERENCE, LEAF, drop_met, met, new, serial
+from .operation import RAW, TENSOR
 from .roots import as_tuple, capture_key, check_batched, roots_of
 from .tensor import Tensor, is_result
 from .views import is_dense
@@ -529,7 +530,7 @@ def _batched(
     outputs, inputs, grad_outputs, retain_graph, create_graph, allow_unused, materialize_grads
 ):
     """One sweep a row of ``grad_outputs``; results stacked."""
-    from .dispatch import TENSOR
+    from .operation import TENSOR
 
     seeds = as_tuple(grad_outputs)
     check_batched(outputs, seeds)

@@ -1,9 +1,7 @@
 """The one hot path: an operation's declaration becomes a function that computes and records.
 
-Every operation is an ``Op``: a forward on raw arrays, one derivative an input, and what these name
-is what is saved. ``RAW`` and ``TENSOR`` hold every operation under its name, on arrays and on
-tensors: a derivative written as ``lambda F, g, self: g * F.cos(self)`` serves first order with F =
-RAW and any order with F = TENSOR.
+The functions for the common shapes of operations are written out one by one, since a call between
+them would cost as much as what they share. ``finish`` is the path for everything rare.
 """
 
 from __future__ import annotations
@@ -13,143 +11,31 @@ from weakref import ref as reference
 from ..backend import xp
 from . import dtypes, saved
 from .anomaly import note_forward
-from .device import CPU
 from .events import door
 from .modes import local, state
 from .node import (
-    FREED,
     INFERENCE,
     LEAF,
-    MultiNode,
-    Node,
     Nowhere,
     Output,
-    freed,
     new,
     nowhere,
     serial,
 )
+from .operands import (
+    broadcast_error,
+    is_number,
+    is_wrapped,
+    not_a_tensor,
+    operands,
+    promoted,
+)
+from .operation import parameters
 from .tensor import Tensor
 
 ndarray = xp.ndarray
 asarray = xp.asarray
 generic = xp.generic
-
-
-class Namespace:
-    """Operations by name."""
-
-    def __repr__(self):
-        return f"<{self.label} operations>"
-
-
-RAW = Namespace()
-RAW.label = "raw"
-TENSOR = Namespace()
-TENSOR.label = "tensor"
-RAW.read, TENSOR.read = saved.read_array, saved.read_tensor
-RAW.result, TENSOR.result = saved.result_array, saved.result_tensor
-
-
-class Op:
-    """One declared operation.
-
-    ``derivatives``: one function an input or None; ``joint``: one function for all inputs at once.
-    Their parameters after ``F, g`` name what they need: an input, ``result``, an attribute,
-    ``<input>_shape``, or ``needs`` (which inputs want one). Inputs that have no derivative come
-    last: they get no edge, ``edges`` counts those that do. ``also`` (name to function of the node)
-    and ``hidden`` adapt the ``_saved_`` names to PyTorch's. ``empty``: what a node that
-    saves no tensor keeps, ``(None, None)`` where PyTorch saves indices all the same.
-    """
-
-    __slots__ = (
-        "also",
-        "attr_names",
-        "derivatives",
-        "edges",
-        "empty",
-        "formula",
-        "forward",
-        "hidden",
-        "input_names",
-        "joint",
-        "name",
-        "node",
-        "outputs",
-        "saved_attrs",
-        "saved_by",
-        "saved_inputs",
-        "saved_names",
-        "saves_result",
-        "shaped",
-        "view",
-        "words",
-    )
-
-    def __init__(
-        self, name, forward, inputs, attrs, derivatives, joint, node, formula, view, outputs
-    ):
-        self.name, self.forward = name, forward
-        self.input_names, self.attr_names = inputs, attrs
-        self.joint, self.formula, self.view, self.outputs = joint, formula, view, outputs
-        self.derivatives = tuple(derivatives.get(i) for i in inputs)
-        known = [k for k, d in enumerate(self.derivatives) if d is not None]
-        self.edges = len(inputs) if joint is not None else max(known, default=-1) + 1
-        self.derivatives = self.derivatives[: self.edges]
-        self.also, self.hidden, self.empty = {}, (), ()
-        self.node = type(
-            node,
-            (MultiNode if outputs else Node,),
-            {"__slots__": (), "op": self, "__module__": "gradviz"},
-        )
-        self._plan()
-
-    def _plan(self):
-        wants = (
-            [parameters(d) for d in self.derivatives]
-            if self.joint is None
-            else [parameters(self.joint)]
-        )
-        named = [n for names in wants for n in names]
-        self.saves_result = "result" in named
-        self.saved_inputs = [i for i, n in enumerate(self.input_names) if n in named]
-        self.saved_names = [self.input_names[i] for i in self.saved_inputs]
-        self.saved_by = [
-            sum(1 << k for k, names in enumerate(wants) if self.input_names[i] in names)
-            if self.joint is None
-            else -1
-            for i in self.saved_inputs
-        ]
-        self.shaped = [i for i, n in enumerate(self.input_names) if f"{n}_shape" in named]
-        self.saved_attrs = {n: k for k, n in enumerate(self.attr_names) if n in named}
-        self.words = [[self._word(n) for n in names] for names in wants]
-        self.node.run = _on_first_use(self)
-
-    def _word(self, name):
-        """How ``run`` gets at what a derivative's parameter names."""
-        if name == "result":
-            return "F.result(node)"
-        if name == "needs":
-            return "[x is not None for x in node.e]"
-        if name in self.input_names:
-            k = 2 * self.saved_names.index(name)
-            return f"None if s[{k}] is None else F.read(s[{k}], s[{k + 1}])"
-        if name in self.attr_names:
-            return f"at[{self.attr_names.index(name)}]"
-        if name.endswith("_shape"):
-            place = self.shaped.index(self.input_names.index(name.removesuffix("_shape")))
-            return f"at[{len(self.attr_names) + place}]"
-        raise TypeError(
-            f"derivative of {self.name} names {name!r}, which the operation does not have"
-        )
-
-
-def parameters(function):
-    """Names of a derivative's parameters after ``F, g``."""
-    if function is None:
-        return ()
-    code = function.__code__
-    return code.co_varnames[2 : code.co_argcount]
 
 
 # ---------------------------------------------------------------- recording
@@ -423,59 +309,6 @@ def _join_views(t, source):
         base, before = t._view
         recorded = not state.special or _made_in() == "default"
         t._view = (base, "multi") if recorded and before != "inference" else t._view
-
-
-# ---------------------------------------------------------------- running a node backwards
-def _on_first_use(op):
-    """Stands in for ``runner(op)`` until a node of ``op`` first runs: importing compiles
-    nothing.
-    """
-
-    def run(node, g, F):
-        op.node.run = runner(op)
-        return op.node.run(node, g, F)
-
-    return run
-
-
-def runner(op):
-    """``run(node, g, F)``: the gradients for the inputs of a node, from ``g`` (a tuple where there
-    are several outputs).
-
-    Written out once an operation, so that nothing is looked up while the sweep goes: for ``mul`` it
-    reads ``(self(F, g, F.read(s[2], s[3])) if e0 is not None else None, other(F, g, F.read(s[0],
-    s[1])) if e1 …)``.
-    """
-    lines = ["def run(node, g, F):", "    __tracebackhide__ = True"]
-    if op.saved_inputs or op.empty:
-        lines += ["    s = node.s", "    if s is FREED:", "        freed(node)"]
-    if any(word.startswith("at[") for words in op.words for word in words):
-        lines.append("    at = node.at")
-    if op.joint is not None:
-        lines.append(f"    return joint(F, g, {', '.join(op.words[0])})")
-    elif op.edges == 1:
-        lines.append(f"    return ({_spell(op, 0)},)")
-    else:
-        lines.append("    e = node.e")
-        calls = [f"{_spell(op, k)} if e[{k}] is not None else None" for k in range(op.edges)]
-        lines.append(f"    return ({', '.join(calls)},)" if calls else "    return ()")
-    scope = {"FREED": FREED, "freed": freed, "joint": op.joint}
-    scope |= {f"d{k}": d for k, d in enumerate(op.derivatives)}
-    exec(compile("\n".join(lines), f"<derivative of {op.name}>", "exec"), scope)  # noqa: S102
-    return scope["run"]
-
-
-_IDENTITY = (lambda F, g: g).__code__.co_code
-
-
-def _spell(op, k):
-    """The call of derivative ``k``; one that only passes the gradient on is not called at all."""
-    d = op.derivatives[k]
-    if d is None:
-        return "None"
-    if not op.words[k] and d.__code__.co_code == _IDENTITY:
-        return "g"
-    return f"d{k}(F, g, {', '.join(op.words[k])})"
 
 
 # ---------------------------------------------------------------- fast shapes of operations
@@ -758,122 +591,3 @@ def tensor_input(op, input):
 def _named(function, name):
     function.__name__ = function.__qualname__ = name
     return function
-
-
-# ---------------------------------------------------------------- operands
-_numbers = {}
-
-
-def number(value, dtype):
-    """A 0-d tensor of a Python number, kept for reuse: halves the cost of ``tensor * 2``."""
-    key = (value, value.__class__, dtype)
-    found = _numbers.get(key)
-    if found is None or value != value:
-        if len(_numbers) > 2048:
-            _numbers.clear()
-        found = new(Tensor)
-        found._a = xp.array(value, dtype.np)
-        found._a.flags.writeable = False
-        found._g = found._v = None
-        _numbers[key] = found
-    return found
-
-
-def is_number(x):
-    """Whether ``x`` is a Python or NumPy scalar."""
-    return isinstance(x, (int, float, complex, generic))
-
-
-def operands(name, a, b):
-    """Two tensors from what the user gave; Python numbers take the dtype that promotion gives
-    them.
-    """
-    if isinstance(a, Tensor):
-        if isinstance(b, Tensor):
-            return a, b
-        if is_number(b):
-            return a, number(b, number_dtype(a, b))
-        raise not_a_tensor(name, "other", 2, b)
-    if isinstance(b, Tensor) and is_number(a):
-        return number(a, number_dtype(b, a)), b
-    raise not_a_tensor(name, "input", 1, a)
-
-
-def number_dtype(tensor, value):
-    """The dtype of a Python number beside ``tensor``."""
-    if isinstance(value, generic):
-        value = value.item()
-    own = dtypes.of(tensor._a)
-    if isinstance(value, float):
-        return own if own.category >= 2 else dtypes.default.float
-    if isinstance(value, bool):
-        return own
-    if isinstance(value, int):
-        return own if own.category >= 1 else dtypes.int64
-    return (
-        own
-        if own.category == 3
-        else own.to_complex()
-        if own.category == 2
-        else dtypes.default.complex
-    )
-
-
-def promoted(a, b):
-    """The arrays of two tensors in their common dtype."""
-    common = common_dtype(a, b).np
-    ad, bd = a._a, b._a
-    return (
-        ad if ad.dtype == common else ad.astype(common),
-        bd if bd.dtype == common else bd.astype(common),
-    )
-
-
-def common_dtype(*tensors):
-    """The promoted dtype of tensors; numbers wrapped by ``number`` count as 0-d of their own
-    dtype.
-    """
-    return dtypes.result_type(
-        [(dtypes.of(t._a), 0 if t._a.ndim else 1 if not is_wrapped(t) else 2) for t in tensors]
-    )
-
-
-def is_wrapped(t):
-    """Whether ``t`` stands for a Python number."""
-    return not t._a.flags.writeable and t._a.ndim == 0
-
-
-def not_a_tensor(name, argument, position, value):
-    """PyTorch's TypeError for an argument that should be a tensor."""
-    return TypeError(
-        f"{name}(): argument '{argument}' (position {position}) must be Tensor, not "
-        f"{type(value).__name__}"
-    )
-
-
-def broadcast_error(a, b):
-    """PyTorch's error for shapes that do not broadcast."""
-    n = max(len(a), len(b))
-    pa, pb = (1,) * (n - len(a)) + tuple(a), (1,) * (n - len(b)) + tuple(b)
-    for i in reversed(range(n)):
-        if pa[i] != pb[i] and 1 not in (pa[i], pb[i]):
-            return RuntimeError(
-                f"The size of tensor a ({pa[i]}) must match the size of tensor b ({pb[i]}) at "
-                f"non-singleton dimension {i}"
-            )
-    return RuntimeError(f"shapes {list(a)} and {list(b)} cannot be broadcast")
-
-
-def check_same_device(*tensors):
-    """RuntimeError unless all tensors are on one device (0-d CPU tensors go anywhere)."""
-    found = None
-    for t in tensors:
-        d = t.device
-        if d is CPU and t._a.ndim == 0:
-            continue
-        if found is not None and d != found:
-            raise RuntimeError(
-                "Expected all tensors to be on the same device, but found at least two devices, "
-                f"{found} and {d}!"
-            )
-        found = d

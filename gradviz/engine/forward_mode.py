@@ -102,7 +102,7 @@ def _tangents(op, outs, ins, attrs, tangents):
 
 def _tracked(x):
     """An alias of ``x`` that gradients can be taken for, joined to what ``x`` came from."""
-    from .dispatch import TENSOR
+    from .operation import TENSOR
 
     if x._g is not None:
         return TENSOR.alias(x)

@@ -125,7 +125,7 @@ class Node:
         """The gradients for the inputs from those for the outputs, as a backward would compute
         them.
         """
-        from .dispatch import TENSOR
+        from .operation import TENSOR
 
         several = self.dtype.__class__ is tuple
         grads = tuple(self.run(grad_outputs if several else grad_outputs[0], TENSOR))

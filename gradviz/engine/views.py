@@ -13,12 +13,14 @@ from weakref import ref
 from ..backend import xp
 from . import dtypes
 from .anomaly import note_forward
-from .dispatch import RAW, broadcast_error, fill
+from .dispatch import fill
 from .errors import advised
 from .events import door
 from .hooks import move_retain
 from .modes import is_recording, local, state
 from .node import FREED, INFERENCE, LEAF, Node, Nowhere, OnView, freed, new, serial, shown_name
+from .operands import broadcast_error
+from .operation import RAW
 from .tensor import Tensor, _read_g, edge_now, element_strides, is_result
 
 
@@ -157,7 +159,7 @@ def _recast_edge(array, base, edge):
 
 def recasting(np_dtype):
     """The operation that gives a view of this dtype of complex or real numbers."""
-    from .dispatch import TENSOR
+    from .operation import TENSOR
 
     return (TENSOR.view_as_complex_op if np_dtype.kind == "c" else TENSOR.view_as_real_op).op
 
@@ -186,7 +188,7 @@ def _node_of(node_class, array, edge, at):
 
 
 def strided_op():
-    from .dispatch import TENSOR
+    from .operation import TENSOR
 
     return TENSOR.as_strided_op
 
@@ -433,7 +435,7 @@ def _copies_itself(op, ins):
 
 
 def overwrite(self, draw, name):
-    """Elements that depend on nothing, given by ``draw()``: recorded under ``name``, derivative 0."""
+    """Elements given by ``draw()`` that depend on nothing: recorded as ``name``, derivative 0."""
     tracked = is_recording() and self.requires_grad
     check_inplace(self, tracked)
     self._a[...] = draw()
@@ -448,7 +450,7 @@ _zero_like_nodes = {}
 
 
 def _zero_like_node(name):
-    from .dispatch import TENSOR
+    from .operation import TENSOR
 
     found = _zero_like_nodes.get(name)
     if found is None:

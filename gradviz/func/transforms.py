@@ -14,8 +14,9 @@ from ..autograd.functional import pushed
 from ..autograd.leaves import depends_only_on
 from ..backend import xp
 from ..engine.backward import grad as _grad
-from ..engine.dispatch import TENSOR, wrap
+from ..engine.dispatch import wrap
 from ..engine.modes import enable_grad
+from ..engine.operation import TENSOR
 from ..engine.tensor import Tensor
 from .tree import flatten, map_tree
 

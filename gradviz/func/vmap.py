@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 
-from ..engine.dispatch import TENSOR
+from ..engine.operation import TENSOR
 from ..engine.tensor import Tensor
 from ..ops.random import default_generator
 from .tree import flatten

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from ..backend import xp
 from ..engine import dtypes
-from ..engine.dispatch import RAW, TENSOR, Tensor
+from ..engine.dispatch import Tensor
+from ..engine.operation import RAW, TENSOR
 from ..engine.views import write
 from .declare import declare, method, public, unary
 from .elementwise import _sigmoid, _special

@@ -8,16 +8,9 @@ import operator
 
 from ..backend import xp
 from ..engine import dispatch, dtypes
-from ..engine.dispatch import (
-    RAW,
-    TENSOR,
-    Tensor,
-    common_dtype,
-    number,
-    number_dtype,
-    operands,
-    wrap,
-)
+from ..engine.dispatch import Tensor, wrap
+from ..engine.operands import common_dtype, number, number_dtype, operands
+from ..engine.operation import RAW, TENSOR
 from .declare import alias, binary, declare, method, only_method, public, unary
 
 ndarray = xp.ndarray

@@ -6,18 +6,10 @@ from __future__ import annotations
 
 from ..backend import xp
 from ..engine import dtypes
-from ..engine.dispatch import (
-    RAW,
-    TENSOR,
-    Tensor,
-    broadcast_error,
-    common_dtype,
-    not_a_tensor,
-    number,
-    operands,
-    wrap,
-)
+from ..engine.dispatch import Tensor, wrap
 from ..engine.modes import is_recording
+from ..engine.operands import broadcast_error, common_dtype, not_a_tensor, number, operands
+from ..engine.operation import RAW, TENSOR
 from ..engine.views import check_inplace, write
 from .arithmetic import _float_if_needed, _out
 from .declare import alias, binary, declare, method, only_method, public

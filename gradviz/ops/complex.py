@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 
 from ..backend import xp
-from ..engine.dispatch import RAW, TENSOR, Tensor
+from ..engine.dispatch import Tensor
+from ..engine.operation import RAW, TENSOR
 from .declare import binary, declare, public, unary
 from .join import select_op
 

@@ -12,7 +12,9 @@ declared operations.
 from __future__ import annotations
 
 from ..engine import dispatch, views
-from ..engine.dispatch import RAW, TENSOR, Op, Tensor, not_a_tensor, operands
+from ..engine.dispatch import Tensor
+from ..engine.operands import common_dtype, not_a_tensor, operands
+from ..engine.operation import RAW, TENSOR, Op
 from .formulas import formula_of
 from .kernels import checked
 
@@ -248,7 +250,7 @@ def cast_operand(self, other):
     own = self._a.dtype
     if other._a.dtype is own:
         return other
-    views.check_cast(dispatch.common_dtype(self, other).np, own)
+    views.check_cast(common_dtype(self, other).np, own)
     return other if other._g is not None else dispatch.wrap(other._a.astype(own))
 
 

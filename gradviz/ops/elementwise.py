@@ -6,7 +6,9 @@ import operator
 
 from ..backend import xp
 from ..engine import dispatch, dtypes
-from ..engine.dispatch import RAW, Tensor, operands
+from ..engine.dispatch import Tensor
+from ..engine.operands import operands
+from ..engine.operation import RAW
 from ..engine.views import write
 from .arithmetic import _floating, _sign
 from .declare import alias, binary, cast_operand, declare, method, only_method, unary

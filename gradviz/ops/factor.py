@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 
 from ..backend import xp
-from ..engine.dispatch import RAW, TENSOR, wrap
+from ..engine.dispatch import wrap
+from ..engine.operation import RAW, TENSOR
 from .declare import declare, method
 from .linalg import _columns, _eye_like, _matrix, _ndim, _square, linalg, solve_triangular
 from .matmul import _swap

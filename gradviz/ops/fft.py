@@ -8,7 +8,8 @@ import math
 
 from ..backend import xp
 from ..engine import dtypes
-from ..engine.dispatch import RAW, TENSOR, wrap
+from ..engine.dispatch import wrap
+from ..engine.operation import RAW, TENSOR
 from ..engine.tensor import wrap_dim
 from .declare import declare, method
 

@@ -6,8 +6,9 @@ from __future__ import annotations
 
 from ..backend import xp
 from ..engine import dtypes, views
-from ..engine.dispatch import TENSOR, Tensor, wrap
+from ..engine.dispatch import Tensor, wrap
 from ..engine.modes import is_recording
+from ..engine.operation import TENSOR
 from .declare import declare, method, public
 from .join import select_op, slice_op
 from .shape import alias_op, copy_, reshape, unsqueeze_op

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from ..backend import xp
-from ..engine.dispatch import RAW, TENSOR, Tensor, common_dtype
+from ..engine.dispatch import Tensor
+from ..engine.operands import common_dtype
+from ..engine.operation import RAW, TENSOR
 from ..engine.tensor import wrap_dim
 from .declare import declare, method, public
 

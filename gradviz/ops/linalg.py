@@ -6,7 +6,8 @@ import math
 
 from ..backend import xp
 from ..engine import dtypes
-from ..engine.dispatch import RAW, TENSOR, wrap
+from ..engine.dispatch import wrap
+from ..engine.operation import RAW, TENSOR
 from .declare import declare, method
 from .matmul import _swap
 from .reduce import return_types

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from ..backend import xp
-from ..engine.dispatch import RAW
+from ..engine.operation import RAW
 from .declare import declare
 
 NONE, MEAN, SUM = 0, 1, 2

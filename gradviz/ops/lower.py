@@ -5,10 +5,11 @@ from __future__ import annotations
 
 import weakref
 
-from ..engine.dispatch import TENSOR, Tensor
+from ..engine.dispatch import Tensor
 from ..engine.dtypes import float32, float64
 from ..engine.modes import local
 from ..engine.node import LEAF
+from ..engine.operation import TENSOR
 
 
 class Autocast:

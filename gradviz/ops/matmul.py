@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from ..backend import xp
 from ..engine import dtypes, views
-from ..engine.dispatch import RAW, TENSOR, Tensor, broadcast_error, not_a_tensor
+from ..engine.dispatch import Tensor
 from ..engine.modes import local, state
+from ..engine.operands import broadcast_error, not_a_tensor
+from ..engine.operation import RAW, TENSOR
 from ..engine.tensor import wrap_dim
 from .declare import declare, method, only_method, public
 from .lower import lowered

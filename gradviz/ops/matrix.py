@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 
 from ..backend import xp
-from ..engine.dispatch import RAW, TENSOR, wrap
+from ..engine.dispatch import wrap
+from ..engine.operation import RAW, TENSOR
 from ..engine.tensor import wrap_dim
 from .declare import declare, method, public
 from .factor import _np, svdvals

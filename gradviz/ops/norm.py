@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 
 from ..backend import xp
-from ..engine.dispatch import RAW, TENSOR
+from ..engine.operation import RAW, TENSOR
 from .declare import declare
 
 BLOCK = 1 << 15  # elements of a group of rows that stay in cache

@@ -6,7 +6,8 @@ import math
 
 from ..backend import xp
 from ..engine import dtypes
-from ..engine.dispatch import RAW, TENSOR, Tensor, wrap
+from ..engine.dispatch import Tensor, wrap
+from ..engine.operation import RAW, TENSOR
 from ..engine.tensor import wrap_dim
 from .arithmetic import _cast
 from .declare import declare, method

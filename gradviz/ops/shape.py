@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from ..backend import xp
 from ..engine import dtypes, views
-from ..engine.dispatch import RAW, TENSOR, Tensor, broadcast_error
+from ..engine.dispatch import Tensor
 from ..engine.modes import is_recording
+from ..engine.operands import broadcast_error
+from ..engine.operation import RAW, TENSOR
 from ..engine.tensor import Size, wrap_dim
 from .declare import alias, declare, method, only_method, public
 

@@ -6,7 +6,8 @@ import math
 
 from ..backend import xp
 from ..engine import dtypes
-from ..engine.dispatch import RAW, TENSOR, Tensor, wrap
+from ..engine.dispatch import Tensor, wrap
+from ..engine.operation import RAW, TENSOR
 from ..engine.views import write
 from .arithmetic import _float_if_needed, refuse
 from .declare import FUNCTIONS, alias, binary, declare, method, only_method, public, unary

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 
 from ..backend import xp
-from ..engine.dispatch import RAW, TENSOR, Tensor, wrap
+from ..engine.dispatch import Tensor, wrap
+from ..engine.operation import RAW, TENSOR
 from ..engine.tensor import wrap_dim
 from ..engine.views import write
 from .declare import declare, method, only_method, public

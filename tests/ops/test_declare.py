@@ -3,7 +3,7 @@
 import pytest
 
 import gradviz.nn.functional  # noqa: F401  its tables count too
-from gradviz.engine.dispatch import RAW, TENSOR
+from gradviz.engine.operation import RAW, TENSOR
 
 OPERATIONS = {n: f.op for n, f in vars(TENSOR).items() if getattr(f, "op", None) is not None}
 DERIVABLE = [op for op in OPERATIONS.values() if op.edges and op.node.__name__ != "NotImplemented"]

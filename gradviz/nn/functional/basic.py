@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from ...backend import xp
-from ...engine.dispatch import Tensor, not_a_tensor, wrap
+from ...engine.dispatch import Tensor, wrap
 from ...engine.modes import no_grad
+from ...engine.operands import not_a_tensor
 from ...ops.declare import FUNCTIONS, public
 from ...ops.matmul import linear as _linear
 from ...ops.place import embedding_op

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from ...engine.dispatch import Tensor, not_a_tensor
+from ...engine.dispatch import Tensor
 from ...engine.dtypes import scalar_name
 from ...engine.modes import local, state
+from ...engine.operands import not_a_tensor
 from ...ops import conv as table
 from ...ops.conv import Geometry, Room
 from ...ops.declare import declare, public

@@ -6,9 +6,10 @@ import math
 import warnings
 
 from ...backend import xp
-from ...engine.dispatch import TENSOR, Tensor, wrap
+from ...engine.dispatch import Tensor, wrap
 from ...engine.dtypes import from_np, scalar_name
 from ...engine.modes import local, state
+from ...engine.operation import TENSOR
 from ...ops import loss as table
 from ...ops.declare import FUNCTIONS, declare, public
 from ...ops.loss import reduction_code
@@ -58,7 +59,7 @@ def _pair(input, target):
         )
         input, target = broadcast_tensors(input, target)
     if target._a.dtype is not input._a.dtype:
-        from ...engine.dispatch import common_dtype
+        from ...engine.operands import common_dtype
 
         common = common_dtype(input, target)
         input, target = (

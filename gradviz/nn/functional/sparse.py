@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from ...backend import xp
-from ...engine.dispatch import TENSOR, call, wrap
+from ...engine.dispatch import call, wrap
+from ...engine.operation import TENSOR
 from ...ops.declare import declare, public
 from .basic import _renorm_rows
 

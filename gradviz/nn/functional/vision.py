@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 
 from ...backend import xp
-from ...engine.dispatch import RAW, TENSOR, wrap
+from ...engine.dispatch import wrap
+from ...engine.operation import RAW, TENSOR
 from ...ops import resample as table
 from ...ops.declare import declare, public
 from .pooling import adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d

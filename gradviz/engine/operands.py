@@ -1,0 +1,130 @@
+"""What an operation is given: tensors or numbers in a common dtype, and the errors when they do not
+fit.
+"""
+
+from __future__ import annotations
+
+from ..backend import xp
+from . import dtypes
+from .device import CPU
+from .node import new
+from .tensor import Tensor
+
+generic = xp.generic
+
+_numbers = {}
+
+
+def number(value, dtype):
+    """A 0-d tensor of a Python number, kept for reuse: halves the cost of ``tensor * 2``."""
+    key = (value, value.__class__, dtype)
+    found = _numbers.get(key)
+    if found is None or value != value:
+        if len(_numbers) > 2048:
+            _numbers.clear()
+        found = new(Tensor)
+        found._a = xp.array(value, dtype.np)
+        found._a.flags.writeable = False
+        found._g = found._v = None
+        _numbers[key] = found
+    return found
+
+
+def is_number(x):
+    """Whether ``x`` is a Python or NumPy scalar."""
+    return isinstance(x, (int, float, complex, generic))
+
+
+def operands(name, a, b):
+    """Two tensors from what the user gave; Python numbers take the dtype that promotion gives
+    them.
+    """
+    if isinstance(a, Tensor):
+        if isinstance(b, Tensor):
+            return a, b
+        if is_number(b):
+            return a, number(b, number_dtype(a, b))
+        raise not_a_tensor(name, "other", 2, b)
+    if isinstance(b, Tensor) and is_number(a):
+        return number(a, number_dtype(b, a)), b
+    raise not_a_tensor(name, "input", 1, a)
+
+
+def number_dtype(tensor, value):
+    """The dtype of a Python number beside ``tensor``."""
+    if isinstance(value, generic):
+        value = value.item()
+    own = dtypes.of(tensor._a)
+    if isinstance(value, float):
+        return own if own.category >= 2 else dtypes.default.float
+    if isinstance(value, bool):
+        return own
+    if isinstance(value, int):
+        return own if own.category >= 1 else dtypes.int64
+    return (
+        own
+        if own.category == 3
+        else own.to_complex()
+        if own.category == 2
+        else dtypes.default.complex
+    )
+
+
+def promoted(a, b):
+    """The arrays of two tensors in their common dtype."""
+    common = common_dtype(a, b).np
+    ad, bd = a._a, b._a
+    return (
+        ad if ad.dtype == common else ad.astype(common),
+        bd if bd.dtype == common else bd.astype(common),
+    )
+
+
+def common_dtype(*tensors):
+    """The promoted dtype of tensors; numbers wrapped by ``number`` count as 0-d of their own
+    dtype.
+    """
+    return dtypes.result_type(
+        [(dtypes.of(t._a), 0 if t._a.ndim else 1 if not is_wrapped(t) else 2) for t in tensors]
+    )
+
+
+def is_wrapped(t):
+    """Whether ``t`` stands for a Python number."""
+    return not t._a.flags.writeable and t._a.ndim == 0
+
+
+def not_a_tensor(name, argument, position, value):
+    """PyTorch's TypeError for an argument that should be a tensor."""
+    return TypeError(
+        f"{name}(): argument '{argument}' (position {position}) must be Tensor, not "
+        f"{type(value).__name__}"
+    )
+
+
+def broadcast_error(a, b):
+    """PyTorch's error for shapes that do not broadcast."""
+    n = max(len(a), len(b))
+    pa, pb = (1,) * (n - len(a)) + tuple(a), (1,) * (n - len(b)) + tuple(b)
+    for i in reversed(range(n)):
+        if pa[i] != pb[i] and 1 not in (pa[i], pb[i]):
+            return RuntimeError(
+                f"The size of tensor a ({pa[i]}) must match the size of tensor b ({pb[i]}) at "
+                f"non-singleton dimension {i}"
+            )
+    return RuntimeError(f"shapes {list(a)} and {list(b)} cannot be broadcast")
+
+
+def check_same_device(*tensors):
+    """RuntimeError unless all tensors are on one device (0-d CPU tensors go anywhere)."""
+    found = None
+    for t in tensors:
+        d = t.device
+        if d is CPU and t._a.ndim == 0:
+            continue
+        if found is not None and d != found:
+            raise RuntimeError(
+                "Expected all tensors to be on the same device, but found at least two devices, "
+                f"{found} and {d}!"
+            )
+        found = d

@@ -1,0 +1,179 @@
+"""An operation as it was declared, and the derivative runner that is written out from it.
+
+``RAW`` and ``TENSOR`` hold every operation under its name, on arrays and on tensors: a
+derivative written as ``lambda F, g, self: g * F.cos(self)`` serves first order with F = RAW and any
+order with F = TENSOR.
+"""
+
+from __future__ import annotations
+
+from . import saved
+from .node import FREED, MultiNode, Node, freed
+
+
+class Namespace:
+    """Operations by name."""
+
+    def __repr__(self):
+        return f"<{self.label} operations>"
+
+
+RAW = Namespace()
+RAW.label = "raw"
+TENSOR = Namespace()
+TENSOR.label = "tensor"
+RAW.read, TENSOR.read = saved.read_array, saved.read_tensor
+RAW.result, TENSOR.result = saved.result_array, saved.result_tensor
+
+
+class Op:
+    """One declared operation.
+
+    ``derivatives``: one function an input or None; ``joint``: one function for all inputs at once.
+    Their parameters after ``F, g`` name what they need: an input, ``result``, an attribute,
+    ``<input>_shape``, or ``needs`` (which inputs want one). Inputs that have no derivative come
+    last: they get no edge, ``edges`` counts those that do. ``also`` (name to function of the node)
+    and ``hidden`` adapt the ``_saved_`` names to PyTorch's. ``empty``: what a node that
+    saves no tensor keeps, ``(None, None)`` where PyTorch saves indices all the same.
+    """
+
+    __slots__ = (
+        "also",
+        "attr_names",
+        "derivatives",
+        "edges",
+        "empty",
+        "formula",
+        "forward",
+        "hidden",
+        "input_names",
+        "joint",
+        "name",
+        "node",
+        "outputs",
+        "saved_attrs",
+        "saved_by",
+        "saved_inputs",
+        "saved_names",
+        "saves_result",
+        "shaped",
+        "view",
+        "words",
+    )
+
+    def __init__(
+        self, name, forward, inputs, attrs, derivatives, joint, node, formula, view, outputs
+    ):
+        self.name, self.forward = name, forward
+        self.input_names, self.attr_names = inputs, attrs
+        self.joint, self.formula, self.view, self.outputs = joint, formula, view, outputs
+        self.derivatives = tuple(derivatives.get(i) for i in inputs)
+        known = [k for k, d in enumerate(self.derivatives) if d is not None]
+        self.edges = len(inputs) if joint is not None else max(known, default=-1) + 1
+        self.derivatives = self.derivatives[: self.edges]
+        self.also, self.hidden, self.empty = {}, (), ()
+        self.node = type(
+            node,
+            (MultiNode if outputs else Node,),
+            {"__slots__": (), "op": self, "__module__": "gradviz"},
+        )
+        self._plan()
+
+    def _plan(self):
+        wants = (
+            [parameters(d) for d in self.derivatives]
+            if self.joint is None
+            else [parameters(self.joint)]
+        )
+        named = [n for names in wants for n in names]
+        self.saves_result = "result" in named
+        self.saved_inputs = [i for i, n in enumerate(self.input_names) if n in named]
+        self.saved_names = [self.input_names[i] for i in self.saved_inputs]
+        self.saved_by = [
+            sum(1 << k for k, names in enumerate(wants) if self.input_names[i] in names)
+            if self.joint is None
+            else -1
+            for i in self.saved_inputs
+        ]
+        self.shaped = [i for i, n in enumerate(self.input_names) if f"{n}_shape" in named]
+        self.saved_attrs = {n: k for k, n in enumerate(self.attr_names) if n in named}
+        self.words = [[self._word(n) for n in names] for names in wants]
+        self.node.run = _on_first_use(self)
+
+    def _word(self, name):
+        """How ``run`` gets at what a derivative's parameter names."""
+        if name == "result":
+            return "F.result(node)"
+        if name == "needs":
+            return "[x is not None for x in node.e]"
+        if name in self.input_names:
+            k = 2 * self.saved_names.index(name)
+            return f"None if s[{k}] is None else F.read(s[{k}], s[{k + 1}])"
+        if name in self.attr_names:
+            return f"at[{self.attr_names.index(name)}]"
+        if name.endswith("_shape"):
+            place = self.shaped.index(self.input_names.index(name.removesuffix("_shape")))
+            return f"at[{len(self.attr_names) + place}]"
+        raise TypeError(
+            f"derivative of {self.name} names {name!r}, which the operation does not have"
+        )
+
+
+def parameters(function):
+    """Names of a derivative's parameters after ``F, g``."""
+    if function is None:
+        return ()
+    code = function.__code__
+    return code.co_varnames[2 : code.co_argcount]
+
+
+def _on_first_use(op):
+    """Stands in for ``runner(op)`` until a node of ``op`` first runs: importing compiles
+    nothing.
+    """
+
+    def run(node, g, F):
+        op.node.run = runner(op)
+        return op.node.run(node, g, F)
+
+    return run
+
+
+def runner(op):
+    """``run(node, g, F)``: the gradients for the inputs of a node, from ``g`` (a tuple where there
+    are several outputs).
+
+    Written out once an operation, so that nothing is looked up while the sweep goes: for ``mul`` it
+    reads ``(self(F, g, F.read(s[2], s[3])) if e0 is not None else None, other(F, g, F.read(s[0],
+    s[1])) if e1 …)``.
+    """
+    lines = ["def run(node, g, F):", "    __tracebackhide__ = True"]
+    if op.saved_inputs or op.empty:
+        lines += ["    s = node.s", "    if s is FREED:", "        freed(node)"]
+    if any(word.startswith("at[") for words in op.words for word in words):
+        lines.append("    at = node.at")
+    if op.joint is not None:
+        lines.append(f"    return joint(F, g, {', '.join(op.words[0])})")
+    elif op.edges == 1:
+        lines.append(f"    return ({_spell(op, 0)},)")
+    else:
+        lines.append("    e = node.e")
+        calls = [f"{_spell(op, k)} if e[{k}] is not None else None" for k in range(op.edges)]
+        lines.append(f"    return ({', '.join(calls)},)" if calls else "    return ()")
+    scope = {"FREED": FREED, "freed": freed, "joint": op.joint}
+    scope |= {f"d{k}": d for k, d in enumerate(op.derivatives)}
+    exec(compile("\n".join(lines), f"<derivative of {op.name}>", "exec"), scope)  # noqa: S102
+    return scope["run"]
+
+
+_IDENTITY = (lambda F, g: g).__code__.co_code
+
+
+def _spell(op, k):
+    """The call of derivative ``k``; one that only passes the gradient on is not called at all."""
+    d = op.derivatives[k]
+    if d is None:
+        return "None"
+    if not op.words[k] and d.__code__.co_code == _IDENTITY:
+        return "g"
+    return f"d{k}(F, g, {', '.join(op.words[k])})"
