@@ -51,9 +51,9 @@ class GradvizMagics(Magics):
             self.shell.run_cell(f"%%gradviz {line}\n{cell}")
             return
         action, *rest = line.split() or ["on"]
-        if action not in (*ACTIONS, CELL):
+        if action not in (*ACTIONS, CELL) or len(rest) > (action == "lang"):
             known = ", ".join(ACTIONS)
-            raise UsageError(text("notebook.unknown", action=action, known=known))
+            raise UsageError(text("notebook.unknown", action=line.strip(), known=known))
         getattr(self, f"_{action}")(*rest)
 
     def transform(self, lines):
@@ -68,7 +68,7 @@ class GradvizMagics(Magics):
         chosen = language() if self._lang_chosen else "auto"
         return {"height": self.height, "theme": self.theme, "language": chosen}
 
-    def _on(self, *rest):
+    def _on(self):
         extension = self._extension
         extension.session.watch()
         if not front_end(self.shell):
@@ -77,10 +77,10 @@ class GradvizMagics(Magics):
         extension.displays.close("dock")
         extension.displays.open(placement="dock", **self.settings())
 
-    def _inline(self, *rest):
+    def _inline(self):
         self._open_inline(None)
 
-    def _cell(self, *rest):
+    def _cell(self):
         session = self._extension.session
         running = session.watching and session.running
         self._open_inline(CellFollower(session.source, session.recorder) if running else None)
@@ -91,13 +91,13 @@ class GradvizMagics(Magics):
         if front_end(self.shell):
             extension.displays.open(follower, placement="inline", **self.settings())
 
-    def _off(self, *rest):
+    def _off(self):
         watching = self._extension.session.watching
         self._extension.displays.freeze()
         self._extension.session.rest()
         print(text("notebook.off" if watching else "notebook.already_off"))
 
-    def _status(self, *rest):
+    def _status(self):
         session = self._extension.session
         if not session.watching:
             print(text("notebook.already_off"))
@@ -112,7 +112,7 @@ class GradvizMagics(Magics):
             kept = words.size(cost.get("bytes", 0))
             print(text("notebook.status.overhead", ms=f"{cost.get('ms', 0):.1f}", bytes=kept))
 
-    def _leaks(self, *rest):
+    def _leaks(self):
         session = self._extension.session
         with session.recorder.lock:
             findings = words.serious(session.recorder.trace.findings)
@@ -121,13 +121,13 @@ class GradvizMagics(Magics):
         if not findings:
             print(text("notebook.leaks.none"))
 
-    def _freeze(self, *rest):
+    def _freeze(self):
         count = self._extension.displays.freeze()
         key = {0: "none", 1: "one"}.get(count, "many")
         fields = {"count": count} if key == "many" else {}
         print(text(f"notebook.frozen.{key}", **fields))
 
-    def _lang(self, lang="", *rest):
+    def _lang(self, lang=""):
         if lang not in LANGUAGES:
             raise UsageError(text("notebook.unknown_language", asked=lang))
         set_language(lang)

@@ -14,6 +14,13 @@ RUN = """number => {
   panel.content.activeCellIndex = number; panel.content.deselectAll();
   app.commands.execute('notebook:run-cell');
 }"""
+RUN_TO_END = """async ([number, timeout]) => {
+  const app = window.jupyterapp, panel = app.shell.currentWidget;
+  panel.content.activeCellIndex = number; panel.content.deselectAll();
+  const late = new Promise((_, fail) =>
+    setTimeout(() => fail(new Error(`cell ${number} did not end`)), timeout));
+  await Promise.race([app.commands.execute('notebook:run-cell'), late]);
+}"""
 HARMLESS = ("favicon", "ResizeObserver loop", "debugger state")
 
 
@@ -71,13 +78,7 @@ class Notebook:
 
     def run(self, number, timeout=90):
         """Run a cell and wait for its end."""
-        before = self._prompt(number)
-        self.start(number)
-        self.page.wait_for_function(
-            "([n, before]) => document.querySelectorAll('.jp-Notebook .jp-Cell')[n]"
-            ".querySelector('.jp-InputPrompt').textContent !== before || before === ''",
-            arg=[number, before], timeout=timeout * 1000,
-        )  # fmt: skip
+        self.page.evaluate(RUN_TO_END, [number, timeout * 1000])
         self.wait(number, timeout)
 
     def wait(self, number, timeout=90):

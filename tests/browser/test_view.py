@@ -166,7 +166,11 @@ def test_reload_and_restart(notebook):
     book.restart()
     for number in range(3):
         book.run(number)
+    view = View(book).wait()
     view.until(view.total, lambda seen: seen > 8)
+    docks = book.page.locator(".gradviz-dock")
+    view.until(docks.count, lambda count: count == 1)
+    assert book.page.locator("[data-testid=gv]").count() == 1
     assert book.serious_errors() == []
 
 

@@ -156,7 +156,10 @@ def test_the_magic_in_a_terminal(run):
     assert "gradviz is on" in run("%gradviz status")
 
 
-@pytest.mark.parametrize("bad", ["%gradviz fly", "%gradviz lang xx", "%gradviz lang"])
+@pytest.mark.parametrize(
+    "bad",
+    ["%gradviz fly", "%gradviz lang xx", "%gradviz lang", "%gradviz on off", "%gradviz lang zh en"],
+)
 def test_bad_words_get_one_line(run, bad):
     run("%load_ext gradviz")
     said = run(bad)
