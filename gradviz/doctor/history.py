@@ -8,7 +8,7 @@ import ast
 
 from gradviz.watch.case import Case, Held
 from gradviz.watch.names import rank
-from gradviz.watch.program import calls, names_in, targets
+from gradviz.watch.program import calls, names_in, own_expressions, targets
 
 READERS = ("item", "tolist", "numpy", "float", "int")
 READ = ("item", "numpy", "tolist", "integer")
@@ -72,6 +72,28 @@ def read_by_name(case: Case, held: Held) -> bool:
         for call in calls(statement.node, *READERS) if beside and statement is not made else ():
             if names & names_in(call, plain=True):
                 return True
+    return False
+
+
+def read_as_a_whole(case: Case, group: list[Held]) -> list[Held]:
+    """Tensors of one line, none swept, whose container a statement reads numbers from:
+    ``torch.cat(preds).mean().item()``, ``[p.item() for p in preds]``.
+    """
+    name = str(group[0].steps[0].name)
+    if not any(_reads(statement.node, name) for statement in case.cells.statements):
+        return []
+    lines = [line for line in same_line(distinct(group)) if len(line) >= 2]
+    waiting = [line for line in lines if not any(case.graph.swept(h.facts.id) for h in line)]
+    return [held for line in waiting if not consumed(case, line) for held in line]
+
+
+def _reads(node, name):
+    """A reader's call, or a comprehension with one, that takes from ``name``."""
+    if any(name in names_in(call, plain=True) for call in calls(node, *READERS)):
+        return True
+    for part in own_expressions(node) if any(calls(node, *READERS)) else ():
+        if any(name in names_in(each.iter) for each in getattr(part, "generators", ())):
+            return True
     return False
 
 

@@ -1,7 +1,14 @@
 """GV101: a list, dict or other container collects tensors with their graphs."""
 
 from gradviz.doctor.finding import Rule, ids, paths
-from gradviz.doctor.history import carried, finished, passed_over, read_only, unrolled
+from gradviz.doctor.history import (
+    carried,
+    finished,
+    passed_over,
+    read_as_a_whole,
+    read_only,
+    unrolled,
+)
 from gradviz.doctor.where import put
 
 
@@ -16,6 +23,7 @@ def look(case):
         if not history and not unrolled(case, group):
             history = read_only(case, group)
             severity = "warning" if history and passed_over(case, history) else "info"
+            history = history or read_as_a_whole(case, group)
         if len(history) < 2:
             continue
         order = {id(held): at for at, held in enumerate(group)}
