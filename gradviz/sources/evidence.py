@@ -341,11 +341,16 @@ class GraphView:
         return [cycle for cycle in self._source.watcher.cycles if not cycle.record.removed]
 
     def context_cycles(self):
-        """(node id, attribute) of contexts of custom functions that hold their own output."""
+        """(node id, attribute) of contexts of custom functions that hold, or held, their own
+        output.
+        """
+        known = set(self._source.watcher.contexts)
+        yield from sorted(known)
         customs = [node for ref in self._source.customs if (node := ref()) is not None]
         for node, name in strays.context_cycles(customs):
             self._nodes[node.seq] = node
-            yield node.seq, name
+            if (node.seq, name) not in known:
+                yield node.seq, name
 
     def grad_loops(self):
         """Leaves left behind with a gradient that has a graph."""

@@ -72,6 +72,7 @@ class Watcher(events.Observer):
         self.collecting = False
         self.flow = Flow()
         self.inputs: dict[int, tuple] = {}
+        self.contexts: deque[tuple[int, str]] = deque(maxlen=500)
         self.on_sweep = None
         self._grads: dict[int, int] = {}
 
@@ -96,10 +97,21 @@ class Watcher(events.Observer):
         except AttributeError:
             pass
         self._append(_ref(node))
+        if node.op is None and output.__class__ is tuple:
+            self._note_context(node, output)
         for x in node.e:
             if x is None:
                 self._note_inputs(node, inputs)
                 break
+
+    @quiet
+    def _note_context(self, node, outputs):
+        """Remember the attributes of a ctx that are outputs of its own function: a cycle, which
+        a collection may free before anybody looks.
+        """
+        for name, value in getattr(node, "__dict__", {}).items():
+            if any(value is output for output in outputs):
+                self.contexts.append((node.seq, name))
 
     def _note_inputs(self, node, inputs):
         """Remember, weakly, what came into ``node`` without a gradient to flow back."""

@@ -383,3 +383,17 @@ def test_what_lives_after_a_sweep_is_not_grey_and_the_rest_is_counted(book):
     trace, rows = book.recorder.trace, by_label(book)
     assert rows["y"].alive and trace.total == 502 > len(trace.nodes) and trace.note
     assert [node.op for node in trace.nodes.values() if not node.alive] == ["SumBackward0"]
+
+
+def test_a_context_that_holds_its_output_is_remembered_when_it_was_collected(book):
+    book.run("""class Keep(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.y = x.exp()
+        return ctx.y
+
+    @staticmethod
+    def backward(ctx, grad):
+        return grad * ctx.y""")
+    book.run("Keep.apply(torch.ones(2, requires_grad=True)).sum().item()\nimport gc\ngc.collect()")
+    assert [name for _, name in book.source.watcher.contexts] == ["y"]
