@@ -26,6 +26,7 @@ from .observer import Watcher
 from .picture import SHOWN, Picture
 from .rows import Rows, tensor_id
 
+LIVE = 800  # rows while a cell runs: more would slow the collector, and so the cell
 BORN = 5_000
 WEIGHED = 50_000
 HELD = 20_000
@@ -127,8 +128,8 @@ class EngineSource:
         self.born.append(ref)
         if type(node).__dictoffset__:
             self.customs.append(ref)
-        if shows and not self.picture.full:
-            self.picture.add(node)
+        if shows and len(self.picture.live) < LIVE:
+            self.picture.add(node, LIVE)
 
     def _notice_cell(self, something):
         """With the first operation of a new cell the picture starts afresh."""

@@ -44,11 +44,6 @@ class Picture:
         self._glimpse = Glimpse()
         self._glimpsed = 0.0
 
-    @property
-    def full(self) -> bool:
-        """No further node gets a row."""
-        return len(self.live) >= SHOWN
-
     # -- growing, while a cell runs --------------------------------------------------
     def clear(self):
         """Start afresh."""
@@ -56,10 +51,10 @@ class Picture:
         self.live.clear()
         self._dead.clear()
 
-    def add(self, node):
-        """Rows for ``node`` and for everything it needs that has no row yet."""
+    def add(self, node, limit=SHOWN):
+        """Rows for ``node`` and for what it needs that has no row yet, until ``limit`` have one."""
         pending = [node]
-        while pending and not self.full:
+        while pending and len(self.live) < limit:
             node = pending.pop()
             if node.seq in self.live:
                 continue

@@ -14,7 +14,7 @@ import pytest
 
 from gradviz.engine import events
 from gradviz.sources import picture
-from gradviz.sources.engine import EngineSource
+from gradviz.sources.engine import LIVE, EngineSource
 from gradviz.sources.flow import Flow
 from gradviz.watch.recorder import Recorder
 
@@ -204,7 +204,7 @@ def test_drain_keeps_its_budget(book):
     assert book.source.drain(0.0) is False
     while not book.source.drain(0.01):
         pass
-    assert len(book.recorder.trace.nodes) == 4001
+    assert len(book.recorder.trace.nodes) == LIVE
 
 
 # -- gradients along edges -------------------------------------------------------------------
