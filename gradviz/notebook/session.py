@@ -17,7 +17,7 @@ from .ticker import Ticker
 log = logging.getLogger("gradviz")
 
 PERIOD = 0.05
-DRAIN_SECONDS = 0.003
+DRAIN_SECONDS = 0.0015
 VIEWS = 12
 ALWAYS = 100
 GROWTH = 1.05
