@@ -30,25 +30,52 @@ def array_of(data, dtype=None):
         dtypes.from_np(data.dtype)
         found = xp.asarray(data)
     else:
-        found = _from_nested(data)
+        found = _from_nested(data, dtype is None)
+        if dtype is not None:
+            _check_fits(found, dtype)
     if dtype is not None:
         return xp.array(found, dtype=dtype.np, order="C")
     return xp.array(found, order="C")
 
 
-def _from_nested(data):
+_TOO_LONG = "Overflow when unpacking long long"
+
+
+def _from_nested(data, natural):
+    """Nested numbers as an array, in the dtype that PyTorch infers if that is asked for."""
     plain = _unwrap(data)
     try:
         found = xp.asarray(plain)
     except ValueError:
         raise ValueError(_ragged(plain)) from None
     except OverflowError:
-        raise RuntimeError("Overflow when unpacking long long") from None
+        raise ValueError(_TOO_LONG) from None
+    if natural and found.dtype == xp.uint64 and _leaf(plain).__class__ is int:
+        raise ValueError(_TOO_LONG)
     if found.dtype.kind == "O":
+        if isinstance(_first_odd(plain), int):
+            raise ValueError(_TOO_LONG)
         raise RuntimeError(f"Could not infer dtype of {type(_first_odd(plain)).__name__}")
     if found.dtype.kind in "USM":
         raise TypeError(f"new(): invalid data type '{type(_leaf(plain)).__name__}'")
-    return found.astype(_natural(found, plain).np, copy=False)
+    return found.astype(_natural(found, plain).np, copy=False) if natural else found
+
+
+def _check_fits(found, dtype):
+    """PyTorch's errors for numbers that ``dtype`` cannot hold."""
+    kind = dtype.np.kind
+    if found.dtype.kind == "c" and kind in "iuf":
+        raise TypeError(
+            "must be real number, not complex"
+            if kind == "f"
+            else "'complex' object cannot be interpreted as an integer"
+        )
+    if found.dtype.kind not in "iuf" or kind not in "iu" or not found.size:
+        return
+    most = xp.iinfo(dtype.np).max
+    least = -most if kind == "u" else -most - 1
+    if not (found.min() >= least and found.max() <= most):
+        raise RuntimeError(f"value cannot be converted to type {dtype.name} without overflow")
 
 
 def _unwrap(data):
@@ -85,7 +112,7 @@ def _first_odd(x):
             stack.extend(reversed(item))
         elif not isinstance(item, (int, float, complex, bool, xp.generic, xp.ndarray)):
             return item
-    return x
+    return _leaf(x)
 
 
 def _ragged(x):
