@@ -10,7 +10,7 @@ import { catalogue } from "./tools/catalogue.mjs";
 
 const here = dirname(fileURLToPath(import.meta.url));
 const out = join(here, "../gradviz/static");
-const limit = 150_000;
+const limit = 200_000;
 const watch = process.argv.includes("--watch");
 
 // The worker travels inside the bundle as text: a notebook page has no address to load it from.

@@ -66,7 +66,7 @@ def page(trace, detail=None, target: int | None = None, lang: str | None = None)
         "<style>html,body{margin:0;height:100%}#gradviz{height:100%}</style>\n</head>\n<body>\n"
         f"{_body(still)}\n"
         f'<script type="application/json" id="gradviz-data">{data}</script>\n'
-        f"<script>{_script()}</script>\n</body>\n</html>\n"
+        f'<script id="gradviz-script">{_script()}</script>\n</body>\n</html>\n'
     )
 
 

@@ -6,6 +6,7 @@ import weakref
 
 from gradviz.sources.details import detail, picture
 from gradviz.sources.graph import newest, node_of
+from gradviz.sources.picture import grey
 from gradviz.sources.rows import tensor_id
 from gradviz.watch.recorder import Recorder
 
@@ -29,12 +30,16 @@ class Follower:
         self._scope = Scope(self.target, NODES)
         self._since = main.seq
         self._cell = newest_cell(main)
+        self._refs: dict = {}
 
     def look(self):
-        """Read the graph of the tensor as it is now, if it still lives."""
+        """Read the graph of the tensor as it is now, if it still lives; grey what does not."""
+        grey(self.recorder, self._refs)
         nodes, leaves = self._graph()
         if not nodes and not leaves:
             return
+        refs = {id: weakref.ref(thing) for id, thing in (*nodes.items(), *leaves.items())}
+        self._refs.update(refs)
         rows, edges = picture(self._source.rows, nodes, leaves)
         flow = self._source.watcher.flow
         for edge in edges:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gradviz.engine.node import serial
+from gradviz.sources.picture import grey
 from gradviz.watch.model import OPERATION
 from gradviz.watch.recorder import Recorder
 
@@ -13,8 +14,8 @@ class CellFollower:
     """Keeps a recorder of its own for the cell that is running when it is made.
 
     ``source`` and ``main`` (its recorder) are the session's. ``look`` takes the graph that the cell
-    left, once it is over; ``follow`` takes over what the session has recorded since. Rows of other
-    cells stay out.
+    left, once it is over, and afterwards greys what has died; ``follow`` takes over what the
+    session has recorded since. Rows of other cells stay out.
     """
 
     target = None
@@ -25,6 +26,7 @@ class CellFollower:
         self._start, self._since = serial(), main.seq
         self._cell = newest_cell(main)
         self._over = False
+        self._refs: dict = {}
 
     def look(self):
         """The cell has ended: its final graph, or none when it computed nothing."""
@@ -33,6 +35,9 @@ class CellFollower:
             self._since = self._main.seq
             shown = self._main.delta(-1) if self._computed() or self._swept() else None
             self._take(shown)
+            live = self._source.picture.live
+            self._refs = {id: live[id] for id in self.recorder.trace.nodes if id in live}
+        grey(self.recorder, self._refs)
 
     def follow(self):
         """Take over what was recorded since the last time."""

@@ -205,6 +205,16 @@ class Picture:
                 self.recorder.put_edge(edge)
 
 
+def grey(recorder, refs):
+    """Rows of ``recorder`` whose node or leaf (``refs``: weak references by id) died turn grey."""
+    with recorder.lock:
+        for id in [id for id, ref in refs.items() if ref() is None]:
+            del refs[id]
+            row = recorder.trace.nodes.get(id)
+            if row is not None and row.alive:
+                recorder.put(details.dead(row))
+
+
 def mark_roots(rows, edges):
     """A root is an operation in view that nothing in view uses."""
     used = {edge.source for edge in edges}

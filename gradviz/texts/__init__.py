@@ -3,7 +3,8 @@
 ``texts/en/SECTION.toml`` and ``texts/zh/SECTION.toml`` hold the same keys with the same
 placeholders. A key is ``section.name``; a table inside a file adds a part: ``findings.GV101.fix``.
 
-A template names its fields plainly, ``{count}`` or ``{bytes:,}``. What is put in is data: it is
+A template names its fields plainly, ``{count}`` or ``{bytes:,}``; ``{count:node|nodes}`` is the
+first word when the count is one, else the second. What is put in is data: it is
 never read as a template itself, and a template cannot reach into it (no ``{a.b}``, no ``{a[0]}``).
 """
 
@@ -79,6 +80,12 @@ class _PlainFormatter(string.Formatter):
         if field_name not in kwargs:
             raise KeyError(f"the text needs a field {field_name!r}")
         return kwargs[field_name], field_name
+
+    def format_field(self, value, format_spec):
+        one, several, many = format_spec.partition("|")
+        if several:
+            return one if str(value) == "1" else many
+        return super().format_field(value, format_spec)
 
 
 _FORMATTER = _PlainFormatter()

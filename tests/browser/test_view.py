@@ -25,6 +25,14 @@ for step in range(4):
     loss.backward()
     history.append(loss)"""
 
+NOTE_FIRST_PAINT = """graph => new MutationObserver((_, observer) => {
+  const items = Number(graph.dataset.painted);
+  if (items === 0) return;
+  window.firstPaint = { at: Date.now(), items };
+  observer.disconnect();
+}).observe(graph, { attributeFilter: ['data-painted'] })"""
+STAMPED = "import time\nstart = time.time()\n" + LOOP + "\nprint('at', start, time.time())"
+
 
 class View:
     """gradviz's view inside a notebook (the first one on the page, or the one in ``place``)."""
@@ -66,6 +74,15 @@ class View:
         """Select a node as a screen reader would."""
         self.nodes(**attributes).first.dispatch_event("click")
 
+    def note_first_paint(self):
+        """Remember, in the page, when the first picture with something in it was painted."""
+        self.root.locator(".graph").evaluate(NOTE_FIRST_PAINT)
+
+    def first_paint(self):
+        """When that was (seconds since the epoch), and how many things were in the picture."""
+        found = self.page.evaluate("() => window.firstPaint")
+        return found["at"] / 1000, found["items"]
+
     def tab(self, name):
         """Open a tab of the inspector; its text."""
         self.root.locator(f"[data-testid=gv-tab-{name}]").click()
@@ -84,10 +101,11 @@ def picture():
 
 
 def test_it_grows_while_a_cell_runs_and_answers_a_click(notebook, picture):
-    book = notebook([LOAD, "%gradviz", LOOP])
+    book = notebook([LOAD, "%gradviz", STAMPED])
     book.run(0)
     book.run(1)
     view = View(book).wait()
+    view.note_first_paint()
     book.start(2)
     seen = set()
     view.until(view.total, lambda total: total >= 6)
@@ -104,6 +122,9 @@ def test_it_grows_while_a_cell_runs_and_answers_a_click(notebook, picture):
     book.wait(2)
     view.until(view.state, lambda state: state == "idle")
     assert view.total() >= 31
+    painted, items = view.first_paint()
+    _, started, ended = book.output(2).split()
+    assert float(started) < painted < float(ended) and items < view.total()
     assert book.serious_errors() == []
     assert all(url.startswith((book.url, "data:", "blob:")) for url in book.requests)
 
@@ -231,4 +252,47 @@ def test_hostile_names_are_only_text(notebook):
     view.until(view.total, lambda total: total >= 2)
     book.page.wait_for_timeout(300)
     assert book.page.evaluate("() => window.broken === undefined")
+    assert book.serious_errors() == []
+
+
+def test_a_selected_node_leaves_the_graph_its_room(notebook):
+    """Beside the notebook the whole of a small graph is in view, with and without the details."""
+    deep = "x = torch.ones(3, requires_grad=True)\ny = (x.sin().exp() * 2).tanh().cos().mean()"
+    book = notebook([LOAD, "%gradviz", deep + "\ny.backward()"])
+    for number in range(3):
+        book.run(number)
+    view = View(book).wait()
+    view.until(view.total, lambda total: total >= 7)
+    view.select(label="x")
+    view.root.locator("[data-testid=gv-tab-value]").wait_for()
+    overview = view.root.locator(".map")
+    view.until(overview.is_hidden, lambda hidden: hidden)
+    graph = view.root.locator(".graph").bounding_box()
+    assert graph["height"] > 0.5 * view.root.bounding_box()["height"]
+    assert book.serious_errors() == []
+
+
+def test_a_view_is_saved_as_a_page_that_works_by_itself(notebook, browser, tmp_path):
+    book = notebook([LOAD + "\n" + NET + "\ngradviz.show(loss)"])
+    book.run(0)
+    view = View(book, book.cell(0)).wait()
+    total = view.until(view.total, lambda total: total > 8)
+    view.root.locator("[data-testid=gv-export]").click()
+    with book.page.expect_download() as saved:
+        view.root.locator("[data-testid=gv-export-html]").click()
+    file = tmp_path / "page.html"
+    saved.value.save_as(file)
+    context = browser.new_context(offline=True)
+    try:
+        page = context.new_page()
+        failed = []
+        page.on("pageerror", lambda error: failed.append(str(error)))
+        page.goto(file.as_uri())
+        shown = page.locator("[data-testid=gv]")
+        shown.wait_for()
+        count = shown.locator("[data-testid=gv-count]")
+        assert int(count.get_attribute("data-total")) == total
+        assert failed == []
+    finally:
+        context.close()
     assert book.serious_errors() == []

@@ -145,3 +145,17 @@ def test_a_sparing_session_looks_now_and_then(session, monkeypatch):
         session.begin(count, None, "")
         session.end(Roots(user_ns={}), fault if count == 1000 else None)
     assert 100 < len(looked) < 160 and looked[-1] is fault
+
+
+def test_a_graph_that_is_gone_turns_grey(session):
+    session.begin(1, None, "")
+    w = torch.ones(2, requires_grad=True)
+    names = {"w": w, "loss": (w * w).sum()}
+    follower = session.follower(names["loss"], Roots(user_ns=names))
+    view_of(follower, session)
+    cell(session, 1, names)
+    del names["loss"]
+    session.begin(2, None, "")
+    cell(session, 2, names)
+    assert [row.alive for row in operations(follower)] == [False, False]
+    assert follower.recorder.trace.nodes[follower.target].freed

@@ -88,3 +88,17 @@ def test_a_sweep_shows_what_it_went_through_and_later_gradients_arrive(session, 
     session.end(Roots(user_ns=before), None)
     leaf = next(row for row in follower.recorder.trace.nodes.values() if row.label == "w")
     assert leaf.grad_norm == pytest.approx(18**0.5)
+
+
+def test_what_has_died_since_is_grey(session, before):
+    session.begin(2, None, "")
+    follower = follow(session)
+    names = before | {"y": before["w"].exp()}
+    session.end(Roots(user_ns=names), None)
+    rows = follower.recorder.trace.nodes
+    assert all(row.alive for row in rows.values())
+    session.begin(3, None, "")
+    del names["y"]
+    session.end(Roots(user_ns=names), None)
+    alive = {row.label: row.alive for row in rows.values()}
+    assert alive == {"w": True, "y": False}

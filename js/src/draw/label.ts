@@ -7,7 +7,7 @@ import { plain, shorten, textWidth } from "./text";
 export const NAME = 12;
 export const SMALL = 11;
 export const HEIGHT = 44;
-export const PITCH = 80;
+export const PITCH = 70;
 
 const MOST_TITLE = 210;
 const PAD = 14;

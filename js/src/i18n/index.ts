@@ -14,9 +14,12 @@ export function chooseLanguage(wanted: string, browser: string): Language {
 export function say(language: Language, key: string, fields: Fields = {}): string {
   const template = texts[language][key] ?? texts.en[key];
   if (template === undefined) return key.split(".").at(-1)!.replaceAll("_", " ");
-  return template.replace(/\{(\w+)(?::,)?\}/g, (whole, name) =>
-    name in fields ? String(fields[name]) : whole,
-  );
+  return template.replace(/\{(\w+)(?::([^}]*))?\}/g, (whole, name, form = "") => {
+    if (!(name in fields)) return whole;
+    const value = String(fields[name]);
+    const [one, many] = form.split("|");
+    return many === undefined ? value : value === "1" ? one : many;
+  });
 }
 
 export const known = (key: string): boolean => key in texts.en;

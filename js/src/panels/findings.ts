@@ -111,7 +111,7 @@ export function copyButton(context: Context, text: string): HTMLElement {
 /** The same finding beside the node that it is about. */
 export function adviceOf(context: Context, finding: Finding): HTMLElement {
   const { say } = context;
-  const size = say(finding.nodes === 1 ? "inspect.kept_one" : "inspect.kept", {
+  const size = say("inspect.kept", {
     nodes: count(finding.nodes),
     bytes: bytes(finding.bytes),
   });

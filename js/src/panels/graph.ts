@@ -9,7 +9,8 @@ import { type Direction, neighbour } from "../model/walk";
 import type { Context } from "./context";
 import { h } from "./dom";
 
-/** While following, names are not drawn smaller than 11 px: the newest part is shown instead. */
+/** While following, the whole graph is shown down to this scale; of a larger one the newest part, names at 11 px. */
+const WHOLE_LEAST = 0.6;
 const FOLLOW_LEAST = 11 / NAME;
 const TWEEN_MS = 150;
 const DRAG_PX = 4;
@@ -142,7 +143,8 @@ export class Graph {
     if (!picture) return;
     const newest = this.start();
     const focus = newest < 0 ? undefined : picture.place.x[newest];
-    const goal = camera.fit(picture.box, this.least, focus);
+    const whole = camera.fit(picture.box);
+    const goal = whole.k >= WHOLE_LEAST ? whole : camera.fit(picture.box, this.least, focus);
     if (jump) this.set(goal);
     else this.moveTo(goal);
   }
@@ -174,10 +176,12 @@ export class Graph {
       to.setTransform(1, 0, 0, 1, 0, 0);
       to.clearRect(0, 0, this.canvas.width, this.canvas.height);
       this.map.hidden = true;
+      this.element.dataset.painted = "0";
       this.events.drawn(new Set());
       return;
     }
     const sights = paint(to, ratio, this.camera, this.picture, this.attention, this.tokens);
+    this.element.dataset.painted = String(this.picture.scene.items.length);
     this.paintMap(ratio);
     this.events.drawn(sights);
   }

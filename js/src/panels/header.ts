@@ -7,10 +7,15 @@ import type { Context } from "./context";
 import { h, refill } from "./dom";
 import { icon } from "./icons";
 
+/** Kinds of file that a view can be saved as. */
+export type Kind = "svg" | "png" | "json" | "html";
+
 export interface Tools {
   find(): void;
   fit(): void;
-  save(kind: "svg" | "png" | "json"): void;
+  save(kind: Kind): void;
+  /** What this view can be saved as. */
+  kinds(): readonly Kind[];
   switchLanguage(): void;
   /** Absent while the view is not docked. */
   undock(): (() => void) | undefined;
@@ -124,8 +129,7 @@ export class Header {
       folded: count(scene.folded),
     };
     const whole = scene.shown === scene.total;
-    const all = scene.total === 1 ? say("count.all_one") : say("count.all", fields);
-    const words = whole ? all : say("count.nodes", fields);
+    const words = say(whole ? "count.all" : "count.nodes", fields);
     const common = {
       class: "chip count",
       "data-testid": "gv-count",
@@ -146,7 +150,7 @@ export class Header {
   private leaks(found: number, size: number): HTMLElement | null {
     if (found === 0) return null;
     const { say } = this.context;
-    const words = found === 1 ? say("leaks.one") : say("leaks.many", { n: found });
+    const words = say("leaks.count", { n: found });
     return h(
       "button",
       {
@@ -232,7 +236,7 @@ export class Header {
   }
 
   private menu(): HTMLElement {
-    const entries = (["svg", "png", "json"] as const).map((kind) =>
+    const entries = this.tools.kinds().map((kind) =>
       h(
         "button",
         {

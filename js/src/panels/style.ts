@@ -14,9 +14,8 @@ export const STYLE = `
 .gv *{box-sizing:border-box}
 .gv>*{flex:none}
 .gv[data-layout=inline]{border:1px solid var(--gv-line);border-radius:6px;overflow:hidden}
-.gv[data-layout=dock]{height:100%;min-height:420px;overflow-y:auto}
-.gv[data-layout=dock] .memory{position:sticky;bottom:0;background:var(--gv-bg)}
-.gv[data-layout=dock] .graph{min-height:min(var(--gv-height,420px),300px)}
+.gv[data-layout=dock]{height:100%;min-height:420px;overflow-y:auto;container-type:size}
+.gv[data-layout=dock] .graph{min-height:max(300px,56cqh)}
 .gv[data-layout=page]{min-height:100vh}
 .gv[data-layout=dock] .main,.gv[data-layout=page] .main{flex:1 0 auto}
 code,pre,.mono{font-family:${MONO};font-size:12px;font-variant-numeric:tabular-nums}
@@ -136,7 +135,8 @@ pre{margin:3px 0 0;padding:6px 8px;background:var(--gv-panel);border:1px solid v
 
 @container gv (max-width:640px){
 .main{grid-template-columns:minmax(0,1fr);grid-template-rows:1fr auto}
-.graph{min-height:min(var(--gv-height,420px),360px)}
+.gv[data-layout=inline] .graph,.gv[data-layout=page] .graph{min-height:min(var(--gv-height,420px),360px)}
+dl{grid-template-columns:max-content minmax(0,1fr) max-content minmax(0,1fr)}
 .brand,.head .space{display:none}
 .head{display:grid;grid-template-columns:minmax(0,1fr) auto}
 .tools-at{order:1;justify-self:end}.head .slot{order:1}.head .count-at,.head .leaks-at{order:2}.leaks-at{justify-self:end}
@@ -148,6 +148,6 @@ pre{margin:3px 0 0;padding:6px 8px;background:var(--gv-panel);border:1px solid v
 .finding{grid-template-columns:minmax(0,1fr) max-content;gap:2px 12px}
 .rule-id{order:0}.finding .size{order:1}.sentence{order:2;grid-column:1/-1}.finding .place{order:3;grid-column:1/-1}
 }
-@container gv (max-width:400px){.head{display:flex}}
+@container gv (max-width:400px){.head{display:flex}dl{grid-template-columns:max-content minmax(0,1fr)}}
 @media (forced-colors:active){.chip,.tool{border:1px solid}}
 `;

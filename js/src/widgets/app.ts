@@ -13,14 +13,14 @@ import { h } from "../panels/dom";
 import { Find } from "../panels/find";
 import { Findings } from "../panels/findings";
 import { Graph } from "../panels/graph";
-import { Header } from "../panels/header";
+import { Header, type Kind } from "../panels/header";
 import { Inspector } from "../panels/inspector";
 import { Legend } from "../panels/legend";
 import { Memory } from "../panels/memory";
 import { NodeList } from "../panels/nodelist";
 import { STYLE } from "../panels/style";
 import { Client, type Wire } from "../protocol/client";
-import { type Kind, saveAs } from "./files";
+import { saveAs } from "./files";
 import { detectTheme, hasCells, revealCell, watchTheme } from "./notebook";
 
 export interface Settings {
@@ -30,6 +30,8 @@ export interface Settings {
   height: number;
   /** Where the view can go back under its cell. */
   undock?: () => void;
+  /** This script, so that the view can be saved as a page; empty where it is not known. */
+  script?: string;
 }
 
 /** After this long without an answer the view says that it waits. */
@@ -37,6 +39,7 @@ const LATE_MS = 400;
 /** Rebuilding may take this share of the time at most, however large the graph is. */
 const BUSY_SHARE = 4;
 const MOST_GROWTH = 1.4;
+const KINDS: readonly Kind[] = ["svg", "png", "json", "html"];
 
 export class App implements Context {
   readonly store = new GraphStore();
@@ -477,6 +480,7 @@ export class App implements Context {
       },
       fit: () => this.graph.fitAll(),
       save: (kind: Kind) => this.save(kind),
+      kinds: () => (this.settings.script ? KINDS : KINDS.slice(0, -1)),
       switchLanguage: () => {
         const language = this.language === "zh" ? "en" : "zh";
         this.client?.language(language);
@@ -520,6 +524,8 @@ export class App implements Context {
   private save(kind: Kind): void {
     const { store, language, picture, attention } = this;
     const { tokens } = this.graph;
-    saveAs(kind, { store, language, picture, attention, tokens, title: this.say("graph.name") });
+    const [title, pageTitle] = [this.say("graph.name"), this.say("tool.page_title")];
+    const script = this.settings.script ?? "";
+    saveAs(kind, { store, language, picture, attention, tokens, title, pageTitle, script });
   }
 }

@@ -5,6 +5,7 @@ import { h } from "../panels/dom";
 import { readBundle } from "../protocol/bundle";
 import { App, type Settings } from "./app";
 import { dock, whenAttached } from "./dock";
+import { start } from "./start";
 
 interface Model {
   get(name: string): unknown;
@@ -24,6 +25,7 @@ function settingsOf(model: Model): Settings {
     theme: String(model.get("theme") ?? "auto"),
     layout: String(model.get("placement") ?? "inline"),
     height: Number.isFinite(height) ? height : 0,
+    script: String(model.get("_esm") ?? ""),
   };
 }
 
@@ -136,5 +138,8 @@ function render({ model, el }: { model: Model; el: HTMLElement }): () => void {
     app.close();
   };
 }
+
+// In a page that a view was saved as there is no widget manager.
+if (document.getElementById("gradviz-data")) start();
 
 export default { render };
