@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from gradviz.texts import LANGUAGES, both, text
+from gradviz.texts import LANGUAGES, text
 from gradviz.watch.case import Case, Held, Weight
 from gradviz.watch.model import Finding, Place
 
@@ -55,7 +55,7 @@ class Rule:
             nodes=nodes,
             bytes=size,
             message=_message(f"{key}.message", values, nodes, size),
-            fix=both(f"{key}.fix", **values),
+            fix={lang: text(f"{key}.fix", lang, **_in(lang, values)) for lang in LANGUAGES},
             code=place.code if place is not None else "",
             node_ids=list(ids)[:200],
         )
@@ -65,9 +65,16 @@ def _message(key, values, nodes, size):
     """The message in every language; ``kept`` says what stays alive, without a zero."""
     kept = "findings.kept.all" if size else "findings.kept.operations"
     return {
-        lang: text(key, lang, kept=text(kept, lang, nodes=nodes, size=amount(size)), **values)
+        lang: text(
+            key, lang, kept=text(kept, lang, nodes=nodes, size=amount(size)), **_in(lang, values)
+        )
         for lang in LANGUAGES
     }
+
+
+def _in(lang, values):
+    """Fields that are texts themselves (a text a language) in ``lang``."""
+    return {key: v[lang] if isinstance(v, dict) else v for key, v in values.items()}
 
 
 def amount(size: int) -> str:

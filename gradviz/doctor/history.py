@@ -129,10 +129,17 @@ def consumed(case: Case, group: list[Held]) -> bool:
 def spans(case: Case, held: Held) -> tuple[list[int], int]:
     """(links, passes): the chain of nodes of one line behind ``held``, and how many training steps
     lie in between: backward passes into the same leaves, or changes of one of these leaves."""
-    links = case.graph.chain(held.facts.id)
+    return spans_of(case, held.facts.id)
+
+
+def spans_of(case: Case, id: int) -> tuple[list[int], int]:
+    """The same of the node ``id``."""
+    links = case.graph.chain(id)
+    if len(links) < 2:
+        links = case.graph.steps_behind(id)
     if len(links) < 2:
         return links, 0
-    leaves = case.graph.weigh([held.facts.id]).leaves
+    leaves = case.graph.weigh([id]).leaves
     passes = [
         sweep
         for sweep in case.ledger.sweeps

@@ -30,11 +30,17 @@ def simple(rule: Rule, case: Case, *phrases: str, method: str = ""):
 
 
 def state(
-    rule: Rule, case: Case, error: ErrorFacts, place: Place | None, method: str = "", **fields
+    rule: Rule,
+    case: Case,
+    error: ErrorFacts,
+    place: Place | None,
+    method: str = "",
+    name: str | None = None,
+    **fields,
 ) -> Finding:
     """A finding about ``error``."""
     where = raised(error)
-    name = subject(case, where, method) or (where.code if where is not None else error.type)
+    name = name or subject(case, where, method) or (where.code if where is not None else error.type)
     message = error.message.splitlines()[0] if error.message else ""
     return rule.found(case, [name], place, name=name, error=message, **fields)
 

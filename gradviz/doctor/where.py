@@ -50,20 +50,26 @@ def _score(write: Write, wanted, made, held, statement, plain):
     )
     if not carried and not any(isinstance(value, ast.Call | ast.BinOp) for value in write.values):
         return 0
+    if write.variable and write.whole and write.into[-1] in _keys(held):
+        return 0
     fits = len(wanted.intersection(write.into))
     carries = bool(made & carried) or _is_where_made(held, statement)
     inside = any(
         step.kind in ("item", "attribute", "buffer", "closure", "default", "kwdefault")
         for step in held.steps
     )
-    if (
-        write.into
-        and write.into[-1] in wanted
-        and not (write.whole and len(write.into) == 1 and inside and not carries)
-    ):
+    made_here = write.whole and len(write.into) == 1 and inside and not carries
+    handed_on = not write.variable and isinstance(write.values[0], ast.Name)
+    if write.into and write.into[-1] in wanted and (handed_on or not made_here):
         return 10 * fits + 5 * carries + (not write.whole)
     alias = bool(write.into) and not write.whole and carries and statement.function is not None
     return 4 if alias and _in_chain(held, statement) else 0
+
+
+def _keys(held):
+    """Keys and attributes along the path that are not variables of the same name too."""
+    inner = {str(s.name).strip("'\"") for s in held.steps if s.kind in ("item", "attribute")}
+    return inner - {str(s.name) for s in held.steps if s.kind not in ("item", "attribute")}
 
 
 def _is_where_made(held, statement):

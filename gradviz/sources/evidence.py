@@ -154,7 +154,7 @@ class GraphView:
         self._swept: dict[int, bool] = {}
         self._weights: dict = {}
         self._states: dict[int, int] = {}
-        self._everything = self._by_kind = None
+        self._everything = self._by_kind = self._by_line = None
 
     def everything(self) -> dict:
         """All nodes that held tensors reach, by serial (bounded)."""
@@ -278,12 +278,40 @@ class GraphView:
 
     def repeated(self, least: int) -> list[int]:
         """Serials of the newest node of each line and class that made ``least`` nodes or more."""
-        groups: dict[tuple, list[int]] = {}
-        for seq, node in self.everything().items():
-            groups.setdefault((getattr(node, "note", None), type(node)), []).append(seq)
-        return sorted(
-            max(group) for (note, _), group in groups.items() if note and len(group) >= least
-        )
+        return sorted(max(group) for group in self._lines().values() if len(group) >= least)
+
+    def _lines(self):
+        """Serials of all held nodes by the line that made them and their class."""
+        if self._by_line is None:
+            self._by_line = {}
+            for seq, node in self.everything().items():
+                note = getattr(node, "note", None)
+                if note:
+                    self._by_line.setdefault((note, type(node)), []).append(seq)
+        return self._by_line
+
+    def made_at(self, cell, line) -> list[int]:
+        """Serials of the held nodes that a line of a cell made."""
+        found = []
+        for group in self._lines().values():
+            place = self._source.places.place(*self.note(group[0])[:2])
+            if (place.cell, place.line) == (cell, line):
+                found += group
+        return found
+
+    def steps_behind(self, id) -> list[int]:
+        """Serials of the node and of those that its line made before earlier backward passes and
+        that it was computed from, newest first, one a step; however much lies in between.
+        """
+        node = self._nodes.get(id)
+        if node is None:
+            return [id]
+        same = self._lines().get((getattr(node, "note", None), type(node)), ())
+        newest = {self._ledger.epoch(seq): seq for seq in sorted(same) if seq <= id}
+        if len(newest) < 2:
+            return [id]
+        behind = self.weigh([id]).nodes
+        return [id, *sorted((s for s in newest.values() if s in behind and s != id), reverse=True)]
 
     def path_to(self, top: int, node: int) -> str:
         """``next_functions[0][0].next_functions[1][0]`` from node ``top`` to ``node``, or ''."""

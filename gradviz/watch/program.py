@@ -268,12 +268,15 @@ def names_in(node, plain: bool = False) -> set[str]:
 
 @dataclass(slots=True)
 class Write:
-    """A statement that puts ``values`` into what ``into`` names; ``whole`` when it replaces it."""
+    """A statement that puts ``values`` into what ``into`` names; ``whole`` when it replaces it;
+    ``variable`` when that is a variable, not an attribute or an item.
+    """
 
     statement: Statement
     into: list[str]
     values: list
     whole: bool
+    variable: bool = False
 
 
 def writes(statement: Statement):
@@ -282,7 +285,8 @@ def writes(statement: Statement):
     if isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign) and node.value is not None:
         for target in targets(node):
             partial = isinstance(target, ast.Subscript) or isinstance(node, ast.AugAssign)
-            yield Write(statement, tokens(target), [node.value], not partial)
+            variable = isinstance(target, ast.Name)
+            yield Write(statement, tokens(target), [node.value], not partial, variable)
     for part in calls(node, *ADDING):
         if receiver(part) is not None:
             values = [*part.args, *(k.value for k in part.keywords)]

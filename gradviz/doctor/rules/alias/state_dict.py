@@ -36,11 +36,12 @@ def look(case):
     for pairs in units.values():
         group = [held for held, _ in pairs]
         several = len({held.facts.storage for held in group}) < len(group)
-        if not several and not any(newer for _, newer in pairs):
-            continue
         statement = _taken(case, group[0])
-        if statement is not None:
-            sure = SNAPSHOT.fullmatch(group[0].root) or statement.loops
+        named = SNAPSHOT.fullmatch(group[0].root)
+        if statement is not None and (
+            several or any(newer for _, newer in pairs) or (named and statement.loops)
+        ):
+            sure = named or statement.loops
             severity = "warning" if sure else "info"
             yield RULE.found(
                 case,

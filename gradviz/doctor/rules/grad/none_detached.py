@@ -5,8 +5,17 @@ import ast
 from gradviz.doctor.finding import Rule
 from gradviz.doctor.flow import tainted_backward
 from gradviz.doctor.history import without_gradient
+from gradviz.doctor.severed import severances, upstream
 from gradviz.doctor.where import place_of
-from gradviz.watch.program import calls, keyword, names_in, targets
+from gradviz.watch.program import (
+    calls,
+    keyword,
+    mentions,
+    names_in,
+    own_expressions,
+    receiver,
+    targets,
+)
 
 CUTS = ("detach", "numpy", "data", "item")
 
@@ -15,6 +24,44 @@ def look(case):
     """Values that were copied out of the graph where a gradient was expected."""
     yield from _copied(case)
     yield from _stray_detach(case)
+    yield from _asked_in_vain(case)
+
+
+def _asked_in_vain(case):
+    """Leaves without a gradient whose .grad is read, on the far side of a line that leaves the
+    graph on the way to something that backward() was called on.
+    """
+    waiting = {h.path: h for h in case.held if h.category == "name" and _waits(case, h)}
+    asked = {name for name in waiting if _is_read(case, name)}
+    for sweep in case.ledger.sweeps if asked else ():
+        place = case.place(sweep.note)
+        start = case.cells.at(place.cell, place.line) if place is not None else None
+        names = _swept_names(start) if start is not None else set()
+        for cut in severances(case, names, start) if names else ():
+            lost = sorted(asked & upstream(case, cut.statement))
+            asked -= set(lost)
+            if lost:
+                ids = [waiting[name].facts.id for name in lost]
+                yield RULE.found(case, lost, place_of(case, cut.statement), None, ids)
+
+
+def _waits(case, held):
+    account = case.ledger.leaves.get(held.facts.own)
+    return held.facts.leaf and not held.facts.grad and (account is None or not account.total)
+
+
+def _is_read(case, name):
+    """Some statement reads name.grad."""
+    for statement in case.cells.statements:
+        for part in own_expressions(statement.node) if mentions(statement.node, "grad") else ():
+            if isinstance(part, ast.Attribute) and ast.unparse(part) == f"{name}.grad":
+                return True
+    return False
+
+
+def _swept_names(statement):
+    owners = [receiver(call) for call in calls(statement.node, "backward")]
+    return set().union(*(names_in(owner) for owner in owners if owner is not None), ())
 
 
 def _copied(case):

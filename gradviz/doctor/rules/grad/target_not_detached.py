@@ -1,8 +1,10 @@
 """GV310: a bootstrap target carries a gradient."""
 
+import ast
 import re
 
 from gradviz.doctor.finding import Rule
+from gradviz.watch.program import targets
 
 NAMES = re.compile(r"(?i)(.*_)?(targets?|bootstrap|td_targets?|q_target|y_target)(_.*)?")
 
@@ -11,16 +13,38 @@ def look(case):
     """A name that says target is a result with a graph, and a backward went through it into the
     same leaves.
     """
+    told = set()
     for held in case.held:
         if held.category != "name" or not held.facts.attached or not NAMES.fullmatch(held.path):
             continue
-        leaves = case.graph.weigh([held.facts.id]).leaves
-        if any(
-            s.serial > held.facts.id and leaves <= s.leaves and leaves for s in case.ledger.sweeps
-        ):
-            yield RULE.found(
-                case, [held.path], held.facts.place, None, [held.facts.id], name=held.path
-            )
+        place = held.facts.place
+        told.add((place.cell, place.line) if place is not None else None)
+        if _trained(case, held.facts.id):
+            yield RULE.found(case, [held.path], place, None, [held.facts.id], name=held.path)
+    for name, statement, id in _local(case):
+        if (statement.cell, statement.line) not in told and _trained(case, id):
+            told.add((statement.cell, statement.line))
+            yield RULE.found(case, [name], case.place(case.graph.note(id)), None, [id], name=name)
+
+
+def _local(case):
+    """(name, statement, serial): results of lines in functions that bind a name that says target,
+    in graphs that are still held.
+    """
+    for statement in case.cells.statements:
+        if statement.function is None or not isinstance(statement.node, ast.Assign):
+            continue
+        names = [t.id for t in targets(statement.node) if isinstance(t, ast.Name)]
+        if len(names) == 1 and NAMES.fullmatch(names[0]):
+            made = case.graph.made_at(statement.cell, statement.line)
+            if made:
+                yield names[0], statement, max(made)
+
+
+def _trained(case, id):
+    """A backward went through it into the same leaves."""
+    leaves = case.graph.weigh([id]).leaves
+    return leaves and any(s.serial > id and leaves <= s.leaves for s in case.ledger.sweeps)
 
 
 RULE = Rule("GV310", "grad.target-not-detached", "info", look)

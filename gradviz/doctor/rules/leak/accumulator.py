@@ -1,7 +1,7 @@
 """GV102: a running value is a tensor with a graph, so it chains all iterations."""
 
 from gradviz.doctor.finding import Rule
-from gradviz.doctor.history import READ, best_first, read_by_name, spans
+from gradviz.doctor.history import READ, best_first, read_by_name, spans, spans_of
 from gradviz.doctor.where import put
 
 ADDITIVE = (
@@ -12,6 +12,8 @@ ADDITIVE = (
     "LerpBackward1",
     "MaximumBackward0",
 )
+SCALING = ("DivBackward", "MulBackward", "SqueezeBackward", "ViewBackward", "SqrtBackward")
+SCALINGS = 3
 HOLDERS = ("name", "container", "attribute", "closure")
 
 
@@ -19,17 +21,34 @@ def look(case):
     """A tensor made by the same addition again and again, with backward passes in between."""
     seen = set()
     for held in best_first([h for h in case.held if h.facts.attached and h.category in HOLDERS]):
-        if held.facts.op not in ADDITIVE or held.facts.id in seen or _in_module(held):
+        if held.facts.id in seen or _in_module(held):
             continue
-        links, passes = spans(case, held)
+        if held.facts.op in ADDITIVE:
+            links, passes = spans(case, held)
+        else:
+            links, passes = _sum_below(case, held.facts.id)
         if len(links) < 2 or not (passes or _only_read(case, held, links)):
             continue
-        seen.update(links)
+        if seen.intersection(links):
+            continue
+        seen.update((held.facts.id, *links))
         severity = "warning" if passes >= 2 and len(links) >= 3 else "info"
         weight = case.graph.weigh([held.facts.id])
-        yield RULE.found(
-            case, [held.path], put(case, [held]), weight, links, severity, count=len(links)
-        )
+        own = links[0] == held.facts.id
+        place = put(case, [held]) if own else case.place(case.graph.note(links[0]))
+        yield RULE.found(case, [held.path], place, weight, links, severity, count=len(links))
+
+
+def _sum_below(case, id):
+    """(links, passes) of the sum that a mean was made from: ``total / n``."""
+    for _ in range(SCALINGS):
+        inputs = list(case.graph.inputs(id))
+        if not case.graph.op(id).startswith(SCALING) or len(inputs) != 1 or inputs[0][2]:
+            break
+        id = inputs[0][1]
+        if case.graph.op(id) in ADDITIVE:
+            return spans_of(case, id)
+    return [], 0
 
 
 def _only_read(case, held, links):

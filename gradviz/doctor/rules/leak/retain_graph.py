@@ -23,22 +23,33 @@ def look(case):
 def _retained(case):
     """(sweep, what holds its graph), newest first."""
     sweeps = [s for s in case.ledger.sweeps if s.keep and not s.create and not s.error]
-    told = set()
+    told, carrying = set(), None
     for sweep in reversed(sweeps):
         weight = case.graph.weigh(case.graph.alive(sweep))
         if not weight.bytes or weight.freed or weight.nodes & told:
             continue
         told |= weight.nodes
         inside = [h for h in case.held if h.facts.id in weight.nodes and h.category in HOLDERS]
-        if _used_later(case, sweep, weight) or any(spans(case, h)[1] >= 2 for h in inside):
+        if not inside or _used_later(case, sweep, weight):
             continue
-        if inside:
+        carrying = _carrying(case) if carrying is None else carrying
+        if not carrying & weight.nodes:
             yield sweep, inside
 
 
+def _carrying(case):
+    """Nodes of states that are carried from step to step: what retains their graph is GV103's."""
+    out = set()
+    for held in case.held:
+        if held.facts.attached and held.category in HOLDERS:
+            links, passes = spans(case, held)
+            out.update(links if passes >= 2 else ())
+    return out
+
+
 def _used_later(case, sweep, weight):
-    """A later pass went through a part of the graph."""
-    later = [s for s in case.ledger.sweeps if s.number > sweep.number and not s.error]
+    """A later pass went through a part of the graph, or failed in it."""
+    later = [s for s in case.ledger.sweeps if s.number > sweep.number]
     return any(case.graph.weigh(case.graph.alive(s)).nodes & weight.nodes for s in later)
 
 

@@ -1,7 +1,10 @@
 """GV603: the optimiser still has the parameters of a model that was replaced."""
 
+import ast
+
 from gradviz.doctor.finding import Rule
 from gradviz.doctor.where import bound, place_of
+from gradviz.watch.program import calls, targets, tokens
 
 
 def look(case):
@@ -54,9 +57,28 @@ def _trained(case, leaf):
 
 
 def _rebound(case, module, name, whole):
-    """The line that made the model again, or that replaced one parameter."""
-    single = None if whole else bound(case, name.rpartition(".")[2], attribute=True)
-    return single or bound(case, str(module.steps[0].name))
+    """The line that made the model again, or that replaced one part or parameter of it."""
+    again = bound(case, str(module.steps[0].name))
+    parts = [] if whole else [s for s in case.cells.statements if _replaces(s, module, name)]
+    return parts[-1] if parts else again
+
+
+def _replaces(statement, module, name):
+    """``model.fc = …``, ``model[2] = …``, ``setattr(model, "fc", …)`` outside its own class."""
+    if statement.owner == module.name:
+        return False
+    words = set(name.split("."))
+    for target in targets(statement.node):
+        if isinstance(target, ast.Attribute) and target.attr in words:
+            return True
+        if isinstance(target, ast.Subscript):
+            at = ast.unparse(target.slice).strip("'\"")
+            if at in words or (at.startswith("-") and isinstance(target.value, ast.Name)):
+                return str(module.steps[0].name) in tokens(target.value)
+    for call in calls(statement.node, "setattr", "register_parameter", "add_module"):
+        if any(isinstance(a, ast.Constant) and a.value in words for a in call.args):
+            return True
+    return False
 
 
 RULE = Rule("GV603", "optim.stale-param", "warning", look)
