@@ -2,226 +2,379 @@
 
 from __future__ import annotations
 
-import math
+import functools
 import warnings
+from dataclasses import dataclass
 
 from ..backend import xp
 from ..engine.backward import grad
 from ..engine.dispatch import wrap
-from ..engine.modes import enable_grad, no_grad
+from ..engine.dtypes import promote_types
+from ..engine.operation import TENSOR
 from ..engine.tensor import Tensor
+from . import check_words as words
+from . import jacobians
+from .forward_ad import dual_level, make_dual, unpack_dual
+from .function import Function
+from .jacobians import GradcheckError, as_tuple, has_derivative, is_tracked, tracked
+
+__all__ = [
+    "GradcheckError",
+    "get_analytical_jacobian",
+    "get_numerical_jacobian",
+    "get_numerical_jacobian_wrt_specific_input",
+    "gradcheck",
+    "gradgradcheck",
+]
 
 
-class GradcheckError(RuntimeError):
-    """The analytical derivative is not the numerical one."""
+@dataclass(slots=True)
+class _Limits:
+    """How far two derivatives may be apart, and how they are found."""
+
+    eps: float
+    rtol: float
+    atol: float
+    nondet_tol: float
+    check_dtypes: bool
+    fast: bool
 
 
-def _tuple(x):
-    return tuple(x) if isinstance(x, (tuple, list)) else (x,)
+@dataclass(slots=True)
+class _Part:
+    """A real function to check: of a complex one its real or imaginary part."""
+
+    func: object
+    inputs: tuple
+    everything: tuple
+    label: str = ""
+    complex: tuple = ()
+
+    @property
+    def outputs(self):
+        return [o for o in self.everything if o.requires_grad]
+
+    def mismatch(self, a, n, output, input, forward):
+        named = (input if forward else output) in self.complex
+        return words.mismatch(a, n, output, input, self.label if named else "", forward)
 
 
-def _tracked(tensors):
-    return [t for t in tensors if isinstance(t, Tensor) and t.requires_grad]
+def _part(func, inputs, label="", complex=()):
+    return _Part(func, tuple(inputs), as_tuple(func(*inputs)), label, tuple(complex))
 
 
+# ---------------------------------------------------------------- what may be checked
 def _check_inputs(inputs):
-    if not _tracked(inputs):
+    if not tracked(inputs):
         raise ValueError(
             "gradcheck expects at least one input tensor to require gradient, but none of them "
             "have requires_grad=True."
         )
     for k, t in enumerate(inputs):
-        if not (isinstance(t, Tensor) and t.requires_grad):
+        if not is_tracked(t):
             continue
         if t._a.dtype not in (xp.float64, xp.complex128):
-            warnings.warn(
-                f"Input #{k} requires gradient and is not a double precision floating point or "
-                "complex. This check will likely fail if "
-                "all the inputs are not of double precision floating point or complex. ",
-                UserWarning,
-                stacklevel=4,
-            )
-        if t._a.size and any(
-            s == 0 and n > 1 for s, n in zip(t._a.strides, t._a.shape, strict=True)
-        ):
-            raise RuntimeError(
-                f"The {k}th input has a dimension with stride 0. gradcheck only supports inputs "
-                "that are non-overlapping "
-                "to be able to compute the numerical gradients correctly. You "
-                "should call .contiguous on the input "
-                "before passing it to gradcheck."
-            )
+            warnings.warn(words.not_double(k), UserWarning, stacklevel=4)
+        if any(s <= 0 and n > 1 for s, n in zip(t.stride(), t.shape, strict=True)):
+            raise RuntimeError(words.overlapping(k))
 
 
-def _outputs(func, inputs):
-    """The floating outputs of ``func``."""
-    return [t for t in _tuple(func(*inputs)) if t.requires_grad or isinstance(t, Tensor)]
+# ---------------------------------------------------------------- the comparison
+def _close(a, b, rtol, atol):
+    dtype = promote_types(a.dtype, b.dtype)
+    return bool(xp.allclose(a.to(dtype)._a, b.to(dtype)._a, rtol, atol))
 
 
-def _differentiable(outputs):
-    return [t for t in outputs if t.requires_grad]
-
-
-def _retain(t):
-    """Results are inputs too; keep what they were."""
-    return t._a.copy()
-
-
-# ---------------------------------------------------------------- numerical
-def _difference(func, inputs, place, at, step, count):
-    """The outputs' central difference when one element of an input moves by ``step``."""
-    array = inputs[place]._a
-    kept = array[at]
-    try:
-        array[at] = kept + step
-        plus = [_retain(t) for t in _outputs(func, inputs)[:count]]
-        array[at] = kept - step
-        minus = [_retain(t) for t in _outputs(func, inputs)[:count]]
-    finally:
-        array[at] = kept
-    return [(a - b) / (2 * abs(step)) for a, b in zip(plus, minus, strict=True)]
-
-
-def numerical_jacobians(func, inputs, places, shapes, eps):
-    """jacobians[input][output] of shape (elements of input, elements of output); pairs (real,
-    imaginary step) for complex inputs.
-    """
-    out = []
-    with no_grad():
-        for place in places:
-            array = inputs[place]._a
-            steps = (eps, 1j * eps) if array.dtype.kind == "c" else (eps,)
-            columns = [[] for _ in shapes]
-            for at in xp.ndindex(array.shape):
-                moved = [_difference(func, inputs, place, at, step, len(shapes)) for step in steps]
-                for k in range(len(shapes)):
-                    columns[k].append([m[k].reshape(-1) for m in moved])
-            sizes = [math.prod(shape) for shape in shapes]
-            out.append(
-                [
-                    xp.array(c).reshape(array.size, len(steps), n)
-                    for c, n in zip(columns, sizes, strict=True)
-                ]
-            )
-    return out
-
-
-# ---------------------------------------------------------------- analytical
-def _row(output, inputs, seed):
-    got = grad(output, inputs, seed, retain_graph=True, allow_unused=True)
+def _numerical(part, limits, forward):
+    """jacobians[input][output], of the outputs that have a derivative."""
+    places = [k for k, x in enumerate(part.inputs) if is_tracked(x)]
     return [
-        xp.zeros(t._a.shape, t._a.dtype) if g is None else g
-        for t, g in zip(inputs, got, strict=True)
+        jacobians.numerical(part.func, part.inputs, k, part.everything, limits.eps, forward)
+        for k in places
     ]
 
 
-def _checked(g, t):
-    if isinstance(g, Tensor):
-        if g._a.dtype != t._a.dtype:
-            raise GradcheckError(
-                "Backward is not returning gradients of the same dtype as the input"
-            )
-        return g.detach()._a
-    return g
+def _of_outputs(found, part):
+    """Of what was found for every floating output, that of those which require grad."""
+    floating = [o for o in part.everything if has_derivative(o)]
+    return [[x for x, o in zip(row, floating, strict=True) if o.requires_grad] for row in found]
 
 
-def analytical_jacobian(output, inputs):
-    """For every input the vector-Jacobian products of all unit vectors: (elements of output, 1 or 2
-    for i times them, input).
-    """
-    kinds = (1, 1j) if output._a.dtype.kind == "c" else (1,)
-    rows = [[] for _ in inputs]
-    for at in xp.ndindex(output._a.shape):
-        for unit in kinds:
-            seed = xp.zeros(output._a.shape, output._a.dtype)
-            seed[at] = unit
-            for k, (g, t) in enumerate(zip(_row(output, inputs, wrap(seed)), inputs, strict=True)):
-                rows[k].append(_checked(g, t).reshape(-1))
-    return [
-        xp.array(r).reshape(output._a.size, len(kinds), t._a.size)
-        for r, t in zip(rows, inputs, strict=True)
-    ]
+def _check_zero(part, limits, forward):
+    for row in _numerical(part, limits, forward):
+        if any((j._a != 0).any() for j in row):
+            raise GradcheckError("Numerical gradient for function expected to be zero")
 
 
-def _expected(numerical, complex_output):
-    """The vector-Jacobian products that follow from the differences, in the layout of
-    ``analytical_jacobian``.
-    """
-    real_step = numerical[:, 0, :]
-    imag_step = numerical[:, 1, :] if numerical.shape[1] == 2 else None
-    out = []
-    for unit in (1, 1j) if complex_output else (1,):
-        # L = Re(conj(unit) · output); the gradient is dL/dRe + i dL/dIm
-        real = (xp.conj(unit) * real_step).real
-        out.append(real if imag_step is None else real + 1j * (xp.conj(unit) * imag_step).real)
-    return xp.stack(out, 1).swapaxes(0, 2)
-
-
-def _compare(numerical, analytical, out_index, in_index, atol, rtol):
-    if xp.allclose(analytical, numerical, rtol, atol, equal_nan=False):
+def _check_slow(part, limits, forward):
+    outputs = part.outputs
+    if not outputs:
+        _check_zero(part, limits, forward)
         return
-    shown = [wrap(xp.ascontiguousarray(x[:, 0, :].T)) for x in (numerical, analytical)]
-    raise GradcheckError(
-        f"Jacobian mismatch for output {out_index} with respect to input "
-        f"{in_index},\nnumerical:{shown[0]}\nanalytical:{shown[1]}\n"
+    expected = _of_outputs(_numerical(part, limits, forward), part)
+    if forward:
+        found = _of_outputs(
+            jacobians.forward_columns(part.func, part.inputs, part.everything, limits.check_dtypes),
+            part,
+        )
+    for o, output in enumerate(outputs):
+        rows = (
+            [row[o] for row in found]
+            if forward
+            else jacobians.analytical(part.inputs, output, limits.nondet_tol, limits.check_dtypes)
+        )
+        for i, (a, n) in enumerate(zip(rows, [row[o] for row in expected], strict=True)):
+            if not _close(a, n, limits.rtol, limits.atol):
+                raise GradcheckError(part.mismatch(a, n, o, i, forward))
+
+
+def _check_fast(part, limits, forward):
+    places = [k for k, x in enumerate(part.inputs) if is_tracked(x)]
+    us, vs = jacobians.directions([part.inputs[k] for k in places], part.outputs)
+    pushed = [
+        jacobians.numerical_along(
+            part.func, part.inputs, k, part.everything, u, limits.eps, forward
+        )
+        for k, u in zip(places, us, strict=True)
+    ]
+    if not part.outputs:
+        if any(x._a.size and abs(x._a).max() > limits.nondet_tol for row in pushed for x in row):
+            raise GradcheckError("Numerical gradient for function expected to be zero")
+        return
+    pushed = _of_outputs(pushed, part)
+    if forward:
+        found = jacobians.forward_columns(
+            part.func, part.inputs, part.everything, limits.check_dtypes, us
+        )
+        _compare_fast(part, limits, _of_outputs(found, part), pushed, us, None)
+        return
+    pulled = [
+        jacobians.analytical(part.inputs, o, limits.nondet_tol, limits.check_dtypes, v)
+        for o, v in zip(part.outputs, vs, strict=True)
+    ]
+    found = [[jacobians.contracted(row[i], u) for row in pulled] for i, u in enumerate(us)]
+    expected = [[(v * x).sum() for v, x in zip(vs, row, strict=True)] for row in pushed]
+    _compare_fast(part, limits, found, expected, us, vs)
+
+
+def _compare_fast(part, limits, found, expected, us, vs):
+    forward = vs is None
+    for i, row in enumerate(expected):
+        for o, n in enumerate(row):
+            size = jacobians.length(us[i]) * (1.0 if forward else float(vs[o].sum()))
+            a = found[i][o]
+            if not _close(a, n, limits.rtol, limits.atol * size):
+                told = part.mismatch(a, n, o, i, forward)
+                raise GradcheckError(told + _slow_words(part, limits, i, o, forward))
+
+
+def _slow_words(part, limits, i, o, forward):
+    """The whole Jacobians of one pair, for the message."""
+    n = _of_outputs(_numerical(part, limits, forward), part)[i][o]
+    if forward:
+        rows = jacobians.forward_columns(part.func, part.inputs, part.everything, False)
+        a = _of_outputs(rows, part)[i][o]
+    else:
+        a = jacobians.analytical(part.inputs, part.outputs[o], float("inf"), False)[i]
+    return words.slow(n, a, (n - a).abs().max(), _close(a, n, limits.rtol, limits.atol))
+
+
+# ---------------------------------------------------------------- complex functions
+def _with_outputs(func, change):
+    """``func`` with ``change`` of its complex outputs."""
+
+    def changed(*inputs):
+        return tuple(change(o) if o.is_complex() else o for o in as_tuple(func(*inputs)))
+
+    return changed
+
+
+def _with_inputs(func, places, originals, join):
+    """``func`` of real inputs at ``places``, each joined with the other part of the original."""
+
+    def changed(*inputs):
+        inputs = list(inputs)
+        for k in places:
+            inputs[k] = join(inputs[k], originals[k])
+        return as_tuple(func(*inputs))
+
+    return changed
+
+
+def _backward_parts(whole):
+    if not any(o.is_complex() for o in whole.everything):
+        return [whole]
+    places = [k for k, o in enumerate(whole.outputs) if o.is_complex()]
+    return [
+        _part(_with_outputs(whole.func, TENSOR.imag), whole.inputs, "imaginary", places),
+        _part(_with_outputs(whole.func, TENSOR.real), whole.inputs, "real", places),
+    ]
+
+
+def _forward_parts(whole):
+    places = [k for k, x in enumerate(whole.inputs) if isinstance(x, Tensor) and x.is_complex()]
+    if not places:
+        return [whole]
+
+    def made(label, join):
+        part = "imag" if label == "imaginary" else label
+        inputs = [getattr(x, part) if k in places else x for k, x in enumerate(whole.inputs)]
+        return _part(_with_inputs(whole.func, places, whole.inputs, join), inputs, label, places)
+
+    return [
+        made("imaginary", lambda x, original: original.real + x * 1j),
+        made("real", lambda x, original: x + original.imag * 1j),
+    ]
+
+
+# ---------------------------------------------------------------- batches
+def _zeros_like(x):
+    return wrap(xp.zeros(x._a.shape, x._a.dtype))
+
+
+def _check_batch(one, samples, complain, explanation):
+    """Whether ``one``, applied by vmap to a stack of samples, gives what it gives for each."""
+    from ..func.vmap import vmap
+
+    expected = [TENSOR.stack_list(list(x)) for x in zip(*map(one, samples), strict=True)]
+    try:
+        found = vmap(one)(TENSOR.stack_list(samples))
+    except RuntimeError as error:
+        raise GradcheckError(
+            f"While computing batched gradients, got: {error}\n\n{explanation}"
+        ) from error
+    for k, (a, b) in enumerate(zip(found, expected, strict=True)):
+        if not xp.allclose(a._a, b._a):
+            raise GradcheckError(complain(k, a, b))
+
+
+def _normal(like):
+    return like.detach().clone().normal_()
+
+
+def _check_batched_backward(inputs, output, number):
+    wanted = tracked(inputs)
+
+    def pull(seed):
+        got = grad(output, wanted, seed, retain_graph=True, allow_unused=True)
+        return tuple(_zeros_like(x) if g is None else g for g, x in zip(got, wanted, strict=True))
+
+    _check_batch(
+        pull,
+        [_normal(output) for _ in range(2)],
+        functools.partial(words.not_batched, number),
+        words.BATCHED,
     )
 
 
-def _check_again(output, inputs, first, nondet_tol):
-    second = analytical_jacobian(output, inputs)
-    for a, b in zip(first, second, strict=True):
-        if a.size and abs(a - b).max() > nondet_tol:
-            raise GradcheckError(
-                "Backward is not reentrant, i.e., running backward with same input and grad_output "
-                "multiple times gives different "
-                "values, although analytical gradient matches numerical gradient.The tolerance for "
-                "nondeterminism was "
-                f"{nondet_tol}."
-            )
+def _check_batched_forward(func, inputs):
+    for place, moving in enumerate(inputs):
+        if not (is_tracked(moving) and has_derivative(moving)):
+            continue
+
+        def push(tangent, place=place):
+            with dual_level():
+                given = [x.detach() if isinstance(x, Tensor) else x for x in inputs]
+                given[place] = make_dual(given[place], tangent)
+                pairs = [unpack_dual(o) for o in as_tuple(func(*given)) if o is not None]
+                return tuple(_zeros_like(p) if t is None else t for p, t in pairs)
+
+        _check_batch(
+            push,
+            [_normal(moving) for _ in range(2)],
+            lambda k, a, b: words.not_batched(k, k, a, b, True),
+            words.BATCHED_FORWARD,
+        )
 
 
-def _check_undefined(func, outputs, inputs):
-    """Zero gradients must give zero or undefined gradients."""
-    seeds = [wrap(xp.zeros(t._a.shape, t._a.dtype)) for t in outputs]
-    for g in grad(outputs, inputs, seeds, retain_graph=True, allow_unused=True):
-        if g is not None and (g.detach()._a != 0).any():
-            raise GradcheckError(
-                "Expected all input grads to be undefined or zero when all output grads are "
-                'undefined or zero. Please look at "Notes '
-                'about undefined output gradients" in "tools/autograd/derivatives.yaml"'
-            )
+# ---------------------------------------------------------------- zero and undefined gradients
+def _check_zero_seeds(outputs, inputs, masked):
+    """Zero gradients must give zeros of the right kind."""
+    wanted = tracked(inputs)
+    seeds = [_zeros_like(o) for o in outputs]
+    for g, x in zip(grad(outputs, wanted, seeds, allow_unused=True), wanted, strict=True):
+        if g is None:
+            continue
+        if not (xp.allclose(g._a, 0) if masked else (g._a == 0).all()):
+            raise GradcheckError("backward not multiplied by grad_output")
+        if g.dtype != x.dtype:
+            raise GradcheckError("grad is incorrect type")
+        if g.shape != x.shape:
+            raise GradcheckError("grad is incorrect size")
 
 
-def _check(func, inputs, eps, atol, rtol, nondet_tol, check_undefined_grad):
-    inputs = _tuple(inputs)
-    _check_inputs(inputs)
-    places = [k for k, t in enumerate(inputs) if isinstance(t, Tensor) and t.requires_grad]
-    for k in places:
-        if inputs[k].is_leaf is False:
-            inputs[k].retain_grad()
-    with enable_grad():
-        everything = _outputs(func, inputs)
-    outputs = _differentiable(everything)
-    if not outputs:
-        _expect_zero(func, inputs, places, everything, eps)
-        return
-    order = [k for k, t in enumerate(everything) if t.requires_grad]
-    jacobians = numerical_jacobians(func, inputs, places, [t._a.shape for t in everything], eps)
-    wanted = [inputs[k] for k in places]
-    for o, output in enumerate(outputs):
-        analytical = analytical_jacobian(output, wanted)
-        for i, a in enumerate(analytical):
-            expected = _expected(jacobians[i][order[o]], output._a.dtype.kind == "c")
-            _compare(expected, a, o, i, atol, rtol)
-        _check_again(output, wanted, analytical, nondet_tol)
-    if check_undefined_grad:
-        _check_undefined(func, outputs, wanted)
+class _Undefined(Function):
+    """Identity whose gradient is undefined."""
+
+    @staticmethod
+    def forward(ctx, x):
+        return x
+
+    @staticmethod
+    def backward(ctx, g):
+        return None
 
 
-def _expect_zero(func, inputs, places, outputs, eps):
-    for per_input in numerical_jacobians(func, inputs, places, [t._a.shape for t in outputs], eps):
-        if any((j != 0).any() for j in per_input):
-            raise GradcheckError("Numerical gradient for function expected to be zero")
+def _check_undefined(func, inputs):
+    """Undefined gradients of all outputs, and of one at a time, must give zeros or undefined."""
+    wanted = tracked(inputs)
+
+    def outputs(undefined=None):
+        found = [o for o in as_tuple(func(*inputs)) if o.requires_grad]
+        return [_Undefined.apply(o) if undefined in (None, k) else o for k, o in enumerate(found)]
+
+    everything = outputs()
+    cases = [everything]
+    if len(everything) > 1:
+        cases += [outputs(k) for k in range(len(everything))]
+    for case in cases:
+        try:
+            found = grad(case, wanted, [_zeros_like(o) for o in case], allow_unused=True)
+        except RuntimeError as error:
+            warnings.warn(words.UNDEFINED_SUPPORT, stacklevel=4)
+            raise GradcheckError(words.UNDEFINED_RAISES) from error
+        if any(g is not None and (g._a != 0).any() for g in found):
+            warnings.warn(words.UNDEFINED_SUPPORT, stacklevel=4)
+            raise GradcheckError(words.UNDEFINED_NOT_ZERO)
+
+
+def _check_undefined_tangents(part):
+    """An input without a tangent must count as one with zeros."""
+    places = [k for k, x in enumerate(part.inputs) if is_tracked(x)]
+    us, _ = jacobians.directions([part.inputs[k] for k in places], [])
+    with dual_level():
+        duals = list(part.inputs)
+        for k, u in zip(places, us, strict=True):
+            duals[k] = make_dual(duals[k].detach(), u.reshape(duals[k].shape))
+        for k in places:
+            still = part.inputs[k].detach()
+            found = [
+                [
+                    unpack_dual(o).tangent
+                    for o in as_tuple(part.func(*duals[:k], x, *duals[k + 1 :]))
+                    if has_derivative(o)
+                ]
+                for x in (make_dual(still, _zeros_like(still)), still)
+            ]
+            for o, (a, b) in enumerate(zip(*found, strict=True)):
+                if a is not None and b is not None and not xp.allclose(a._a, b._a):
+                    raise GradcheckError(
+                        "Mismatch in tangent values for output with index: ",
+                        o,
+                        " when input: ",
+                        part.inputs[k],
+                        " has an undefined tangent value. ",
+                        " Got: ",
+                        a,
+                        " but expected: ",
+                        b,
+                    )
+
+
+# ---------------------------------------------------------------- the public functions
+def _require(condition, text):
+    if not condition:
+        raise AssertionError(text)
 
 
 def gradcheck(
@@ -247,15 +400,53 @@ def gradcheck(
 
     ``inputs``: tensors, double precision where they require gradients. True, or GradcheckError with
     both Jacobians (False with ``raise_exception=False``); ValueError when no input requires
-    gradients.
+    gradients. ``fast_mode`` compares along one random direction.
     """
+    _require(
+        check_forward_ad or check_backward_ad,
+        "Expected at least one of check_forward_ad or check_backward_ad to be True",
+    )
+    _require(
+        check_backward_ad or not check_batched_grad,
+        "Setting check_batched_grad=True requires check_backward_ad to be True",
+    )
+    _require(
+        check_forward_ad or not check_batched_forward_grad,
+        "Setting check_batched_forward_grad=True requires check_forward_ad to be True",
+    )
+    limits = _Limits(eps, rtol, atol, nondet_tol, check_grad_dtypes, fast_mode)
+    inputs = as_tuple(inputs)
     try:
-        _check(func, inputs, eps, atol, rtol, nondet_tol, check_undefined_grad)
+        _check_inputs(inputs)
+        whole = _part(func, inputs)
+        outputs = whole.outputs
+        check = _check_fast if fast_mode else _check_slow
+        for part in _backward_parts(whole) if check_backward_ad else ():
+            check(part, limits, False)
+        parts = _forward_parts(whole) if check_forward_ad else ()
+        for part in parts:
+            check(part, limits, True)
+        for part in parts if check_undefined_grad else ():
+            _check_undefined_tangents(part)
+        if check_batched_forward_grad:
+            _check_batched_forward(func, inputs)
+        if check_backward_ad:
+            _check_more_of_backward(
+                whole, outputs, check_batched_grad, check_undefined_grad, masked
+            )
     except GradcheckError:
         if raise_exception:
             raise
         return False
     return True
+
+
+def _check_more_of_backward(whole, outputs, batched, undefined, masked):
+    for k, output in enumerate(outputs if batched else ()):
+        _check_batched_backward(whole.inputs, output, k)
+    _check_zero_seeds(outputs, whole.inputs, masked)
+    if undefined:
+        _check_undefined(whole.func, whole.inputs)
 
 
 def gradgradcheck(
@@ -278,55 +469,125 @@ def gradgradcheck(
     masked=False,
 ):
     """``gradcheck`` of the gradients of ``func``: whether the second derivatives agree with
-    differences of the first.
+    differences of the first. ``grad_outputs``: one an output; random ones when None.
     """
-    inputs = _tuple(inputs)
-    with enable_grad():
-        outputs = _differentiable(_outputs(func, inputs))
-    seeds = (
-        _random_seeds(outputs)
-        if grad_outputs is None
-        else [g for g in _tuple(grad_outputs) if g is not None]
+    _require(
+        check_fwd_over_rev or check_rev_over_rev,
+        "Expected at least one of check_fwd_over_rev or check_rev_over_rev to be True",
     )
-    count = len(inputs)
-
-    def gradients(*args):
-        args, given = args[:count], args[count:]
-        args = tuple(
-            x
-            if isinstance(x, Tensor) and x.requires_grad or not isinstance(x, Tensor)
-            else x.detach()
-            for x in args
-        )
-        tracked = _tracked(args)
-        with enable_grad():
-            outs = _differentiable(_outputs(func, args))
-            if not tracked:
-                return tuple(args[:0])
-            return tuple(
-                g
-                for g in grad(outs, tracked, given, create_graph=True, allow_unused=True)
-                if g is not None
-            )
-
+    _require(
+        check_rev_over_rev or not check_undefined_grad,
+        "Setting check_undefined_grad=True requires check_rev_over_rev to be True",
+    )
+    _require(
+        check_rev_over_rev or not check_batched_grad,
+        "Setting check_batched_grad=True requires check_rev_over_rev to be True",
+    )
+    inputs = as_tuple(inputs)
+    if grad_outputs is None:
+        outputs = [o for o in as_tuple(func(*inputs)) if o.requires_grad]
+        seeds = tuple(_random_seed(o, gen_non_contig_grad_outputs) for o in outputs)
+    else:
+        seeds = as_tuple(grad_outputs)
     return gradcheck(
-        gradients,
-        (*inputs, *seeds),
+        _gradients_of(func, inputs, seeds),
+        inputs + seeds,
         eps=eps,
         atol=atol,
         rtol=rtol,
         raise_exception=raise_exception,
         nondet_tol=nondet_tol,
         check_undefined_grad=check_undefined_grad,
+        check_grad_dtypes=check_grad_dtypes,
+        check_batched_grad=check_batched_grad,
+        check_forward_ad=check_fwd_over_rev,
+        check_backward_ad=check_rev_over_rev,
+        fast_mode=fast_mode,
+        masked=masked,
     )
 
 
-def _random_seeds(outputs):
-    rng = xp.random.default_rng(0)
-    seeds = []
-    for t in outputs:
-        values = rng.standard_normal(t._a.shape)
-        if t._a.dtype.kind == "c":
-            values = values + 1j * rng.standard_normal(t._a.shape)
-        seeds.append(wrap(xp.asarray(values).astype(t._a.dtype)).requires_grad_())
-    return seeds
+def _gradients_of(func, inputs, seeds):
+    """A function of (inputs, seeds) that gives the gradients of ``func``; what was tracked is
+    tracked again, as forward mode detaches it.
+    """
+    count = len(inputs)
+    wanted = [is_tracked(x) for x in (*inputs, *seeds)]
+
+    def gradients(*args):
+        args = [x.requires_grad_() if w else x for x, w in zip(args, wanted, strict=True)]
+        # without outputs there are no seeds, and PyTorch's slice leaves the function nothing
+        count_now = count if seeds else 0
+        outputs = [o for o in as_tuple(func(*args[:count_now])) if o.requires_grad]
+        own = [x for x, w in zip(args[:count], wanted, strict=False) if w]
+        found = grad(outputs, own, args[count:], create_graph=True, allow_unused=True)
+        return tuple(g for g in found if g is not None)
+
+    return gradients
+
+
+def _random_seed(output, scattered):
+    """Random gradients for ``output``, uniform in (-1, 1); ``scattered`` ones have gaps between
+    their elements.
+    """
+    shape = list(output.shape)
+    gaps = scattered and output._a.size > 1
+    if gaps:
+        shape[-1] *= 2
+    made = wrap(xp.zeros(shape, output._a.dtype))
+    for part in (made.real, made.imag) if output.is_complex() else (made,):
+        part.uniform_(-1, 1)
+    return (made[..., ::2] if gaps else made).requires_grad_()
+
+
+# ---------------------------------------------------------------- older names
+def _deprecated(name):
+    warnings.warn(words.DEPRECATED.format(name), FutureWarning, stacklevel=3)
+
+
+def _refuse(name, grad_out, is_complex):
+    if grad_out != 1.0:
+        raise ValueError(
+            f"Expected grad_out to be 1.0. {name} no longer supports values of grad_out != 1.0."
+        )
+    if is_complex:
+        raise ValueError(
+            f"Expected output to be non-complex. {name} no longer supports functions that return "
+            "complex outputs."
+        )
+
+
+def get_numerical_jacobian_wrt_specific_input(
+    fn, input_idx, inputs, outputs, eps, input=None, is_forward_ad=False
+):
+    """For each floating output of ``fn`` its Jacobian by the input at ``input_idx``: (elements of
+    the input, elements of the output), by central differences.
+    """
+    given = list(as_tuple(inputs))
+    if input is not None:
+        given[input_idx] = input
+    return tuple(jacobians.numerical(fn, given, input_idx, outputs, eps, is_forward_ad))
+
+
+def get_numerical_jacobian(fn, inputs, target=None, eps=1e-3, grad_out=1.0):
+    """The Jacobian of the first output of ``fn``, a function of one tuple, by each tracked input;
+    central differences of step ``eps``. Deprecated: use ``gradcheck``.
+    """
+    _deprecated("get_numerical_jacobian")
+    outputs = as_tuple(fn(as_tuple(inputs)))
+    _refuse("get_numerical_jacobian", grad_out, any(o.is_complex() for o in outputs))
+    chosen = as_tuple(inputs if target is None else target)
+    return tuple(
+        jacobians.numerical(lambda *_: fn(as_tuple(inputs)), chosen, k, outputs, eps)[0]
+        for k, x in enumerate(chosen)
+        if is_tracked(x)
+    )
+
+
+def get_analytical_jacobian(inputs, output, nondet_tol=0.0, grad_out=1.0):
+    """(Jacobians of ``output`` by each tracked input, whether a second run gave the same, whether
+    sizes and dtypes are right). Deprecated: use ``gradcheck``.
+    """
+    _deprecated("get_analytical_jacobian")
+    _refuse("get_analytical_jacobian", grad_out, output.is_complex())
+    return jacobians.analytical_with_marks(as_tuple(inputs), output, nondet_tol)
