@@ -1,182 +1,405 @@
-"""Collective operations of a group of processes."""
+"""Collective operations. All processes of a group call the same ones in the same order.
+
+With ``async_op=True`` they return a ``Work`` at once; otherwise they wait and return None. ``src``
+and ``dst`` are numbers in the whole job, as in PyTorch.
+"""
 
 from __future__ import annotations
 
-import enum
 import functools
-import itertools
-import os
-from urllib.parse import urlparse
+import inspect
+import time
+import warnings
+from datetime import timedelta
 
 from ..backend import xp
+from ..engine.tensor import Tensor
 from ..engine.views import bump
-from .store import Folder
+from .group import get_rank, member
+from .reduction import ReduceOp, combined
+from .transport import Several
+from .work import Work
 
-_NOT_READY = (
-    "Default process group has not been initialized, please make sure to call init_process_group."
+_ONE = (
+    "Invalid function argument. Expected parameter `{}` of type torch.Tensor\n"
+    "             but got {} instead."
+)
+_MANY = (
+    "Invalid function argument. Expected parameter `{}` of type List[torch.Tensor]\n"
+    "             but got {} with elements of type {}."
 )
 
 
-class ReduceOp(enum.Enum):
-    """How arrays of several processes become one."""
-
-    SUM = "sum"
-    AVG = "avg"
-    PRODUCT = "product"
-    MIN = "min"
-    MAX = "max"
+# ---------------------------------------------------------------- arrays of tensors
+def _flat(tensor):
+    """A copy of the numbers of a tensor, flat; what is sent stays as it was when it was handed
+    over."""
+    return xp.array(tensor._a, order="C").reshape(-1)
 
 
-_COMBINE = {
-    ReduceOp.SUM: xp.add,
-    ReduceOp.AVG: xp.add,
-    ReduceOp.PRODUCT: xp.multiply,
-    ReduceOp.MIN: xp.minimum,
-    ReduceOp.MAX: xp.maximum,
-}
-
-
-class Group:
-    """The processes that work together: ``rank`` of ``size``."""
-
-    def __init__(self, rank, size, folder, backend):
-        self.rank, self.size, self.folder, self.backend = rank, size, folder, backend
-        self._serial = itertools.count()
-
-    def key(self, tag=None):
-        """The key of the next exchange; the same in every process, since all do the same in the
-        same order."""
-        return f"n{next(self._serial)}" if tag is None else tag
-
-    def exchange(self, array, tag=None):
-        """The arrays of all processes, by rank."""
-        array = xp.ascontiguousarray(array)
-        return [array] if self.size == 1 else self.folder.exchange(self.key(tag), array)
-
-
-_group = None
-
-
-def group():
-    """The group of this process; ValueError before ``init_process_group``."""
-    if _group is None:
-        raise ValueError(_NOT_READY)
-    return _group
-
-
-def is_available():
-    """Always: files are enough."""
-    return True
-
-
-def is_initialized():
-    """Whether ``init_process_group`` was called."""
-    return _group is not None
-
-
-def init_process_group(
-    backend=None, init_method=None, timeout=None, world_size=-1, rank=-1, **kwargs
-):
-    """Join a group. ``init_method``: ``file:///path`` that all processes share, or none for a
-    single process."""
-    global _group
-    if _group is not None:
-        raise ValueError("trying to initialize the default process group twice!")
-    rank = int(os.environ.get("RANK", 0)) if rank < 0 else rank
-    size = int(os.environ.get("WORLD_SIZE", 1)) if world_size < 0 else world_size
-    seconds = 300.0 if timeout is None else timeout.total_seconds()
-    folder = None
-    if size > 1:
-        place = urlparse(init_method or "env://")
-        if place.scheme != "file":
-            raise NotImplementedError(
-                "gradviz exchanges tensors through files only: pass "
-                "init_method='file:///a/common/path'"
-            )
-        folder = Folder(place.path + ".exchange", rank, size, seconds)
-    _group = Group(rank, size, folder, backend or "gloo")
-    barrier()
-
-
-def destroy_process_group(group=None):
-    """Leave the group."""
-    global _group
-    if _group is not None and _group.folder is not None:
-        _group.folder.close()
-    _group = None
-
-
-def get_rank(group=None):
-    """The number of this process in its group."""
-    return _here().rank
-
-
-def get_world_size(group=None):
-    """How many processes work together."""
-    return _here().size
-
-
-def get_backend(group=None):
-    """The name given to ``init_process_group``."""
-    return _here().backend
-
-
-def _here():
-    return group()
-
-
-def barrier(group=None):
-    """Wait until all processes are here."""
-    _here().exchange(xp.zeros(0))
-
-
-def combined(arrays, op=ReduceOp.SUM):
-    """Arrays of all processes as one."""
-    found = functools.reduce(_COMBINE[op], arrays)
-    return found / found.dtype.type(len(arrays)) if op is ReduceOp.AVG else found
+def _like(tensor):
+    return xp.empty(tensor._a.size, tensor._a.dtype)
 
 
 def _put(tensor, array):
-    tensor._a[...] = array
+    tensor._a[...] = array.reshape(tensor._a.shape)
     bump(tensor)
+    return tensor
 
 
-def all_reduce(tensor, op=ReduceOp.SUM, group=None, async_op=False):
+def _fill(tensors, arrays):
+    return [_put(t, a) for t, a in zip(tensors, arrays, strict=True)]
+
+
+def _check_tensor(value, name):
+    if not isinstance(value, Tensor):
+        raise TypeError(_ONE.format(name, type(value)))
+
+
+def _check_list(value, name):
+    if not isinstance(value, list) or not all(isinstance(t, Tensor) for t in value):
+        kinds = [type(t) for t in value] if isinstance(value, (list, tuple)) else []
+        raise TypeError(_MANY.format(name, type(value), kinds))
+
+
+def _check_outputs(name, outputs, like, size):
+    if len(outputs) != size:
+        raise RuntimeError(
+            f"ProcessGroupGloo::{name}: invalid output tensor list at index 0 (expected length "
+            f"{size}, got {len(outputs)})"
+        )
+    for k, t in enumerate(outputs):
+        if t.dtype is not like.dtype:
+            raise TypeError(
+                f"ProcessGroupGloo::{name}: invalid tensor type at index {k} (expected "
+                f"{like.dtype.type_name}, got {t.dtype.type_name})"
+            )
+        if t.shape != like.shape:
+            expected, got = (", ".join(map(str, x.shape)) for x in (like, t))
+            raise RuntimeError(
+                f"ProcessGroupGloo::{name}: invalid tensor size at index {k} (expected "
+                f"({expected}), got ({got}))"
+            )
+
+
+def _check_op(op, name, tensor):
+    if not isinstance(op, ReduceOp):
+        raise TypeError(f"{name}: op must be a ReduceOp, got {op!r}")
+    if tensor.is_complex() and op not in (ReduceOp.SUM, ReduceOp.AVG, ReduceOp.PRODUCT):
+        raise ValueError(f"{name} does not support {op} on complex tensors")
+
+
+# ---------------------------------------------------------------- the verbs
+def collective(function):
+    """``function(own, …)`` starts one and gives (pending, finish, nbytes); this adds group and
+    wait."""
+    parameters = list(inspect.signature(function).parameters.values())
+    defaults = {"group": None, "async_op": False}
+
+    @functools.wraps(function)
+    def verb(*args, **kwargs):
+        bound = inspect.signature(verb).bind(*args, **kwargs)
+        asked = defaults | {k: bound.arguments.pop(k) for k in defaults if k in bound.arguments}
+        own = member(asked["group"])
+        if own is None:
+            warnings.warn(
+                f"Running {function.__name__} on global rank {get_rank()} which does not belong to "
+                "the given group.",
+                stacklevel=2,
+            )
+            return None
+        pending, finish, nbytes = function(own, **bound.arguments)
+        seconds = own.timeout.total_seconds()
+        work = Work(function.__name__, pending, own.transport, seconds, finish, nbytes)
+        if asked["async_op"]:
+            return work
+        work.wait()
+        return None
+
+    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    added = [inspect.Parameter(k, kind, default=v) for k, v in defaults.items()]
+    verb.__signature__ = inspect.Signature([*parameters[1:], *added])
+    return verb
+
+
+def _root(own, name, rank):
+    if rank not in own.ranks:
+        raise RuntimeError(f"ProcessGroupGloo::{name}: invalid root rank: {rank}")
+    return own.ranks.index(rank)
+
+
+@collective
+def all_reduce(own, tensor, op=ReduceOp.SUM):
     """``tensor`` becomes the sum (or ``op``) of those of all processes, everywhere."""
-    _put(tensor, combined(_here().exchange(tensor._a), op))
+    _check_tensor(tensor, "tensor")
+    _check_op(op, "all_reduce", tensor)
+    pending = own.transport.reduce_all(_flat(tensor), op)
+    return pending, lambda p: [_put(tensor, p.value())], tensor.nbytes
 
 
-def reduce(tensor, dst=0, op=ReduceOp.SUM, group=None, async_op=False):
+@collective
+def reduce(own, tensor, dst=0, op=ReduceOp.SUM):
     """``all_reduce`` of which only process ``dst`` keeps the result."""
-    found = combined(_here().exchange(tensor._a), op)
-    if _here().rank == dst:
-        _put(tensor, found)
+    _check_tensor(tensor, "tensor")
+    _check_op(op, "reduce", tensor)
+    here = _root(own, "reduce", dst) == own.rank()
+    pending = own.transport.reduce_all(_flat(tensor), op)
+    return pending, lambda p: [_put(tensor, p.value()) if here else tensor], tensor.nbytes
 
 
-def broadcast(tensor, src=0, group=None, async_op=False):
+@collective
+def broadcast(own, tensor, src=0):
     """``tensor`` becomes that of process ``src``, everywhere."""
-    own = _here()
-    arrays = own.exchange(tensor._a)
-    if own.rank != src:
-        _put(tensor, arrays[src])
+    _check_tensor(tensor, "tensor")
+    root = _root(own, "broadcast", src)
+    pending = own.transport.broadcast(_flat(tensor), root)
+    here = root == own.rank()
+    return pending, lambda p: [tensor if here else _put(tensor, p.value())], tensor.nbytes
 
 
-def all_gather(tensor_list, tensor, group=None, async_op=False):
+@collective
+def all_gather(own, tensor_list, tensor):
     """Fill ``tensor_list`` with the tensors of all processes."""
-    for target, array in zip(tensor_list, _here().exchange(tensor._a), strict=True):
-        _put(target, array)
+    _check_list(tensor_list, "tensor_list")
+    _check_tensor(tensor, "tensor")
+    _check_outputs("allgather", tensor_list, tensor, own.size())
+    pending = own.transport.gather_all(_flat(tensor))
+    return pending, lambda p: _fill(tensor_list, p.value()), tensor.nbytes * own.size()
 
 
-def gather(tensor, gather_list=None, dst=0, group=None, async_op=False):
+@collective
+def all_gather_single(own, output_tensor, input_tensor):
+    """``output_tensor`` becomes the tensors of all processes, one after the other."""
+    _check_tensor(input_tensor, "input_tensor")
+    _check_tensor(output_tensor, "output_tensor")
+    if output_tensor.numel() != input_tensor.numel() * own.size():
+        raise ValueError("output tensor size must be equal to world_size times input tensor size")
+    pending = own.transport.gather_all(_flat(input_tensor))
+    return (
+        pending,
+        lambda p: [_put(output_tensor, xp.concatenate(p.value()))],
+        output_tensor.nbytes,
+    )
+
+
+@collective
+def gather(own, tensor, gather_list=None, dst=0):
     """``all_gather`` of which only process ``dst`` keeps the result."""
-    arrays = _here().exchange(tensor._a)
-    if _here().rank == dst:
-        for target, array in zip(gather_list, arrays, strict=True):
-            _put(target, array)
+    _check_tensor(tensor, "tensor")
+    root = _root(own, "gather", dst)
+    if root != own.rank():
+        if gather_list:
+            raise ValueError(
+                "Argument ``gather_list`` must NOT be specified on non-destination ranks."
+            )
+        return own.transport.gather(_flat(tensor), root), lambda p: [], tensor.nbytes
+    if not gather_list:
+        raise ValueError("Argument ``gather_list`` must be specified on destination rank.")
+    _check_list(gather_list, "gather_list")
+    _check_outputs("gather", gather_list, tensor, own.size())
+    pending = own.transport.gather(_flat(tensor), root)
+    return pending, lambda p: _fill(gather_list, p.value()), tensor.nbytes * own.size()
 
 
-def scatter(tensor, scatter_list=None, src=0, group=None, async_op=False):
+@collective
+def scatter(own, tensor, scatter_list=None, src=0):
     """``tensor`` becomes this process's entry of the list that process ``src`` gives."""
-    own = _here()
-    mine = xp.stack([t._a for t in scatter_list]) if own.rank == src else xp.zeros(0)
-    _put(tensor, own.exchange(mine)[src][own.rank])
+    _check_tensor(tensor, "tensor")
+    root, arrays = _root(own, "scatter", src), None
+    if root == own.rank():
+        if not scatter_list:
+            raise ValueError("Argument ``scatter_list`` must be specified on source rank.")
+        _check_list(scatter_list, "scatter_list")
+        _check_outputs("scatter", scatter_list, tensor, own.size())
+        arrays = [_flat(t) for t in scatter_list]
+    elif scatter_list:
+        raise ValueError("Argument ``scatter_list`` must NOT be specified on non-source ranks.")
+    pending = own.transport.scatter(arrays, _like(tensor), root)
+    return pending, lambda p: [_put(tensor, p.value())], tensor.nbytes
+
+
+@collective
+def reduce_scatter(own, output, input_list, op=ReduceOp.SUM):
+    """``output`` becomes the sum (or ``op``) of this process's entry of everybody's
+    ``input_list``."""
+    _check_tensor(output, "output")
+    _check_list(input_list, "input_list")
+    _check_op(op, "reduce_scatter", output)
+    _check_outputs("reduce_scatter", input_list, output, own.size())
+    return _reduced_parts(own, output, [_flat(t) for t in input_list], op)
+
+
+@collective
+def reduce_scatter_single(own, output, input, op=ReduceOp.SUM):
+    """``reduce_scatter`` of one tensor that is cut into equal parts."""
+    _check_tensor(output, "output")
+    _check_tensor(input, "input")
+    _check_op(op, "reduce_scatter", output)
+    if input.numel() != output.numel() * own.size():
+        raise ValueError("input tensor must be the same size as output size times world size")
+    return _reduced_parts(own, output, xp.split(_flat(input), own.size()), op)
+
+
+def _reduced_parts(own, output, arrays, op):
+    pending = own.transport.exchange(arrays, [_like(output)] * own.size())
+    return pending, lambda p: [_put(output, combined(p.value(), op))], output.nbytes
+
+
+@collective
+def all_to_all(own, output_tensor_list, input_tensor_list):
+    """Entry ``r`` of the input goes to process ``r``; the output is what they sent here."""
+    _check_list(output_tensor_list, "output_tensor_list")
+    _check_list(input_tensor_list, "input_tensor_list")
+    for given in (output_tensor_list, input_tensor_list):
+        if len(given) != own.size():
+            raise RuntimeError(
+                f"all_to_all: expected {own.size()} tensors, one a process, got {len(given)}"
+            )
+    return _exchanged(own, output_tensor_list, [_flat(t) for t in input_tensor_list])
+
+
+def _exchanged(own, outputs, arrays):
+    pending = own.transport.exchange(arrays, [_like(t) for t in outputs])
+    return pending, lambda p: _fill(outputs, p.value()), sum(t.nbytes for t in outputs)
+
+
+@collective
+def all_to_all_single(own, output, input, output_split_sizes=None, input_split_sizes=None):
+    """``all_to_all`` of the parts of one tensor, cut along its first dimension."""
+    _check_tensor(output, "output")
+    _check_tensor(input, "input")
+    arrays = [_flat(t) for t in _parts(own, input, input_split_sizes)]
+    return _exchanged(own, _parts(own, output, output_split_sizes), arrays)
+
+
+def _parts(own, tensor, sizes):
+    rows, size = tensor.size(0), own.size()
+    if not sizes:
+        if rows % size:
+            raise RuntimeError("Tensor's dim 0 does not divide equally across group size")
+        sizes = [rows // size] * size
+    if len(sizes) != size or sum(sizes) != rows:
+        raise RuntimeError("Split sizes doesn't match total dim 0 size")
+    return list(tensor.detach().split(list(sizes)))
+
+
+@collective
+def barrier(own, device_ids=None):
+    """Wait until all processes are here."""
+    return own.transport.gather_all(xp.zeros(1, "u1")), lambda p: [], 0
+
+
+# ---------------------------------------------------------------- from one to another
+def _peer(own, rank, group_rank, what):
+    if group_rank is not None:
+        return group_rank
+    if rank is None:
+        return None
+    if rank == own.ranks[own.rank()]:
+        raise ValueError(
+            f"Invalid {what} rank: {what} rank should not be the same as the rank of the current "
+            "process."
+        )
+    return own.ranks.index(rank)
+
+
+def _between(name, own, pending, finish, nbytes=0):
+    return Work(name, pending, own.transport, own.timeout.total_seconds(), finish, nbytes)
+
+
+def isend(tensor, dst=None, group=None, tag=0, group_dst=None):
+    """Start to send ``tensor`` to process ``dst``; a ``Work``."""
+    _check_tensor(tensor, "tensor")
+    own = member(group)
+    to = _peer(own, dst, group_dst, "destination")
+    pending = own.transport.send(_flat(tensor), [to], tag)
+    return _between("send", own, pending, lambda p: [tensor], tensor.nbytes)
+
+
+def irecv(tensor, src=None, group=None, tag=0, group_src=None):
+    """Start to receive ``tensor`` from process ``src`` (None: from anybody); a ``Work``."""
+    _check_tensor(tensor, "tensor")
+    own = member(group)
+    pending = own.transport.receive(_like(tensor), _peer(own, src, group_src, "source"), tag)
+
+    def finish(done):
+        _put(tensor, done.value())
+        return own.ranks[done.source]
+
+    return _between("recv", own, pending, finish, tensor.nbytes)
+
+
+def send(tensor, dst=None, group=None, tag=0, group_dst=None):
+    """Send ``tensor`` to process ``dst``."""
+    isend(tensor, dst, group, tag, group_dst).wait()
+
+
+def recv(tensor, src=None, group=None, tag=0, group_src=None):
+    """Receive ``tensor`` from process ``src`` (None: from anybody); the sender's number."""
+    work = irecv(tensor, src, group, tag, group_src)
+    work.wait()
+    return work.source_rank()
+
+
+class P2POp:
+    """One ``isend`` or ``irecv`` of a batch."""
+
+    def __init__(self, op, tensor, peer=None, group=None, tag=0, group_peer=None):
+        if op not in (isend, irecv):
+            raise ValueError(
+                "Invalid ``op``. Expected ``op`` to be of type ``torch.distributed.isend`` or "
+                "``torch.distributed.irecv``."
+            )
+        self.op, self.tensor, self.peer = op, tensor, peer
+        self.group, self.tag, self.group_peer = group, tag, group_peer
+
+
+def batch_isend_irecv(p2p_op_list):
+    """Start all of them; a list of ``Work``."""
+    return [p.op(p.tensor, p.peer, p.group, p.tag, p.group_peer) for p in p2p_op_list]
+
+
+MONITOR = 16383
+
+
+def monitored_barrier(group=None, timeout=None, wait_all_ranks=False):
+    """A barrier whose error at rank 0 names who did not come (with ``wait_all_ranks``: all of
+    them)."""
+    own = member(group)
+    limit = own.timeout if timeout is None else timeout
+    token = xp.zeros(1, "u1")
+    if own.rank() != 0:
+        own.transport.send(token, [0], MONITOR)
+        _wait(own, own.transport.receive(token, 0, MONITOR), limit)
+        return
+    late, end = [], time.monotonic() + limit.total_seconds()
+    for rank in range(1, own.size()):
+        left = timedelta(seconds=max(0.0, end - time.monotonic()))
+        try:
+            _wait(own, own.transport.receive(token, rank, MONITOR), left)
+        except RuntimeError:
+            late.append(str(rank))
+            if not wait_all_ranks:
+                break
+    if late:
+        word = "Ranks" if wait_all_ranks else "Rank"
+        raise RuntimeError(
+            f"[Rank 0]: {word} {', '.join(late)} failed to pass monitoredBarrier in "
+            f"{limit.total_seconds() * 1000:.0f} ms"
+        )
+    own.transport.send(token, list(range(1, own.size())), MONITOR)
+
+
+def _wait(own, pending, limit):
+    seconds = limit.total_seconds()
+    Work("recv", pending, own.transport, seconds, lambda p: []).wait()
+
+
+def all_reduce_coalesced(tensors, op=ReduceOp.SUM, group=None, async_op=False):
+    """``all_reduce`` of several tensors at once."""
+    own = member(group)
+    parts = [own.transport.reduce_all(_flat(t), op) for t in tensors]
+    work = _between(
+        "all_reduce_coalesced", own, Several(parts), lambda p: _fill(tensors, p.value())
+    )
+    return work if async_op else (work.wait(), None)[1]

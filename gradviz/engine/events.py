@@ -63,6 +63,9 @@ class Observer:
     def hook_removed(self, target, kind, hook):
         """It was removed."""
 
+    def communicated(self, what, nbytes, started, ended):
+        """A collective ended (``all_reduce``, …; seconds of ``perf_counter``)."""
+
 
 class _Door:
     __slots__ = ("observer",)

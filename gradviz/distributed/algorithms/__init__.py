@@ -1,0 +1,1 @@
+"""Ways to make communication cheaper."""
