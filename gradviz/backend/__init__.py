@@ -8,8 +8,12 @@ import warnings
 
 import numpy as xp
 
+from .memory import keep_freed, scratch
+
 # PyTorch says nothing about overflow or division by zero; the person's own NumPy code keeps its
 # warnings
 warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"gradviz\.")
 
-__all__ = ["xp"]
+keep_freed()
+
+__all__ = ["scratch", "xp"]

@@ -13,8 +13,7 @@ import math
 from ..backend import xp
 from ..engine.operation import RAW, TENSOR
 from .declare import declare
-
-BLOCK = 1 << 15  # elements of a group of rows that stay in cache
+from .rows import as_rows, standardise, standardise_back
 
 
 def _wide(*arrays):
@@ -36,53 +35,6 @@ def _shaped(x, shape):
     return None if x is None else x.reshape(shape)
 
 
-# ---------------------------------------------------------------- rows
-def _row_blocks(rows):
-    step = max(1, BLOCK // max(1, rows.shape[1]))
-    for start in range(0, rows.shape[0], step):
-        yield slice(start, start + step)
-
-
-def _standardise(rows, eps, stats, weight, bias):
-    """Rows with mean 0 and variance 1, times weight plus bias; mean and 1/σ go to ``stats``."""
-    n = rows.shape[1]
-    out = xp.empty(rows.shape, rows.dtype)
-    mean = xp.empty((rows.shape[0], 1), rows.dtype)
-    scale = xp.empty_like(mean)
-    ones = xp.full((n, 1), 1.0 / max(n, 1), rows.dtype)
-    for at in _row_blocks(rows):
-        part, target = rows[at], out[at]
-        xp.dot(part, ones, out=mean[at])
-        xp.subtract(part, mean[at], out=target)
-        variance = xp.einsum("ij,ij->i", target, target)[:, None] / rows.dtype.type(n)
-        scale[at] = 1 / xp.sqrt(variance + rows.dtype.type(eps))
-        target *= scale[at]
-        if weight is not None:
-            target *= weight
-        if bias is not None:
-            target += bias
-    stats[:] = [mean, scale]
-    return out
-
-
-def _rows_back(g, rows, stats, weight):
-    """The gradient of the input of ``_standardise``."""
-    mean, scale = stats
-    n = rows.shape[1]
-    out = xp.empty(rows.shape, rows.dtype)
-    ones = xp.full((n, 1), 1.0 / max(n, 1), rows.dtype)
-    for at in _row_blocks(rows):
-        target = out[at]
-        xhat = (rows[at] - mean[at]) * scale[at]
-        part = g[at] if weight is None else g[at] * weight
-        along = xp.einsum("ij,ij->i", part, xhat)[:, None] / rows.dtype.type(n)
-        xhat *= along
-        xp.subtract(part, xhat, out=target)
-        target -= part @ ones
-        target *= scale[at]
-    return out
-
-
 def _tensor_grads(g, x, weight, dims, eps, needs, shape):
     """The same on tensors: any order. ``shape``: of weight and bias, as they are broadcast."""
     mean = x.mean(dims, keepdim=True)
@@ -100,32 +52,19 @@ def _tensor_grads(g, x, weight, dims, eps, needs, shape):
 
 # ---------------------------------------------------------------- layer norm
 def _layer_forward(x, weight, bias, count, eps, stats):
-    kind = x.dtype
-    x, weight, bias = _wide(x, weight, bias)
     n = math.prod(x.shape[x.ndim - count :])
-    out = _standardise(x.reshape(-1, n), eps, stats, _shaped(weight, -1), _shaped(bias, -1))
-    return out.reshape(x.shape).astype(kind, copy=False)
+    weight, bias = _wide(weight, bias)
+    out, *stats[:] = standardise(as_rows(x, n), eps, _shaped(weight, -1), _shaped(bias, -1))
+    return out.reshape(x.shape).astype(x.dtype, copy=False)
 
 
 def _layer_raw(g, x, weight, count, eps, stats, needs):
-    g, x, weight = _wide(g, x, weight)
     shape = x.shape[x.ndim - count :]
     n = math.prod(shape)
-    rows, g = x.reshape(-1, n), g.reshape(-1, n)
-    given = _rows_back(g, rows, stats, _shaped(weight, -1)).reshape(x.shape) if needs[0] else None
-    of_weight = None
-    if needs[1]:
-        of_weight = _column_sums(g, rows, stats).reshape(shape)
-    return given, of_weight, xp.add.reduce(g, 0).reshape(shape) if needs[2] else None
-
-
-def _column_sums(g, rows, stats):
-    mean, scale = stats
-    total = xp.zeros(rows.shape[1], rows.dtype)
-    for at in _row_blocks(rows):
-        xhat = (rows[at] - mean[at]) * scale[at]
-        total += xp.einsum("ij,ij->j", g[at], xhat)
-    return total
+    given, of_weight, of_bias = standardise_back(
+        as_rows(g, n), as_rows(x, n), *stats, _shaped(_wide(weight), -1), needs
+    )
+    return _shaped(given, x.shape), _shaped(of_weight, shape), _shaped(of_bias, shape)
 
 
 def _layer_joint(F, g, self, weight, needs, count, eps, stats):
@@ -151,10 +90,15 @@ def _per_channel(x, ndim):
     return None if x is None else x.reshape(1, -1, *[1] * (ndim - 2))
 
 
+def _group_rows(x, groups):
+    """One row a group; groups of no element are rows of none."""
+    return as_rows(x, math.prod(x.shape[1:]) // groups)
+
+
 def _group_forward(x, weight, bias, groups, eps, stats):
     kind = x.dtype
     x, weight, bias = _wide(x, weight, bias)
-    rows = _standardise(x.reshape(x.shape[0] * groups, -1), eps, stats, None, None)
+    rows, *stats[:] = standardise(_group_rows(x, groups), eps, None, None)
     out = rows.reshape(x.shape)
     if weight is not None:
         out *= _per_channel(weight, x.ndim)
@@ -174,11 +118,17 @@ def _group_joint(F, g, self, weight, needs, groups, eps, stats):
     if F is RAW:
         flat = self.reshape(rows)
         given = (
-            _rows_back(gx.reshape(rows), flat, stats, None).reshape(self.shape)
+            standardise_back(gx.reshape(rows), flat, *stats, None, (True, False, False))[0].reshape(
+                self.shape
+            )
             if needs[0]
             else None
         )
-        xhat = ((flat - stats[0]) * stats[1]).reshape(self.shape) if needs[1] else None
+        xhat = (
+            ((flat - stats[0][:, None]) * stats[1][:, None]).reshape(self.shape)
+            if needs[1]
+            else None
+        )
     else:
         given, *_ = _tensor_grads(
             F.reshape(gx, rows), F.reshape(self, rows), None, [1], eps, (True,), None

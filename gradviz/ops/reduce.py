@@ -9,6 +9,7 @@ from ..engine import dtypes
 from ..engine.dispatch import Tensor, wrap
 from ..engine.operation import RAW, TENSOR
 from ..engine.tensor import wrap_dim
+from . import rows as by_rows
 from .arithmetic import _cast
 from .declare import declare, method
 
@@ -566,6 +567,8 @@ def _softmax_forward(x, dim):
         return xp.ones((), x.dtype)
     if x.size == 0:
         return x.copy()
+    if _in_rows(x, dim):
+        return by_rows.softmax(x)
     e = xp.exp(xp.ascontiguousarray(x) - xp.maximum.reduce(x, dim, None, None, True))
     e /= add_reduce(e, dim, None, None, True)
     return e
@@ -576,13 +579,31 @@ def _log_softmax_forward(x, dim):
         return xp.zeros((), x.dtype)
     if x.size == 0:
         return x.copy()
+    if _in_rows(x, dim):
+        return by_rows.log_softmax(x)
     shifted = xp.ascontiguousarray(x) - xp.maximum.reduce(x, dim, None, None, True)
     shifted -= xp.log(add_reduce(xp.exp(shifted), dim, None, None, True))
     return shifted
 
 
+def _in_rows(x, dim):
+    return dim in (-1, x.ndim - 1) and x.ndim and x.size
+
+
 def _along(F, x, dim):
     return F.sum_dims(x, (dim,) if (x if F is RAW else x._a).ndim else (), True)
+
+
+def _softmax_grad(F, g, result, dim):
+    if F is RAW and _in_rows(result, dim):
+        return by_rows.softmax_back(g, result)
+    return result * (g - _along(F, g * result, dim))
+
+
+def _log_softmax_grad(F, g, result, dim):
+    if F is RAW and _in_rows(result, dim):
+        return by_rows.log_softmax_back(g, result)
+    return g - F.exp(result) * _along(F, g, dim)
 
 
 softmax_op = declare(
@@ -592,7 +613,7 @@ softmax_op = declare(
     "dim",
     node="SoftmaxBackward0",
     formula="result · (g − Σ g · result)",
-    self=lambda F, g, result, dim: result * (g - _along(F, g * result, dim)),
+    self=_softmax_grad,
 )
 log_softmax_op = declare(
     "log_softmax",
@@ -601,7 +622,7 @@ log_softmax_op = declare(
     "dim",
     node="LogSoftmaxBackward0",
     formula="g − exp(result) · Σ g",
-    self=lambda F, g, result, dim: g - F.exp(result) * _along(F, g, dim),
+    self=_log_softmax_grad,
 )
 
 

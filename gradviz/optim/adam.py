@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from ..backend import xp
+from ..backend import scratch, xp
 from .optimizer import (
     Rule,
     blocks,
@@ -15,7 +15,6 @@ from .optimizer import (
     new_step,
     number,
     refuse_differentiable,
-    scratch,
     zeros_like,
 )
 

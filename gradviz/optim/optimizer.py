@@ -408,22 +408,6 @@ def count_step(state):
     return step + 1
 
 
-class Scratch:
-    """Buffers for intermediate arrays, kept from step to step."""
-
-    def __init__(self):
-        self._buffers = {}
-
-    def like(self, array, which=0):
-        """A C-contiguous array of the shape and dtype of ``array``, its values undefined."""
-        key = (which, array.dtype)
-        flat = self._buffers.get(key)
-        if flat is None or flat.size < array.size:
-            flat = self._buffers[key] = xp.empty(array.size, array.dtype)
-        return flat[: array.size].reshape(array.shape)
-
-
-scratch = Scratch()
 BLOCK = 1 << 16
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..backend import xp
+from ..backend import scratch, xp
 from ..engine.dispatch import wrap
 from .optimizer import (
     Rule,
@@ -11,7 +11,6 @@ from .optimizer import (
     check_lr,
     number,
     refuse_differentiable,
-    scratch,
 )
 
 

@@ -1,23 +1,13 @@
 """Engine timings beside PyTorch in one run: ``python tests/bench/engine.py`` (needs torch; one
 thread; takes minutes).
-
-Each row interleaves both engines, repeats, and prints the ratio of medians (below 1: gradviz is
-faster) with the spread.
 """
 
 from __future__ import annotations
 
-import argparse
-import gc
-import os
-import resource
-import statistics
 import subprocess
 import sys
-import time
 
-for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ.setdefault(_name, "1")
+from beside import main
 
 
 def forward(t, name, recording=True):
@@ -85,15 +75,15 @@ def backward(t, name):
     return run, n * (2 if name == "exp" else 1), prepare
 
 
-def net_step(t, sizes=(4, 8, 1), batch=4, optimizer="SGD"):
-    """One training step of a small network."""
+def net_step(t, sizes=(4, 8, 1), batch=4):
+    """One training step of a tiny network."""
     t.manual_seed(0)
     layers = []
     for a, b in zip(sizes, sizes[1:], strict=False):
         layers += [t.nn.Linear(a, b), t.nn.ReLU()]
     model = t.nn.Sequential(*layers[:-1])
     x, y = t.randn(batch, sizes[0]), t.randn(batch, sizes[-1])
-    opt = getattr(t.optim, optimizer)(model.parameters(), lr=1e-3)
+    opt = t.optim.SGD(model.parameters(), lr=1e-3)
     loss_function = t.nn.MSELoss()
 
     def run(n=50):
@@ -104,35 +94,6 @@ def net_step(t, sizes=(4, 8, 1), batch=4, optimizer="SGD"):
             opt.step()
 
     return run, 50
-
-
-def compare(label, make, repeats=15):
-    """Interleaved repetitions of both engines; prints the ratio of medians."""
-    import torch
-
-    import gradviz
-
-    torch.set_num_threads(1)
-    times = {"gradviz": [], "torch": []}
-    runs = {"gradviz": make(gradviz), "torch": make(torch)}
-    for k in range(repeats + 2):
-        for who, made in runs.items():
-            run, n, *rest = made
-            if rest:
-                rest[0]()
-            gc.collect()
-            start = time.perf_counter()
-            run()
-            spent = (time.perf_counter() - start) / n
-            if k >= 2:
-                times[who].append(spent)
-    ours, theirs = (statistics.median(times[w]) for w in ("gradviz", "torch"))
-    pairs = sorted(a / b for a, b in zip(times["gradviz"], times["torch"], strict=True))
-    print(
-        f"{label:34s} {ours * 1e6:10.2f} µs {theirs * 1e6:10.2f} µs  {ours / theirs:6.2f}  "
-        f"[{pairs[1]:.2f} … {pairs[-2]:.2f}]",
-        flush=True,
-    )
 
 
 CHAIN = """
@@ -175,39 +136,18 @@ def chain():
         )
 
 
-def main():
-    """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--only", default="", help="rows whose label contains this")
-    chosen = parser.parse_args()
-    rows = [
-        (f"{op} forward, recording", lambda t, op=op: forward(t, op))
-        for op in ("add", "mul", "relu", "exp", "matmul", "sum", "getitem", "reshape")
-    ]
-    rows += [
-        (f"{op} forward, not recording", lambda t, op=op: forward(t, op, False))
-        for op in ("add", "mul", "relu", "exp", "matmul", "sum", "getitem", "reshape")
-    ]
-    rows += [
-        (f"{op} backward, a node", lambda t, op=op: backward(t, op))
+_OPERATIONS = ("add", "mul", "relu", "exp", "matmul", "sum", "getitem", "reshape")
+ROWS = {
+    **{f"{op} forward, recording": lambda t, op=op: forward(t, op) for op in _OPERATIONS},
+    **{
+        f"{op} forward, not recording": lambda t, op=op: forward(t, op, False) for op in _OPERATIONS
+    },
+    **{
+        f"{op} backward, a node": lambda t, op=op: backward(t, op)
         for op in ("add", "mul", "relu", "exp", "matmul", "reshape", "sum")
-    ]
-    rows += [("tiny net, SGD step", net_step)]
-    rows += [("MLP 784-256-256-10, SGD step", lambda t: net_step(t, (784, 256, 256, 10), 64))]
-    rows += [
-        ("MLP 784-256-256-10, Adam step", lambda t: net_step(t, (784, 256, 256, 10), 64, "Adam"))
-    ]
-    print(f"{'':34s} {'gradviz':>13s} {'torch':>13s}   ratio  [low … high]")
-    for label, make in rows:
-        if chosen.only in label:
-            compare(label, make)
-    if chosen.only in "chain":
-        chain()
-    print(
-        "peak memory of this process "
-        f"{resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MiB"
-    )
-
+    },
+    "tiny net, SGD step": net_step,
+}
 
 if __name__ == "__main__":
-    main()
+    main(ROWS, __file__, after=lambda only: chain() if only in "chain" else None)
