@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import sys
 import warnings
 
 from ..backend import xp
@@ -134,6 +135,8 @@ class BackwardCFunction(_Methods, MultiNode):
         backward = _backward_of(self._forward_cls)
         returned = backward(self, *given)
         returned = returned if isinstance(returned, tuple) else (returned,)
+        if F is RAW:
+            self.held = _held(returned)
         return self._checked(returned, F)
 
     def _gradient(self, x, k):
@@ -168,6 +171,21 @@ class BackwardCFunction(_Methods, MultiNode):
                 _check_complex(self.e[len(out)])
             out.append(x if x is None or F is not RAW else x._a)
         return out
+
+
+def _counts(returned):
+    return [sys.getrefcount(x) for x in returned]
+
+
+_ALONE = _counts((object(),))[0]
+
+
+def _held(returned):
+    """Which of the tensors that ``backward`` returned somebody else holds, too: they are not
+    stolen. The ids of their arrays.
+    """
+    counts = zip(returned, _counts(returned), strict=True)
+    return frozenset(id(x._a) for x, n in counts if isinstance(x, Tensor) and n > _ALONE)
 
 
 def _check_complex(edge):

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from ..backend import xp
 from ..engine.anomaly import note_forward
-from ..engine.dispatch import Tensor
+from ..engine.dispatch import Tensor, refuse_inference
 from ..engine.events import door
 from ..engine.forward_mode import check_tangent, tangent_of
 from ..engine.modes import force_grad_mode, is_recording, local, state
-from ..engine.node import LEAF, Nowhere, Output, serial
+from ..engine.node import INFERENCE, LEAF, Nowhere, Output, serial
 from ..engine.saved import pack
 from ..engine.views import bump, join_view, note_write
 
@@ -194,11 +194,11 @@ def _view_of_self(x):
 
 def _save(node, outputs, made):
     """Inputs are kept as tensors, outputs as arrays, so that output and node are in no cycle."""
-    for x in node.to_save:
+    for k, x in enumerate(node.to_save):
         if not (x is None or isinstance(x, Tensor)):
             raise TypeError(
-                "save_for_backward can only save variables, but argument "
-                f"{node.to_save.index(x)} is of type {type(x).__name__}"
+                f"save_for_backward can only save variables, but argument {k} is of type "
+                f"{type(x).__name__}"
             )
     packing = bool(state.special and local.saved_hooks)
     node.s = tuple(_kept(node, x, outputs, made, packing) for x in node.to_save)
@@ -216,6 +216,8 @@ def _kept(node, x, outputs, made, packing):
         return (pack(t, edge), 0, nr)
     if nr is None:
         v = x._v
+        if v is INFERENCE:
+            refuse_inference()
         return (x, v and v[0], None)
     if t._v is None:
         t._v = [0, None]

@@ -53,11 +53,7 @@ def run_node(sweep, node, g, F, fit_edge):
     else:
         grads = _run(node, g, F)
     if hooks is not None and hooks.post:
-        grads = [
-            None if gx is None or x is None or not sweep.wants(x) else fit_edge(F, gx, x, node)
-            for x, gx in zip(node.e, grads, strict=False)
-        ]
-        grads = _post_hooks(sweep, hooks.post, grads, g)
+        grads = _post_hooks(sweep, hooks.post, _shown(sweep, node, grads, F, fit_edge), g)
     if observer is not None:
         observer.node_left(sweep, node, grads)
     if not sweep.keep_graph and (node.s or node.r is not None):
@@ -67,6 +63,19 @@ def run_node(sweep, node, g, F, fit_edge):
     if sweep._anomaly and local.anomaly_nan:
         check_nan(node, grads)
     return grads
+
+
+def _shown(sweep, node, grads, F, fit_edge):
+    """The gradients as hooks see them: None where PyTorch would not have computed one."""
+    every = node.op is None or node.op.whole
+    return [
+        None
+        if gx is None or not (every or (x is not None and sweep.wants(x)))
+        else gx
+        if x is None
+        else fit_edge(F, gx, x, node)
+        for x, gx in zip(node.e, grads, strict=False)
+    ]
 
 
 def _run(node, g, F):
@@ -182,15 +191,23 @@ def complete_leaf(sweep, leaf, g, fresh, accumulate):
         _prehooks(sweep, hooks.pre, grads)
         fresh = fresh and grads[0] is g
         g = grads[0]
-    if g is not None:
-        if leaf._g is LEAF:
-            accumulate(leaf, g, fresh)
-            if sweep._observer is not None:
-                sweep._observer.accumulated(sweep, leaf, g)
-        for hook in list((hooks and hooks.post_accumulate or {}).values()):
-            hook(leaf)
+    if g is not None and leaf._g is LEAF:
+        accumulate(leaf, g, fresh)
+        if sweep._observer is not None:
+            sweep._observer.accumulated(sweep, leaf, g)
+    if hooks is not None and hooks.post_accumulate:
+        _post_accumulate(hooks.post_accumulate, leaf)
     if hooks is not None and hooks.post:
         _leaf_posthooks(hooks.post, g)
+
+
+def _post_accumulate(table, leaf):
+    """A tensor that one of these hooks returns is what the next is called with."""
+    for hook in list(table.values()):
+        told = hook(leaf)
+        if told is not None:
+            check_hook_result(leaf, told, hook)
+            leaf = told
 
 
 def _leaf_posthooks(table, g):

@@ -19,6 +19,7 @@ from .arrival import complete_leaf, run_node
 from .dispatch import wrap
 from .errors import advised
 from .events import door
+from .hooks import gradient_dtype
 from .modes import force_grad_mode, local, state
 from .node import FREED, INFERENCE, LEAF, drop_met, met, new, serial
 from .operation import RAW, TENSOR
@@ -220,10 +221,8 @@ class Sweep:
                         heappush(heap, (-x.seq, x, gx))
                 else:
                     gx = _fit_edge(F, gx, x, node)
-                    fresh = (
-                        not create and gx is not g and gx.__class__ is ndarray and gx.base is None
-                    )
-                    self._deliver(x, gx, fresh and node.op is not None and not _twice(grads, gx))
+                    fresh = not create and gx is not g and gx.__class__ is ndarray
+                    self._deliver(x, gx, fresh and not node.held and not _twice(grads, gx))
         if following is not None:
             heappush(heap, (-following.seq, following, following_g))
         return not heap
@@ -357,6 +356,8 @@ def _fit_edge(F, g, edge, node):
     else:
         leaf = edge.node if edge._kind == 1 else edge
         shape, dtype = leaf._a.shape, leaf._a.dtype
+        if leaf._hooks is not None:
+            dtype = gradient_dtype(leaf) or g.dtype
     if g.shape != shape or g.dtype is not dtype:
         return fit(F, g, shape, dtype, node, edge)
     return g

@@ -90,7 +90,7 @@ def fill(op, node, ins, attrs):
             v = x._v
             kept += (x, v and v[0])
             if v is INFERENCE:
-                _refuse_inference()
+                refuse_inference()
         else:
             kept += (None, None)
     needed = op.joint is not None or any(by & mask for by in op.saved_by)
@@ -100,7 +100,8 @@ def fill(op, node, ins, attrs):
     node.at = attrs
 
 
-def _refuse_inference():
+def refuse_inference():
+    """RuntimeError: an inference tensor would be saved for backward."""
     raise RuntimeError(
         "Inference tensors cannot be saved for backward. Please do not use Tensors created in "
         "inference mode in computation "
@@ -277,6 +278,10 @@ def _finish_many(op, arrays, ins, attrs):
     fill(op, node, ins, attrs)
     if op.saves_result:
         node.r = tuple((o._a, _cell(o), o._v[0]) for o in outs)
+    elif op.empty:
+        from .kept import pairs
+
+        node.s = (*node.s, *pairs(o for o in outs if o._a.dtype.kind == "i"))
     for k, t in enumerate(outs):
         flag = (
             differentiable
@@ -347,7 +352,7 @@ def unary(op):
             v = input._v
             node.s = (input, v and v[0])
             if v is INFERENCE:
-                _refuse_inference()
+                refuse_inference()
         else:
             node.s = ()
         if keeps_result:
@@ -395,7 +400,7 @@ def structured(op):
             v = input._v
             node.s = (input, v and v[0])
             if v is INFERENCE:
-                _refuse_inference()
+                refuse_inference()
         else:
             node.s = empty
         if keeps_result:
@@ -578,7 +583,7 @@ def binary(op, operator=False):
 def _check_inference(kept):
     for x in kept[::2]:
         if x is not None and x._v is INFERENCE:
-            _refuse_inference()
+            refuse_inference()
 
 
 def tensor_input(op, input):

@@ -121,7 +121,7 @@ def of(array):
 def tensor_name(array):
     """The kind of a tensor as old error messages say it: ``torch.FloatTensor``."""
     found = of(array)
-    if found.is_complex:
+    if found.is_complex or found.name in ("bool", "bfloat16"):
         return f"CPU{found.type_name.removesuffix('Tensor')}Type"
     return f"torch.{found.type_name}"
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import itertools
 import weakref
+from collections import OrderedDict
 
 from .events import door
 
@@ -13,28 +14,39 @@ _ids = itertools.count()
 
 
 class RemovableHandle:
-    """What a ``register_*`` call returns: ``remove()`` takes the hook away; usable with
-    ``with``.
+    """What a ``register_*`` call returns: ``remove()`` takes the hook of this ``id`` out of
+    ``hooks_dict``, and out of one or several ``extra_dict``; usable with ``with``. TypeError for
+    tables that cannot be referenced weakly: a plain dict.
     """
 
-    __slots__ = ("__weakref__", "_hook", "_kind", "_owner", "_table", "id")
+    __slots__ = ("__weakref__", "_extra", "_kind", "_owner", "_table", "id")
 
-    def __init__(self, table, hook, kind="", owner=None):
+    def __init__(self, hooks_dict, *, extra_dict=None):
         self.id = next(_ids)
-        self._table = weakref.ref(table)
-        self._kind = kind
-        self._owner = None if owner is None else weakref.ref(owner)
-        self._hook = None
-        table[self.id] = hook
+        self._table = weakref.ref(hooks_dict)
+        extra = extra_dict if isinstance(extra_dict, list) else [extra_dict]
+        self._extra = [weakref.ref(x) for x in extra if x is not None]
+        self._kind, self._owner = "", None
 
     def remove(self):
         """Remove the hook; a second call does nothing."""
         table = self._table()
-        if table is None:
-            return
-        hook = table.pop(self.id, None)
+        hook = None if table is None else table.pop(self.id, None)
+        for ref in self._extra:
+            extra = ref()
+            if extra is not None:
+                extra.pop(self.id, None)
         if hook is not None and door.observer is not None and self._owner is not None:
             door.observer.hook_removed(self._owner(), self._kind, hook)
+
+    def __getstate__(self):
+        return (self._table(), self.id, tuple(ref() for ref in self._extra))
+
+    def __setstate__(self, state):
+        table, self.id, extra = state
+        self._table = weakref.ref(OrderedDict() if table is None else table)
+        self._extra = [weakref.ref(OrderedDict() if x is None else x) for x in extra]
+        self._kind, self._owner = "", None
 
     def __enter__(self):
         return self
@@ -43,35 +55,32 @@ class RemovableHandle:
         self.remove()
 
 
-class Table(dict):
-    """Hooks by id, in order of registration; may be referenced weakly."""
-
-    __slots__ = ("__weakref__",)
+ANY = "any"
 
 
 class Hooks:
     """All hooks of one node or one leaf. ``tensor`` and ``retain`` are by output number (0 for a
-    leaf).
+    leaf). ``grad_dtype``: of a leaf's gradient where it is not the leaf's own, or ANY.
     """
 
-    __slots__ = ("post", "post_accumulate", "pre", "retain", "retains", "tensor")
+    __slots__ = ("grad_dtype", "post", "post_accumulate", "pre", "retain", "retains", "tensor")
 
     def __init__(self):
         self.pre = self.post = self.post_accumulate = None
-        self.tensor = self.retain = None
+        self.tensor = self.retain = self.grad_dtype = None
         self.retains = False
 
     def table(self, kind):
         found = getattr(self, kind)
         if found is None:
-            found = Table()
+            found = OrderedDict()
             setattr(self, kind, found)
         return found
 
     def tensor_table(self, nr):
         if self.tensor is None:
             self.tensor = {}
-        return self.tensor.setdefault(nr, Table())
+        return self.tensor.setdefault(nr, OrderedDict())
 
 
 def _hooks_of(holder, slot):
@@ -82,23 +91,31 @@ def _hooks_of(holder, slot):
     return found
 
 
-def _register(owner, table, kind, hook):
-    handle = RemovableHandle(table, hook, kind, owner)
-    if door.observer is not None:
-        door.observer.hook_added(owner, kind, hook)
+def register(owner, table, kind, hook, *, extra=None, prepend=False):
+    """Put ``hook`` into ``table``, first or last; returns its handle. ``owner``: whose hook it is,
+    None for one of all modules or optimizers.
+    """
+    handle = RemovableHandle(table, extra_dict=extra)
+    table[handle.id] = hook
+    if prepend:
+        table.move_to_end(handle.id, last=False)
+    if owner is not None:
+        handle._kind, handle._owner = kind, weakref.ref(owner)
+        if door.observer is not None:
+            door.observer.hook_added(owner, kind, hook)
     return handle
 
 
 def add_node_hook(node, kind, hook):
     """Put a ``pre`` or ``post`` hook on a node."""
-    return _register(node, _hooks_of(node, "hooks").table(kind), kind, hook)
+    return register(node, _hooks_of(node, "hooks").table(kind), kind, hook)
 
 
 def add_accumulator_hook(acc, kind, hook):
     """Hooks of AccumulateGrad live with the leaf, since the accumulator itself is made on
     demand.
     """
-    return _register(acc, _hooks_of(acc.variable, "_hooks").table(kind), kind, hook)
+    return register(acc, _hooks_of(acc.variable, "_hooks").table(kind), kind, hook)
 
 
 def _has_table(g):
@@ -120,9 +137,9 @@ def add_tensor_hook(tensor, hook):
     if g is None:
         raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
     if g is LEAF or g.__class__ is Nowhere:
-        return _register(tensor, _hooks_of(tensor, "_hooks").tensor_table(0), "tensor", hook)
+        return register(tensor, _hooks_of(tensor, "_hooks").tensor_table(0), "tensor", hook)
     node, nr = (g.node, g.nr) if g._kind == 1 else (g, 0)
-    return _register(tensor, _hooks_of(node, "hooks").tensor_table(nr), "tensor", hook)
+    return register(tensor, _hooks_of(node, "hooks").tensor_table(nr), "tensor", hook)
 
 
 def add_post_accumulate_hook(tensor, hook):
@@ -133,7 +150,7 @@ def add_post_accumulate_hook(tensor, hook):
         raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
     if tensor._g is not LEAF:
         raise RuntimeError("post accumulate grad hooks cannot be registered on non-leaf tensors")
-    return _register(
+    return register(
         tensor, _hooks_of(tensor, "_hooks").table("post_accumulate"), "post_accumulate", hook
     )
 
@@ -168,6 +185,31 @@ def keep_tensor_hooks(tensor):
     found = getattr(node, "hooks", None)
     if found is not None and found.tensor and nr in found.tensor:
         _hooks_of(tensor, "_hooks").tensor = {0: found.tensor[nr]}
+
+
+def tensor_table(tensor):
+    """The tensor hooks of a leaf or result, or None."""
+    from .tensor import edge_now, is_result
+
+    g = edge_now(tensor)
+    result = is_result(g)
+    node, nr = (g.node, g.nr) if result and g._kind == 1 else (g, 0)
+    found = node.hooks if result else tensor._hooks
+    return None if found is None or found.tensor is None else found.tensor.get(nr)
+
+
+def gradient_dtype(leaf):
+    """The NumPy dtype that ``.grad`` of this leaf takes, None where any is allowed."""
+    wanted = None if leaf._hooks is None else leaf._hooks.grad_dtype
+    return leaf._a.dtype if wanted is None else None if wanted is ANY else wanted
+
+
+def set_gradient_dtype(leaf, np_dtype):
+    """Choose it; None allows any."""
+    own = np_dtype == leaf._a.dtype
+    if leaf._hooks is not None or not own:
+        wanted = ANY if np_dtype is None else None if own else np_dtype
+        _hooks_of(leaf, "_hooks").grad_dtype = wanted
 
 
 def is_retained(tensor):

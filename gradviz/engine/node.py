@@ -93,6 +93,7 @@ class Node:
     )
 
     op = None
+    held = frozenset()  # ids of the gradients it just gave that somebody else holds
     _kind = 0
 
     def name(self):
@@ -126,8 +127,15 @@ class Node:
         them.
         """
         from .operation import TENSOR
+        from .tensor import Tensor
 
         several = self.dtype.__class__ is tuple
+        wanted = len(self.dtype) if several else 1
+        if len(grad_outputs) != wanted:
+            raise TypeError(f"expected {wanted} arguments, got {len(grad_outputs)} instead")
+        for k, g in enumerate(grad_outputs):
+            if g is not None and not isinstance(g, Tensor):
+                raise TypeError(f"argument {k} is not a Variable")
         grads = tuple(self.run(grad_outputs if several else grad_outputs[0], TENSOR))
         return grads if len(grads) != 1 else grads[0]
 

@@ -34,7 +34,9 @@ class Op:
     ``<input>_shape``, or ``needs`` (which inputs want one). Inputs that have no derivative come
     last: they get no edge, ``edges`` counts those that do. ``also`` (name to function of the node)
     and ``hidden`` adapt the ``_saved_`` names to PyTorch's. ``empty``: what a node that
-    saves no tensor keeps, ``(None, None)`` where PyTorch saves indices all the same.
+    saves no tensor keeps, ``(None, None)`` where PyTorch saves indices all the same; such a node
+    keeps index tensors too (kept.py). ``whole``: all gradients are computed as soon as one is
+    wanted, so that hooks see them.
     """
 
     __slots__ = (
@@ -58,6 +60,7 @@ class Op:
         "saves_result",
         "shaped",
         "view",
+        "whole",
         "words",
     )
 
@@ -71,7 +74,7 @@ class Op:
         known = [k for k, d in enumerate(self.derivatives) if d is not None]
         self.edges = len(inputs) if joint is not None else max(known, default=-1) + 1
         self.derivatives = self.derivatives[: self.edges]
-        self.also, self.hidden, self.empty = {}, (), ()
+        self.also, self.hidden, self.empty, self.whole = {}, (), (), False
         self.node = type(
             node,
             (MultiNode if outputs else Node,),
@@ -150,6 +153,8 @@ def runner(op):
     lines = ["def run(node, g, F):", "    __tracebackhide__ = True"]
     if op.saved_inputs or op.empty:
         lines += ["    s = node.s", "    if s is FREED:", "        freed(node)"]
+    if op.empty:
+        lines.append(f"    check_kept(s, {2 * len(op.saved_inputs)})")
     if any(word.startswith("at[") for words in op.words for word in words):
         lines.append("    at = node.at")
     if op.joint is not None:
@@ -160,7 +165,9 @@ def runner(op):
         lines.append("    e = node.e")
         calls = [f"{_spell(op, k)} if e[{k}] is not None else None" for k in range(op.edges)]
         lines.append(f"    return ({', '.join(calls)},)" if calls else "    return ()")
-    scope = {"FREED": FREED, "freed": freed, "joint": op.joint}
+    from .kept import check_kept
+
+    scope = {"FREED": FREED, "freed": freed, "joint": op.joint, "check_kept": check_kept}
     scope |= {f"d{k}": d for k, d in enumerate(op.derivatives)}
     exec(compile("\n".join(lines), f"<derivative of {op.name}>", "exec"), scope)  # noqa: S102
     return scope["run"]

@@ -29,8 +29,17 @@ def edge_of(x):
     return Output(x.node, x.output_nr) if x.node.dtype.__class__ is tuple else x.node
 
 
+def is_edge(x):
+    """Whether ``x`` can be a root or an input: a tensor or a GradientEdge."""
+    return isinstance(x, Tensor) or hasattr(x, "output_nr")
+
+
 def capture_key(x):
     """How a sweep names the input ``x``: a leaf, or (node, output number)."""
+    if not is_edge(x):
+        raise RuntimeError(
+            f"all inputs have to be Tensors or GradientEdges, but got {type(x).__name__}"
+        )
     edge = edge_of(x)
     if edge is None:
         if isinstance(x, Tensor) and x.requires_grad:
@@ -46,6 +55,9 @@ def capture_key(x):
 def roots_of(tensors, seeds, create_graph):
     """(edge, gradient) of each root; gradients are tensors with ``create_graph``, else arrays."""
     __tracebackhide__ = True
+    for t in tensors:
+        if not is_edge(t):
+            raise AssertionError("Expected output to be a torch.Tensor")
     if isinstance(seeds, Tensor) or seeds is None:
         seeds = (seeds,) * (1 if isinstance(seeds, Tensor) else len(tensors))
     seeds = tuple(seeds)

@@ -47,8 +47,7 @@ def unpack(packed):
     """The tensor that the user's unpack hook gives back, joined to the graph where it was."""
     from .tensor import Tensor
 
-    with force_grad_mode(False):
-        found = packed.unpack(packed.packed)
+    found = packed.unpack(packed.packed)
     if not isinstance(found, Tensor):
         raise TypeError(
             "Output of saved tensor unpack_hook expected to be a Tensor but got result of type "
@@ -90,7 +89,7 @@ def result_array(node):
     kept = node.r
     if kept.__class__ is tuple:
         if kept[0].__class__ is tuple:
-            return tuple(_one_result(node, *one) for one in kept)
+            return tuple(_one_result(Output(node, k), *one) for k, one in enumerate(kept))
         array, cell, version = kept
         if cell[0] != version:
             _complain(array, node, cell[0], version)
@@ -100,9 +99,9 @@ def result_array(node):
     return unpack(kept)._a
 
 
-def _one_result(node, array, cell, version):
+def _one_result(edge, array, cell, version):
     if cell[0] != version:
-        _complain(array, node, cell[0], version)
+        _complain(array, edge if array.dtype.kind in "fcV" else None, cell[0], version)
     return array
 
 

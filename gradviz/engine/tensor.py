@@ -107,12 +107,21 @@ class Tensor:
             raise RuntimeError("requires_grad must be a bool")
         if is_result(edge_now(self)):
             raise RuntimeError(_LEAVES_ONLY + ("" if value else _USE_DETACH))
+        if value and dtypes.of(self._a).category < 2:
+            raise RuntimeError(
+                "only Tensors of floating point and complex dtype can require gradients"
+            )
         self.requires_grad_(value)
 
     def requires_grad_(self, requires_grad=True):
         """Set whether this leaf is tracked; returns self. RuntimeError for a result, or a dtype
         that has no gradient.
         """
+        if not isinstance(requires_grad, bool):
+            raise TypeError(
+                "requires_grad_(): argument 'requires_grad' (position 1) must be bool, not "
+                f"{type(requires_grad).__name__}"
+            )
         g = edge_now(self)
         if is_result(g):
             if requires_grad:
@@ -178,6 +187,33 @@ class Tensor:
     @grad.deleter
     def grad(self):
         self._grad = None
+
+    @property
+    def grad_dtype(self):
+        """The dtype that ``.grad`` of this leaf takes: its own until another is set, None where any
+        is allowed. RuntimeError for a result, or while there is a gradient of another dtype.
+        """
+        if is_result(edge_now(self)):
+            raise RuntimeError("grad_dtype can only be accessed on leaf tensors.")
+        found = hooks.gradient_dtype(self)
+        return None if found is None else dtypes.from_np(found)
+
+    @grad_dtype.setter
+    def grad_dtype(self, value):
+        if is_result(edge_now(self)):
+            raise RuntimeError("grad_dtype can only be set on leaf tensors.")
+        if value is not None and not isinstance(value, dtypes.dtype):
+            raise RuntimeError(
+                f"grad_dtype must be a torch.dtype or None, but got {type(value).__name__}"
+            )
+        if value is not None and self._grad is not None and self._grad.dtype is not value:
+            raise RuntimeError(
+                f"Cannot set grad_dtype to '{dtypes.scalar_name(value)}' because there is already "
+                f"a gradient with dtype '{_c_name(self._grad)}'. Please clear the gradient "
+                "(.grad = None) before changing grad_dtype, or ensure the new grad_dtype matches "
+                "the existing gradient's dtype."
+            )
+        hooks.set_gradient_dtype(self, None if value is None else value.np)
 
     @property
     def retains_grad(self):
@@ -293,8 +329,7 @@ class Tensor:
 
     @property
     def _backward_hooks(self):
-        found = self._hooks
-        return None if found is None or found.tensor is None else found.tensor.get(0)
+        return hooks.tensor_table(self)
 
     @_backward_hooks.setter
     def _backward_hooks(self, value):
@@ -433,7 +468,7 @@ _NONLEAF_GRAD = (
     "Tensor, use "
     ".retain_grad() on the non-leaf Tensor. If you access the non-leaf Tensor by mistake, make "
     "sure you access the leaf "
-    "Tensor instead. See github.com/pytorch/pytorch/pull/30531 for more informations."
+    "Tensor instead. See github.com/pytorch/pytorch/pull/30531 for more information."
 )
 
 _read_g = Tensor.__dict__["_g"].__get__
@@ -511,15 +546,15 @@ def _check_grad(tensor, value):
         )
     if value is tensor:
         raise RuntimeError("can't assign Variable as its own grad")
-    if value.dtype is not tensor.dtype:
+    wanted = hooks.gradient_dtype(tensor)
+    if wanted is not None and value._a.dtype != wanted:
         raise RuntimeError(
             f"attempting to assign a gradient with dtype '{_c_name(value)}' to a tensor with "
-            f"grad_dtype '{dtypes.scalar_name(tensor.dtype)}'. The gradient must match the "
-            "tensor's grad_dtype (defaults to the tensor's dtype). You can set the tensor's "
+            f"grad_dtype '{dtypes.scalar_name(dtypes.from_np(wanted))}'. The gradient must match "
+            "the tensor's grad_dtype (defaults to the tensor's dtype). You can set the tensor's "
             "grad_dtype attribute with a specific dtype, or None to allow any dtype. Set "
-            "grad_dtype "
-            "with caution. Diverging the dtypes of a tensor and its gradient may break downstream "
-            "systems that assume they match."
+            "grad_dtype with caution. Diverging the dtypes of a tensor and its gradient may break "
+            "downstream systems that assume they match."
         )
     if value.device != tensor.device:
         raise RuntimeError(
@@ -538,7 +573,19 @@ def _check_grad(tensor, value):
         )
 
 
-_C_NAMES = {"float32": "float", "float64": "double", "int64": "long int", "int32": "int"}
+_C_NAMES = {
+    "float32": "float",
+    "float64": "double",
+    "float16": "c10::Half",
+    "bfloat16": "c10::BFloat16",
+    "complex64": "c10::complex<float>",
+    "complex128": "c10::complex<double>",
+    "int64": "long int",
+    "int32": "int",
+    "int16": "short int",
+    "int8": "signed char",
+    "uint8": "unsigned char",
+}
 
 
 def _c_name(tensor):

@@ -17,6 +17,7 @@ from .dispatch import fill
 from .errors import advised
 from .events import door
 from .hooks import move_retain
+from .kept import pairs
 from .modes import is_recording, local, state
 from .node import FREED, INFERENCE, LEAF, Node, Nowhere, OnView, freed, new, serial, shown_name
 from .operands import broadcast_error
@@ -356,9 +357,9 @@ _IDEMPOTENT = {
 }
 
 
-def write(op, ins, attrs=()):
+def write(op, ins, attrs=(), kept=()):
     """The in-place twin of ``op``: compute, write into ``ins[0]``, count its version, rebase its
-    history.
+    history. ``kept``: index tensors among ``attrs``.
     """
     self = ins[0]
     tracked = is_recording() and (
@@ -394,6 +395,8 @@ def write(op, ins, attrs=()):
         node.shape, node.dtype = array.shape, array.dtype
         node.hooks = node.r = node.mark = None
         fill(op, node, (_as_input(self, op, ins), *ins[1:]), attrs)
+        if kept:
+            node.s = (*node.s, *pairs(kept))
     if state.special and local.dual is not None:
         _write_tangent(op, ins, attrs)
     array[...] = out

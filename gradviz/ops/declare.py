@@ -114,7 +114,8 @@ def binary(
 _KEEP_INDICES = frozenset(
     "IndexBackward0 IndexPutBackward0 MaxBackward0 MinBackward0 MedianBackward1 "
     "NanmedianBackward1 ModeBackward0 SortBackward0 "
-    "SortBackward1 TopkBackward0 KthvalueBackward0 CummaxBackward0 CumminBackward0".split()
+    "SortBackward1 TopkBackward0 KthvalueBackward0 CummaxBackward0 CumminBackward0 "
+    "EmbeddingBackward0 NllLossBackward0 NllLoss2DBackward0".split()
 )
 
 

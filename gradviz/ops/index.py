@@ -7,6 +7,7 @@ from __future__ import annotations
 from ..backend import xp
 from ..engine import dtypes, views
 from ..engine.dispatch import Tensor, wrap
+from ..engine.kept import keep
 from ..engine.modes import is_recording
 from ..engine.operation import TENSOR
 from .declare import declare, method, public
@@ -111,6 +112,7 @@ class _Reader:
         self.out = self.original = tensor
         self.dim = self.real = 0
         self.pending = []
+        self.tensors = []
 
     def take(self, i):
         if i is None:
@@ -151,6 +153,7 @@ class _Reader:
             self._truth(bool(a))
         else:
             self._collect(a)
+            self.tensors.append(i)
 
     def _collect(self, a):
         if a.dtype == bool or a.dtype == xp.uint8:
@@ -297,7 +300,7 @@ def getitem(self, index):
     reader = _read(self, index if kind is tuple else (index,))
     out = reader.out
     if reader.pending:
-        return _gather(out, reader.numpy_index())
+        return keep(_gather(out, reader.numpy_index()), *reader.tensors)
     return alias_op(out) if out is self else out
 
 
@@ -327,7 +330,7 @@ def setitem(self, index, value):
         shape = _without_leading_ones(value._a.shape)
         if shape != value._a.shape:
             value = value.view(shape)
-        _put(target, reader.numpy_index(), value, False)
+        _put(target, reader.numpy_index(), value, False, reader.tensors)
         return
     _copy_to(target, value)
 
@@ -364,7 +367,7 @@ def _check_put_shape(self, index, value):
         ) from None
 
 
-def _put(self, index, value, accumulate):
+def _put(self, index, value, accumulate, tensors):
     views.check_inplace(self, is_recording() and (self.requires_grad or value.requires_grad))
     _check_put_shape(self, index, value)
     if value._a.dtype != self._a.dtype:
@@ -373,7 +376,7 @@ def _put(self, index, value, accumulate):
             f"{dtypes.scalar_name(self.dtype)} for the destination and "
             f"{dtypes.scalar_name(value.dtype)} for the source."
         )
-    return views.write(index_put_op.op, (self, value), (index, accumulate))
+    return views.write(index_put_op.op, (self, value), (index, accumulate), tensors)
 
 
 def _cuda_interface(self):
@@ -406,12 +409,17 @@ def _given(self, indices):
 
 def index_put_(self, indices, values, accumulate=False):
     """In-place ``self[indices] = values`` (added with ``accumulate``)."""
-    return _put(self, _given(self, indices), values, accumulate)
+    return _put(self, _given(self, indices), values, accumulate, _tensors(indices))
 
 
 def index_put(input, indices, values, accumulate=False):
     """A copy with ``values`` at ``indices``."""
-    return index_put_op(input, values, _given(input, indices), accumulate)
+    result = index_put_op(input, values, _given(input, indices), accumulate)
+    return keep(result, *_tensors(indices))
+
+
+def _tensors(indices):
+    return [i for i in indices if i is not None]
 
 
 method(index_put_)

@@ -177,7 +177,6 @@ public("set_default_device", set_default_device)
 public("get_default_device", lambda: _Settings.device)
 public("is_anomaly_enabled", lambda: local.anomaly)
 public("is_anomaly_check_nan_enabled", lambda: local.anomaly_nan)
-Tensor.grad_dtype = property(lambda self: self.dtype)
 
 
 def range_(

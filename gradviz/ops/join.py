@@ -40,6 +40,7 @@ def variadic(name, node, forward, joint, formula, hide=()):
                 joint=rule,
                 hidden=hidden,
             )
+            op.op.whole = True
             made[n] = op
         return op(*tensors, dim)
 

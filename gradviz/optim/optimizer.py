@@ -6,17 +6,17 @@ import copy
 import functools
 import itertools
 import warnings
-from collections import defaultdict
+from collections import OrderedDict, defaultdict
 from collections.abc import Iterable
 
 from ..backend import xp
 from ..engine import views
 from ..engine.dispatch import Tensor, wrap
-from ..engine.hooks import RemovableHandle, Table, is_retained
+from ..engine.hooks import is_retained, register
 from ..engine.modes import enable_grad
 from ..nn.modules.module import typename
 
-_global_pre_hooks, _global_post_hooks = Table(), Table()
+_global_pre_hooks, _global_post_hooks = OrderedDict(), OrderedDict()
 
 
 class _Required:
@@ -89,7 +89,7 @@ class Optimizer:
     def __init__(self, params, defaults):
         self.defaults = defaults
         for name in _HOOK_TABLES:
-            setattr(self, name, Table())
+            setattr(self, name, OrderedDict())
         if isinstance(params, Tensor):
             raise TypeError(
                 "params argument given to the optimizer should be an iterable of Tensors or "
@@ -111,7 +111,7 @@ class Optimizer:
     def __setstate__(self, state):
         self.__dict__.update(state)
         for name in _HOOK_TABLES:
-            self.__dict__.setdefault(name, Table())
+            self.__dict__.setdefault(name, OrderedDict())
 
     def __repr__(self):
         text = f"{type(self).__name__} ("
@@ -263,13 +263,7 @@ class Optimizer:
 
     # ------------------------------------------------------------ hooks
     def _register(self, table, hook, prepend=False):
-        handle = RemovableHandle(table, hook)
-        if prepend:
-            rest = [(k, v) for k, v in table.items() if k != handle.id]
-            table.clear()
-            table[handle.id] = hook
-            table.update(rest)
-        return handle
+        return register(None, table, "optimizer", hook, prepend=prepend)
 
     def register_step_pre_hook(self, hook):
         """``hook(optimizer, args, kwargs)`` before every step."""
@@ -312,12 +306,12 @@ def _for_param(param, value, key=None):
 
 def register_optimizer_step_pre_hook(hook):
     """A step pre-hook for every optimizer."""
-    return RemovableHandle(_global_pre_hooks, hook)
+    return register(None, _global_pre_hooks, "optimizer", hook)
 
 
 def register_optimizer_step_post_hook(hook):
     """A step post-hook for every optimizer."""
-    return RemovableHandle(_global_post_hooks, hook)
+    return register(None, _global_post_hooks, "optimizer", hook)
 
 
 # ---------------------------------------------------------------- what the rules share

@@ -1,5 +1,6 @@
-"""Handles of hooks."""
+"""Handles of hooks, and what carries the backward hooks of modules."""
 
 from ..engine.hooks import RemovableHandle
+from ..nn.modules.backward_hooks import BackwardHook
 
-__all__ = ["RemovableHandle"]
+__all__ = ["BackwardHook", "RemovableHandle"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ...backend import xp
 from ...engine.dispatch import Tensor, wrap
+from ...engine.kept import keep
 from ...engine.modes import no_grad
 from ...engine.operands import not_a_tensor
 from ...ops.declare import FUNCTIONS, public
@@ -148,7 +149,7 @@ def embedding(
     if max_norm is not None:
         with no_grad():
             _renorm_rows(weight, input, max_norm, norm_type)
-    return embedding_op(weight, input._a, padding_idx)
+    return keep(embedding_op(weight, input._a, padding_idx), input)
 
 
 def _renorm_rows(weight, input, max_norm, norm_type):

@@ -8,6 +8,7 @@ import warnings
 from ...backend import xp
 from ...engine.dispatch import Tensor, wrap
 from ...engine.dtypes import from_np, scalar_name
+from ...engine.kept import keep
 from ...engine.modes import local, state
 from ...engine.operation import TENSOR
 from ...ops import loss as table
@@ -150,11 +151,11 @@ def nll_loss(
     _check_nll(input, target, weight, n)
     _check_targets(target, input.shape[0 if n == 1 else 1], ignore_index)
     array = None if weight is None else weight._a
-    index = target._a
+    index, kept = target._a, [t for t in (target, weight) if t is not None]
     if n <= 2:
-        return table.nll_op(input, index, array, code, ignore_index)
+        return keep(table.nll_op(input, index, array, code, ignore_index), *kept)
     if n == 4:
-        return table.nll2d_op(input, index, array, code, ignore_index)
+        return keep(table.nll2d_op(input, index, array, code, ignore_index), *kept)
     return _nll_any(input, index, array, code, ignore_index)
 
 

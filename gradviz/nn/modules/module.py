@@ -5,12 +5,23 @@ from __future__ import annotations
 import copy
 import itertools
 import warnings
+from collections import OrderedDict
 
 from ...engine.dispatch import Tensor
 from ...engine.dtypes import dtype as Dtype
-from ...engine.hooks import Table
 from ...engine.modes import no_grad
 from ..parameter import Buffer, Parameter, is_lazy
+from . import global_hooks as everywhere
+from .global_hooks import (  # noqa: F401 (part of this module in PyTorch)
+    register_module_backward_hook,
+    register_module_buffer_registration_hook,
+    register_module_forward_hook,
+    register_module_forward_pre_hook,
+    register_module_full_backward_hook,
+    register_module_full_backward_pre_hook,
+    register_module_module_registration_hook,
+    register_module_parameter_registration_hook,
+)
 from .hooks import HookMethods
 from .state import StateMethods
 
@@ -71,7 +82,7 @@ class Module(HookMethods, StateMethods):
         own["_non_persistent_buffers_set"] = set()
         own["_is_full_backward_hook"] = None
         for name in _TABLES:
-            own[name] = Table()
+            own[name] = OrderedDict()
         if self.call_super_init:
             super().__init__(*args, **kwargs)
 
@@ -102,7 +113,7 @@ class Module(HookMethods, StateMethods):
             if "_modules" not in own:
                 raise AttributeError("cannot assign module before Module.__init__() call")
             self._forget(name, "_parameters", "_buffers")
-            own["_modules"][name] = value
+            own["_modules"][name] = everywhere.registered(everywhere.on_module, self, name, value)
         else:
             self._set_other(own, name, value)
 
@@ -114,7 +125,7 @@ class Module(HookMethods, StateMethods):
                     f"cannot assign '{typename(value)}' as child module '{name}' (torch.nn.Module "
                     "or None expected)"
                 )
-            modules[name] = None
+            modules[name] = everywhere.registered(everywhere.on_module, self, name, None)
         elif isinstance(value, Buffer) and buffers is not None and name not in buffers:
             self._forget(name, "_parameters", "_modules")
             self.register_buffer(name, value, value.persistent)
@@ -124,7 +135,7 @@ class Module(HookMethods, StateMethods):
                     f"cannot assign '{typename(value)}' as buffer '{name}' (torch.nn.Buffer, "
                     "torch.Tensor or None expected)"
                 )
-            buffers[name] = value
+            buffers[name] = everywhere.registered(everywhere.on_buffer, self, name, value)
         else:
             object.__setattr__(self, name, value)
 
@@ -155,7 +166,7 @@ class Module(HookMethods, StateMethods):
     def __setstate__(self, state):
         self.__dict__.update(state)
         for name in _TABLES:
-            self.__dict__.setdefault(name, Table())
+            self.__dict__.setdefault(name, OrderedDict())
         self.__dict__.setdefault("_non_persistent_buffers_set", set())
         self.__dict__.setdefault("_is_full_backward_hook", None)
 
@@ -192,7 +203,7 @@ class Module(HookMethods, StateMethods):
                 f"'{name}' as a function of another Tensor, compute the value in the forward() "
                 "method."
             )
-        table[name] = param
+        table[name] = everywhere.registered(everywhere.on_parameter, self, name, param)
 
     def register_buffer(self, name, tensor, persistent=True):
         """Add a tensor that is state but no parameter. ``persistent``: part of ``state_dict``."""
@@ -205,7 +216,7 @@ class Module(HookMethods, StateMethods):
                 f"cannot assign '{typename(tensor)}' object to buffer '{name}' (torch Tensor or "
                 "None required)"
             )
-        table[name] = tensor
+        table[name] = everywhere.registered(everywhere.on_buffer, self, name, tensor)
         if persistent:
             self._non_persistent_buffers_set.discard(name)
         else:
@@ -217,7 +228,7 @@ class Module(HookMethods, StateMethods):
             raise TypeError(f"{typename(module)} is not a Module subclass")
         table = self.__dict__["_modules"]
         self._check_name("module", name, table)
-        table[name] = module
+        table[name] = everywhere.registered(everywhere.on_module, self, name, module)
 
     register_module = add_module
 

@@ -7,6 +7,7 @@ from collections import OrderedDict, namedtuple
 from collections.abc import Mapping
 
 from ...engine.dispatch import Tensor
+from ...engine.hooks import register
 from ...engine.modes import no_grad
 from ..parameter import Parameter, is_lazy
 
@@ -200,22 +201,21 @@ class StateMethods:
                 "previously registered via "
                 "register_state_dict_post_hook"
             )
-        return _handle(self._state_dict_hooks, hook)
+        return register(None, self._state_dict_hooks, "module", hook)
 
     def register_state_dict_post_hook(self, hook):
         """``hook(module, state_dict, prefix, local_metadata)`` after ``state_dict`` filled its
         part."""
         hook._from_public_api = True
-        return _handle(self._state_dict_hooks, hook)
+        return register(None, self._state_dict_hooks, "module", hook)
 
     def register_state_dict_pre_hook(self, hook):
         """``hook(module, prefix, keep_vars)`` before ``state_dict`` fills its part."""
-        return _handle(self._state_dict_pre_hooks, hook)
+        return register(None, self._state_dict_pre_hooks, "module", hook)
 
     def _register_load_state_dict_pre_hook(self, hook, with_module=False):
-        return _handle(
-            self._load_state_dict_pre_hooks, (lambda *a: hook(self, *a)) if with_module else hook
-        )
+        own = (lambda *a: hook(self, *a)) if with_module else hook
+        return register(None, self._load_state_dict_pre_hooks, "module", own)
 
     def register_load_state_dict_pre_hook(self, hook):
         """``hook(module, state_dict, prefix, …)`` before values are loaded."""
@@ -224,13 +224,7 @@ class StateMethods:
     def register_load_state_dict_post_hook(self, hook):
         """``hook(module, incompatible_keys)`` after values were loaded; it may edit the keys in
         place."""
-        return _handle(self._load_state_dict_post_hooks, hook)
-
-
-def _handle(table, hook):
-    from .hooks import ModuleHandle
-
-    return ModuleHandle(table, hook)
+        return register(None, self._load_state_dict_post_hooks, "module", hook)
 
 
 def _quoted(key):
