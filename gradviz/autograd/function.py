@@ -108,6 +108,7 @@ class BackwardCFunction(_Methods, MultiNode):
     """The node of a user's Function; it is the ``ctx`` of its backward."""
 
     __slots__ = ("__dict__",)
+    whole = True
 
     def describe_saved(self):
         """For observers: what is saved, without unpacking."""

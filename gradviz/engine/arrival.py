@@ -67,10 +67,9 @@ def run_node(sweep, node, g, F, fit_edge):
 
 def _shown(sweep, node, grads, F, fit_edge):
     """The gradients as hooks see them: None where PyTorch would not have computed one."""
-    every = node.op is None or node.op.whole
     return [
         None
-        if gx is None or not (every or (x is not None and sweep.wants(x)))
+        if gx is None or not (node.whole or (x is not None and sweep.wants(x)))
         else gx
         if x is None
         else fit_edge(F, gx, x, node)

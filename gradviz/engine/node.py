@@ -94,6 +94,7 @@ class Node:
 
     op = None
     held = frozenset()  # ids of the gradients it just gave that somebody else holds
+    whole = False  # all gradients are computed when one is wanted, and hooks see them
     _kind = 0
 
     def name(self):

@@ -35,8 +35,7 @@ class Op:
     last: they get no edge, ``edges`` counts those that do. ``also`` (name to function of the node)
     and ``hidden`` adapt the ``_saved_`` names to PyTorch's. ``empty``: what a node that
     saves no tensor keeps, ``(None, None)`` where PyTorch saves indices all the same; such a node
-    keeps index tensors too (kept.py). ``whole``: all gradients are computed as soon as one is
-    wanted, so that hooks see them.
+    keeps index tensors too (kept.py).
     """
 
     __slots__ = (
@@ -60,7 +59,6 @@ class Op:
         "saves_result",
         "shaped",
         "view",
-        "whole",
         "words",
     )
 
@@ -74,7 +72,7 @@ class Op:
         known = [k for k, d in enumerate(self.derivatives) if d is not None]
         self.edges = len(inputs) if joint is not None else max(known, default=-1) + 1
         self.derivatives = self.derivatives[: self.edges]
-        self.also, self.hidden, self.empty, self.whole = {}, (), (), False
+        self.also, self.hidden, self.empty = {}, (), ()
         self.node = type(
             node,
             (MultiNode if outputs else Node,),

@@ -40,7 +40,7 @@ def variadic(name, node, forward, joint, formula, hide=()):
                 joint=rule,
                 hidden=hidden,
             )
-            op.op.whole = True
+            op.op.node.whole = True
             made[n] = op
         return op(*tensors, dim)
 
