@@ -64,6 +64,7 @@ _ELSEWHERE = {
     "load_ipython_extension": "gradviz.notebook.extension",
     "unload_ipython_extension": "gradviz.notebook.extension",
     "show": "gradviz.notebook.display",
+    "BackwardPlayer": "gradviz.notebook.player",
     "export_html": "gradviz.notebook.display",
 }
 

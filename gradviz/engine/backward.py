@@ -69,6 +69,10 @@ class Sweep:
             self._observer.backward_started(self)
         self._seeds = roots
 
+    def observed_by(self, observer):
+        """Let ``observer`` hear of this sweep from now on, instead of who watches the engine."""
+        self._observer = observer
+
     # ------------------------------------------------------------ counting
     def _prepare(self, captures):
         token = self._token = serial()

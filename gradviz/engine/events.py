@@ -6,6 +6,8 @@ Observers are called bare: they must not raise, and must not keep tensors or nod
 
 from __future__ import annotations
 
+from contextlib import contextmanager
+
 
 class Observer:
     """Every event an engine emits. Subclass and override what you need.
@@ -88,6 +90,16 @@ def detach(observer):
     """Stop ``observer`` watching; does nothing if it does not."""
     if door.observer is observer:
         door.observer = None
+
+
+@contextmanager
+def unwatched():
+    """Nobody watches inside."""
+    observer, door.observer = door.observer, None
+    try:
+        yield
+    finally:
+        door.observer = observer
 
 
 # ---------------------------------------------------------------- reading the engine without side

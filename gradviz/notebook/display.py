@@ -51,16 +51,16 @@ def show(tensor=None):
     if tensor is not None and events.edge(tensor) is None:
         print(text("notebook.no_graph"))
         return None
-    shell = _shell()
+    shell = shell_of()
     if shell is None or not front_end(shell):
-        recorder, target, _ = _graph(shell, tensor)
+        recorder, target, _ = graph_of(shell, tensor)
         with recorder.lock:
             print(summary(Picture.of(recorder.trace, target)))
         return None
     try:
         extension = load(shell)
     except RuntimeError:  # something else watches the engine: a picture is still to be had
-        recorder, target, _ = _graph(shell, tensor)
+        recorder, target, _ = graph_of(shell, tensor)
         publish(still(recorder, target), uuid.uuid4().hex)
         return None
     follower = None
@@ -77,7 +77,7 @@ def export_html(file="gradviz.html", tensor=None) -> Path:
     tensor, OSError when the file cannot be written.
     """
     _check(tensor)
-    recorder, target, detail = _graph(_shell(), tensor)
+    recorder, target, detail = graph_of(shell_of(), tensor)
     with recorder.lock:
         content = page(recorder.trace, detail, target)
     path = Path(file).expanduser().resolve()
@@ -90,13 +90,13 @@ def _check(tensor):
         raise TypeError(text("notebook.not_a_tensor", type=type(tensor).__name__))
 
 
-def _shell():
+def shell_of():
     """The shell that runs us, without importing IPython where it is not."""
     ipython = sys.modules.get("IPython")
     return ipython.get_ipython() if ipython else None
 
 
-def _graph(shell, tensor):
+def graph_of(shell, tensor):
     """The recorder of ``tensor``'s graph (or of everything in view), its node, and ``detail``.
 
     Where no session watches, a fresh one reads what hangs on the tensor.

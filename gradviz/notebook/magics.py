@@ -14,13 +14,13 @@ from gradviz.texts import LANGUAGES, language, set_language, text
 from .onecell import CellFollower
 from .views import front_end
 
-ACTIONS = ("on", "off", "status", "leaks", "freeze", "lang", "inline")
+ACTIONS = ("on", "off", "status", "leaks", "freeze", "lang", "inline", "step")
 CELL = "cell"
 
 
 @magics_class
 class GradvizMagics(Magics):
-    """The live view of the autograd graph: %gradviz [on|off|status|leaks|freeze|inline|lang]."""
+    """The live view of the graph: %gradviz [on|off|status|leaks|freeze|inline|step|lang]."""
 
     height = Int(420, help="height of an inline view in CSS pixels").tag(config=True)
     theme = Enum(("auto", "light", "dark"), "auto", help="colours of the views").tag(config=True)
@@ -45,13 +45,16 @@ class GradvizMagics(Magics):
         %gradviz status       what is watched, and what watching costs
         %gradviz leaks        everything that is kept and should not be, with what to write instead
         %gradviz freeze       turn the views into still pictures, for a notebook that is shared
+        %gradviz step loss    the backward pass of ``loss``, paused, to be stepped through
         %gradviz lang zh      Chinese; ``lang en`` English
         """
         if cell is not None:
             self.shell.run_cell(f"%%gradviz {line}\n{cell}")
             return
         action, *rest = line.split() or ["on"]
-        if action not in (*ACTIONS, CELL) or len(rest) > (action == "lang"):
+        if action == "step":
+            rest = [line.split(None, 1)[1]] if rest else []
+        if action not in (*ACTIONS, CELL) or len(rest) > (action in ("lang", "step")):
             known = ", ".join(ACTIONS)
             raise UsageError(text("notebook.unknown", action=line.strip(), known=known))
         getattr(self, f"_{action}")(*rest)
@@ -126,6 +129,18 @@ class GradvizMagics(Magics):
         key = {0: "none", 1: "one"}.get(count, "many")
         fields = {"count": count} if key == "many" else {}
         print(text(f"notebook.frozen.{key}", **fields))
+
+    def _step(self, expression=""):
+        from IPython.display import display
+
+        from gradviz.engine.tensor import Tensor
+
+        from .player import BackwardPlayer
+
+        tensor = self.shell.ev(expression) if expression else None
+        if not isinstance(tensor, Tensor):
+            raise UsageError(text("notebook.step.usage"))
+        display(BackwardPlayer(tensor, **self.settings()))
 
     def _lang(self, lang=""):
         if lang not in LANGUAGES:

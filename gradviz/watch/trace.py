@@ -72,14 +72,14 @@ def load(data: dict) -> Trace:
     if data.get("schema") != SCHEMA:
         raise ValueError(f"a trace of schema {SCHEMA} is needed, got {data.get('schema')!r}")
     status = data.get("status", {})
-    nodes = [_read(Node, row) for row in data.get("nodes", [])]
-    edges = [_read(Edge, row) for row in data.get("edges", [])]
+    nodes = [read(Node, row) for row in data.get("nodes", [])]
+    edges = [read(Edge, row) for row in data.get("edges", [])]
     return Trace(
         nodes={node.id: node for node in nodes},
         edges={(edge.target, edge.slot): edge for edge in edges},
-        cells=[_read(Cell, row) for row in data.get("cells", [])],
-        findings=[_read(Finding, row) for row in data.get("findings", [])],
-        details={int(key): _read(Detail, row) for key, row in data.get("details", {}).items()},
+        cells=[read(Cell, row) for row in data.get("cells", [])],
+        findings=[read(Finding, row) for row in data.get("findings", [])],
+        details={int(key): read(Detail, row) for key, row in data.get("details", {}).items()},
         state=status.get("state", "idle"),
         total=status.get("total", len(nodes)),
         folded=status.get("folded", 0),
@@ -88,7 +88,8 @@ def load(data: dict) -> Trace:
     )
 
 
-def _read(kind, row):
+def read(kind, row):
+    """An instance of the dataclass ``kind`` from JSON values."""
     hints = typing.get_type_hints(kind)
     return kind(
         **{f.name: _value(hints[f.name], row[f.name]) for f in fields(kind) if f.name in row}
@@ -103,7 +104,9 @@ def _value(hint, value):
     if origin in (typing.Union, types.UnionType):
         return _value(next(part for part in parts if part is not type(None)), value)
     if is_dataclass(hint):
-        return _read(hint, value)
+        return read(hint, value)
+    if origin is dict and is_dataclass(parts[1]):
+        return {parts[0](key): read(parts[1], item) for key, item in value.items()}
     if origin is list:
         return [_value(parts[0], item) for item in value]
     if origin is tuple:

@@ -35,6 +35,7 @@ class View(anywidget.AnyWidget):
     placement = traitlets.Enum(("inline", "dock", "page"), "inline").tag(sync=True)
     height = traitlets.Int(420).tag(sync=True)
     bundle = traitlets.Unicode("").tag(sync=True)
+    panel = traitlets.Unicode("graph", read_only=True).tag(sync=True)
 
     def __init__(self, **settings):
         super().__init__(**settings)

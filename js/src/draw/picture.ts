@@ -37,6 +37,9 @@ export interface Attention {
   /** Nodes whose every drawing lights up. */
   selectedNode: number | null;
   hoveredNode: number | null;
+  /** The node that the backward pass is at, and those it pauses before. */
+  running?: number | null;
+  stops?: ReadonlySet<number>;
   markOf(item: Scene["items"][number]): Mark;
   /** Items that have just come, and how far they have, from 0 to 1. */
   emerging?: { keys: ReadonlySet<string>; share: number };
@@ -144,7 +147,11 @@ export class Picture {
     const many = (this.scene.byNode.get(item.row.id)?.length ?? 0) > 1;
     const pointed = item.row.id === attention.selectedNode || item.row.id === attention.hoveredNode;
     const mark = attention.markOf(item);
-    return { selected, hovered, twin: many && pointed, mark, words };
+    const { id } = item.row;
+    const running =
+      attention.running === id || (item.members?.includes(attention.running ?? -1) ?? false);
+    const stop = attention.stops?.has(id) ?? false;
+    return { selected, hovered, running, stop, twin: many && pointed, mark, words };
   }
 
   private measure(): Box {

@@ -13,6 +13,9 @@ export interface Look {
   /** Another drawing of the node that is selected or pointed at. */
   twin: boolean;
   hovered: boolean;
+  /** The backward pass is here, or is to pause before it. */
+  running: boolean;
+  stop: boolean;
   mark: Mark;
   /** 0 shapes only, 1 with names, 2 with everything. */
   words: number;
@@ -52,6 +55,7 @@ function drawAll(
   savedSquares(pen, item, left, top, c);
   if (item.hooks > 0) hookBadge(pen, item, left, top, radius, c);
   badge(pen, item, left + w, top, look, c);
+  if (look.stop) pen.circle(left + 3, y, 5, c.error, { color: c.bg, width: 1.5 });
   if (item.loops) loopMark(pen, left + w, y, c);
 }
 
@@ -82,11 +86,13 @@ function body(
   c: Tokens,
 ): void {
   const style = styleOf(item, c);
-  const stroke: Stroke = look.selected
-    ? { color: c.leafLine, width: 3 }
-    : look.hovered
-      ? { ...style.stroke, width: style.stroke.width + 0.8 }
-      : style.stroke;
+  const stroke: Stroke = look.running
+    ? { color: c.grad, width: 3 }
+    : look.selected
+      ? { color: c.leafLine, width: 3 }
+      : look.hovered
+        ? { ...style.stroke, width: style.stroke.width + 0.8 }
+        : style.stroke;
   pen.rect(x, y, w, HEIGHT, r, style.fill, stroke);
   if (item.flags & Flag.freed && item.row.kind === "operation") {
     pen.faded(0.28, () => pen.hatch(x, y, w, HEIGHT, r, c.opLine));

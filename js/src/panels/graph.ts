@@ -26,6 +26,8 @@ export interface GraphEvents {
   open(): void;
   find(): void;
   escape(): boolean;
+  /** Any other key; true when it meant something. */
+  key(key: string): boolean;
   drawn(sights: Set<Sight>): void;
 }
 
@@ -373,7 +375,7 @@ export class Graph {
     else if (event.key === "/") this.events.find();
     else if (event.key === "+" || event.key === "=") this.zoom(1.25);
     else if (event.key === "-") this.zoom(0.8);
-    else return false;
+    else return this.events.key(event.key);
     return true;
   }
 

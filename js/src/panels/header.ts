@@ -52,7 +52,7 @@ export class Header {
   update(status: Status, scene: Scene, canFold: boolean): void {
     const { language } = this.context;
     refill(this.stateAt, `${language}${JSON.stringify([status.state, status.cell])}`, () => [
-      this.state(status),
+      (!this.context.frozen || status.cell !== null) && this.state(status),
     ]);
     this.hintOverhead(status);
     const { shown, total, folded } = scene;

@@ -7,6 +7,11 @@ const PATHS = {
   export: "M8 2v8M4.8 7L8 10.2L11.2 7M2.5 13.5h11",
   undock: "M2.5 2.5h11v11h-11zM9.5 2.5v11M7.5 8H4M5.6 6.2L3.8 8l1.8 1.8",
   copy: "M5.5 5.5h8v8h-8zM3 10.5h-.5v-8h8V3",
+  rewind: "M3.5 3v10M12.5 3.5L6.5 8l6 4.5z",
+  back: "M10 3.5L5.5 8l4.5 4.5",
+  play: "M4.5 3l8 5l-8 5z",
+  pause: "M5 3v10M11 3v10",
+  forward: "M6 3.5L10.5 8L6 12.5",
   check: "M3 8.5l3.2 3.2L13 4.5",
 } as const;
 

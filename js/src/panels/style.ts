@@ -107,6 +107,31 @@ dt{color:var(--gv-dim)}dd{margin:0}
 .source{margin-bottom:8px}
 pre{margin:3px 0 0;padding:6px 8px;background:var(--gv-panel);border:1px solid var(--gv-line);border-radius:5px;white-space:pre-wrap}
 
+.side{min-width:0;border-left:1px solid var(--gv-line)}
+.side .inspector{border-left:0;border-top:1px solid var(--gv-line)}
+.side .inspector.idle{display:none}
+.step{padding:10px 14px 4px;font-size:12px;overflow-wrap:anywhere}
+.step h3{margin:0 0 6px;font-size:13px;font-weight:600}
+.step p{margin:0 0 6px}
+.step h3 .dim{font-weight:400}
+.step .name{font:600 12px ${MONO};text-align:left}
+.step code{white-space:pre-wrap}
+.step code.line{display:block}
+.step-part{margin-bottom:8px}
+.step-part>b{display:block;font-weight:400;color:var(--gv-dim);margin-bottom:1px}
+.step-part .square{display:inline-block;margin:0}
+.numbers-line code{display:inline!important}
+.path+.path{margin-top:4px}
+.player{display:flex;flex-wrap:wrap;align-items:center;gap:6px 10px;padding:7px 12px;border-top:1px solid var(--gv-line);font-size:12px}
+.player input[type=range]{flex:1 1 140px;min-width:100px;accent-color:var(--gv-grad)}
+.player input[type=number]{width:64px;font:inherit;color:inherit;background:var(--gv-panel);border:1px solid var(--gv-line);border-radius:4px;padding:1px 4px}
+.player .main-tool{background:var(--gv-grad);border-color:var(--gv-grad);color:var(--gv-bg)}
+.player .main-tool:hover{color:var(--gv-bg)}
+.player .said{font-variant-numeric:tabular-nums;color:var(--gv-dim);min-width:12em}
+.player .breaks{display:flex;align-items:center;gap:10px}
+.chip[aria-pressed=true]{background:none;box-shadow:inset 0 0 0 1px var(--gv-grad);color:var(--gv-text)}
+button:disabled{opacity:.4;cursor:default}
+
 .findings{border-top:1px solid var(--gv-line)}
 .finding{display:grid;grid-template-columns:64px minmax(0,1fr) max-content minmax(56px,max-content);gap:2px 16px;align-items:start;padding:9px 12px;font-size:12.5px}
 .finding+.finding{border-top:1px solid var(--gv-line)}
@@ -141,6 +166,7 @@ dl{grid-template-columns:max-content minmax(0,1fr) max-content minmax(0,1fr)}
 .head{display:grid;grid-template-columns:minmax(0,1fr) auto}
 .tools-at{order:1;justify-self:end}.head .slot{order:1}.head .count-at,.head .leaks-at{order:2}.leaks-at{justify-self:end}
 .inspector{border-left:0;border-top:1px solid var(--gv-line);padding:10px 12px}
+.side{border-left:0;border-top:1px solid var(--gv-line)}
 .inspector.idle{display:block;text-align:left}
 .inspector .hint{max-width:none}
 .tabs{margin:0 -12px 10px;padding:0 12px}

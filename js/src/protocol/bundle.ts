@@ -31,6 +31,20 @@ export function shapeText(shape: readonly unknown[]): string {
 export function readBundle(json: string): Bundle | null {
   const raw = parse(json);
   if (!isRecord(raw) || raw.schema !== SCHEMA) return null;
+  return {
+    language: text(raw.language),
+    delta: {
+      ...readGraph(raw),
+      replace: true,
+      removed: [],
+      status: readStatus(raw.status),
+      findings: readFindings(raw.findings) ?? [],
+    },
+  };
+}
+
+/** Nodes and edges with all that is known of them. */
+export function readGraph(raw: Raw): Pick<Delta, "nodes" | "edges" | "details"> {
   const nodes = Array.isArray(raw.nodes) ? raw.nodes.filter(isRecord) : [];
   const edges = Array.isArray(raw.edges) ? raw.edges.filter(isRecord) : [];
   const answers = readDetails(raw.details);
@@ -40,18 +54,7 @@ export function readBundle(json: string): Bundle | null {
     // A frozen page has no one to ask: what it carries is the whole answer.
     details.set(id, { ...readDetail(node), ...answers.get(id), answered: true });
   }
-  return {
-    language: text(raw.language),
-    delta: {
-      replace: true,
-      nodes: nodes.map(readNode),
-      edges: edges.map(readEdge),
-      removed: [],
-      status: readStatus(raw.status),
-      findings: readFindings(raw.findings) ?? [],
-      details,
-    },
-  };
+  return { nodes: nodes.map(readNode), edges: edges.map(readEdge), details };
 }
 
 function parse(json: string): unknown {

@@ -33,11 +33,13 @@ export const figure = (value: unknown): number | null =>
 
 const list = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
 
-const records = (value: unknown): Raw[] => list(value).filter(isRecord);
+export const records = (value: unknown): Raw[] => list(value).filter(isRecord);
 
-const texts = (value: unknown): string[] => list(value).filter((one) => typeof one === "string");
+export const texts = (value: unknown): string[] =>
+  list(value).filter((one) => typeof one === "string");
 
-const wholes = (value: unknown): number[] => list(value).filter((one) => typeof one === "number");
+export const wholes = (value: unknown): number[] =>
+  list(value).filter((one) => typeof one === "number");
 
 const byLanguage = (value: unknown): Record<string, string> => {
   const result: Record<string, string> = {};

@@ -19,6 +19,7 @@ import { Legend } from "../panels/legend";
 import { Memory } from "../panels/memory";
 import { NodeList } from "../panels/nodelist";
 import { STYLE } from "../panels/style";
+import { toBundle } from "../protocol/bundle";
 import { Client, type Wire } from "../protocol/client";
 import { saveAs } from "./files";
 import { detectTheme, hasCells, revealCell, watchTheme } from "./notebook";
@@ -32,6 +33,15 @@ export interface Settings {
   undock?: () => void;
   /** This script, so that the view can be saved as a page; empty where it is not known. */
   script?: string;
+  /** What is saved as JSON and in a page, when it is more than the graph in view. */
+  data?: () => unknown;
+}
+
+/** What a widget that has the view inside it hears. */
+export interface Listener {
+  selected(): void;
+  configured(): void;
+  key(key: string): boolean;
 }
 
 /** After this long without an answer the view says that it waits. */
@@ -86,6 +96,7 @@ export class App implements Context {
     host: HTMLElement,
     private settings: Settings,
     wire: Wire | null,
+    private readonly outer: Listener | null = null,
   ) {
     this.frozen = wire === null;
     this.client = wire && new Client(wire, this.listener());
@@ -119,7 +130,7 @@ export class App implements Context {
   }
 
   configure(settings: Settings): void {
-    this.settings = settings;
+    this.settings = { ...settings, data: settings.data ?? this.settings.data };
     const { root } = this;
     this.language = chooseLanguage(settings.language, navigator.language || "en");
     root.lang = this.language === "zh" ? "zh-CN" : "en";
@@ -130,6 +141,33 @@ export class App implements Context {
     this.graph.rename();
     this.laidOut = "";
     this.refresh();
+    this.outer?.configured();
+  }
+
+  /** Puts a card before the details and a band below the graph. */
+  furnish(card: HTMLElement, band: HTMLElement): void {
+    const side = h("div", { class: "side" }, card);
+    this.inspector.element.replaceWith(side);
+    side.append(this.inspector.element);
+    this.findings.element.before(band);
+  }
+
+  get selectedNode(): number | null {
+    return this.attention.selectedNode;
+  }
+
+  /** The node that the backward pass is at. */
+  set running(node: number | null) {
+    if (node === this.attention.running) return;
+    this.attention.running = node;
+    const [item] = node === null ? [] : (this.scene.byNode.get(node) ?? []);
+    if (item !== undefined) this.graph.bring(item, false);
+    this.graph.redraw();
+  }
+
+  markStops(nodes: ReadonlySet<number>): void {
+    this.attention.stops = new Set(nodes);
+    this.graph.redraw();
   }
 
   // What panels ask for.
@@ -368,6 +406,7 @@ export class App implements Context {
     this.ask();
     this.updateInspector();
     this.graph.redraw();
+    this.outer?.selected();
   }
 
   /** The drawing that was selected may be gone: its node may have another. */
@@ -396,6 +435,7 @@ export class App implements Context {
     this.askedFor = "";
     this.updateInspector();
     this.graph.redraw();
+    this.outer?.selected();
     return had;
   }
 
@@ -443,6 +483,7 @@ export class App implements Context {
       find: () => this.tools().find(),
       escape: () => this.header.closeMenu() || this.find.close() || this.clearSelection(),
       drawn: (sights: Set<Sight>) => this.drawn(sights),
+      key: (key: string) => this.outer?.key(key) ?? false,
     };
   }
 
@@ -526,6 +567,7 @@ export class App implements Context {
     const { tokens } = this.graph;
     const [title, pageTitle] = [this.say("graph.name"), this.say("tool.page_title")];
     const script = this.settings.script ?? "";
-    saveAs(kind, { store, language, picture, attention, tokens, title, pageTitle, script });
+    const data = this.settings.data?.() ?? toBundle(store, language);
+    saveAs(kind, { store, language, picture, attention, tokens, title, pageTitle, script, data });
   }
 }

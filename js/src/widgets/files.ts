@@ -5,7 +5,6 @@ import { escapeXml } from "../draw/svg-pen";
 import type { Tokens } from "../draw/tokens";
 import type { GraphStore } from "../model/store";
 import type { Kind } from "../panels/header";
-import { toBundle } from "../protocol/bundle";
 import { download } from "./notebook";
 
 export interface Shown {
@@ -18,13 +17,15 @@ export interface Shown {
   pageTitle: string;
   /** This very script, for a page that carries it along; empty where it is not known. */
   script: string;
+  /** All that is known, as JSON values. */
+  data: unknown;
 }
 
 export function saveAs(kind: Kind, shown: Shown): void {
   const { store, picture, attention, tokens } = shown;
   const name = `gradviz-${store.status.cell ?? "graph"}.${kind}`;
   if (kind === "json" || kind === "html") {
-    const json = JSON.stringify(toBundle(store, shown.language));
+    const json = JSON.stringify(shown.data);
     if (kind === "json") download(name, new Blob([json], { type: "application/json" }));
     else download(name, new Blob([pageOf(json, shown)], { type: "text/html" }));
   } else if (picture && kind === "svg") {

@@ -1,12 +1,15 @@
 // Mounts the view in a page that holds its graph itself.
 import { readBundle } from "../protocol/bundle";
+import { parseRecording } from "../protocol/recording";
 import { App } from "./app";
+import { Player } from "./player";
 
 export function start(): void {
   const host = document.getElementById("gradviz");
   if (!host) return;
   const data = document.getElementById("gradviz-data")?.textContent ?? "";
   const bundle = readBundle(data);
+  const recording = parseRecording(data);
   const asked = new URLSearchParams(location.search);
   const settings = {
     language: asked.get("lang") ?? host.dataset.language ?? (bundle?.language || "auto"),
@@ -15,6 +18,10 @@ export function start(): void {
     height: Number(host.dataset.height) || 480,
     script: document.getElementById("gradviz-script")?.textContent ?? "",
   };
+  if (recording?.plan.length) {
+    new Player(host, settings, null).take(recording, recording.steps.length);
+    return;
+  }
   const app = new App(host, settings, null);
   if (bundle) app.take(bundle.delta);
 }

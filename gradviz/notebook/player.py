@@ -1,0 +1,88 @@
+"""``gradviz.BackwardPlayer`` and ``%gradviz step``."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from gradviz.engine.tensor import Tensor
+from gradviz.sources.stepper import MOST, Stepper
+from gradviz.texts import text
+from gradviz.watch.recorder import Recorder
+from gradviz.watch.recording import Recording, load
+from gradviz.widgets.player import PlayerView
+
+from .display import graph_of, shell_of
+from .extension import current
+from .views import still
+
+DETAILS = 400
+
+
+class BackwardPlayer(PlayerView):
+    """Steps through ``what.backward()``, or plays a recording of one.
+
+    ``what``: a tensor, whose sweep is paused before its first node and run by ``step``, ``play``,
+    ``finish``, ``position`` or the page; or what ``to_json`` gave, as a dict or in a JSON file.
+    ``gradient`` and ``retain_graph`` as in ``backward``. ``settings`` are traits.
+
+    A sweep in the player frees nothing before it is finished; ``abort`` or ``close`` leaves every
+    gradient as it was. Raises what ``backward`` raises for a tensor; TypeError for anything else;
+    ValueError for more than 2,000 nodes, or a recording of another schema.
+    """
+
+    def __init__(self, what, gradient=None, retain_graph=False, **settings):
+        if isinstance(what, Tensor):
+            stepper = paused(what, gradient, retain_graph)
+            super().__init__(stepper.recording, stepper, _busy, **settings)
+        else:
+            super().__init__(recorded(what), **settings)
+
+
+    def _repr_mimebundle_(self, **options):
+        """The widget, with its graph as a still picture for where widgets do not run."""
+        found = super()._repr_mimebundle_(**options)
+        data = found[0] if isinstance(found, tuple) else found
+        if not data:
+            return found
+        recorder = Recorder()
+        for row in self._told.nodes:
+            recorder.put(row)
+        for edge in self._told.edges:
+            recorder.put_edge(edge)
+        return data | still(recorder, None)
+
+
+def paused(tensor, gradient=None, retain_graph=False) -> Stepper:
+    """A stepper before its first step, with the names of the notebook on its picture."""
+    try:
+        stepper = Stepper(tensor, gradient, retain_graph)
+    except ValueError as error:
+        raise ValueError(text("notebook.step.too_many", most=MOST)) from error
+    recorder, _, detail = graph_of(shell_of(), tensor)
+    told = stepper.recording
+    with recorder.lock:
+        told.nodes = list(recorder.trace.nodes.values())
+        told.edges = list(recorder.trace.edges.values())
+        newest = sorted(recorder.trace.nodes, reverse=True)[:DETAILS]
+        found = {id: detail(id) for id in newest}
+    told.details = {id: one for id, one in found.items() if one is not None}
+    return stepper
+
+
+def recorded(what) -> Recording:
+    """A recording from ``Recording``, its JSON values, or the path of a JSON file."""
+    if isinstance(what, Recording):
+        return what
+    if isinstance(what, str | Path):
+        what = json.loads(Path(what).read_text(encoding="utf-8"))
+    if not isinstance(what, dict):
+        raise TypeError(text("notebook.step.not_a_recording", type=type(what).__name__))
+    return load(what)
+
+
+def _busy() -> bool:
+    """Whether a cell is running."""
+    shell = shell_of()
+    extension = current(shell) if shell else None
+    return extension is not None and extension.session.running

@@ -1,0 +1,216 @@
+// One step of the backward pass in words and numbers; below it, why a gradient is the number it is.
+import { bytes, figure } from "../model/format";
+import { type Recording, type Step, termsOf, type Why } from "../model/recording";
+import type { Stats } from "../model/types";
+import { type Context, placeLink } from "./context";
+import { h, refill } from "./dom";
+
+const FEW = 6;
+const PATHS = 12;
+
+export class StepCard {
+  readonly element = h("section", { class: "step", "data-testid": "gv-step" });
+
+  constructor(private readonly context: Context) {}
+
+  /** `selected`: the node that a person looks at, whose gradient is explained. */
+  update(recording: Recording | null, position: number, selected: number | null): void {
+    const { say, language } = this.context;
+    this.element.setAttribute("aria-label", say("player.step_name"));
+    if (!recording) {
+      this.element.replaceChildren();
+      return;
+    }
+    const step = recording.steps[position - 1];
+    const key = JSON.stringify([language, position, selected, recording.state, step]);
+    refill(this.element, key, () => [
+      ...(step ? this.step(recording, step, position) : this.start(recording)),
+      this.why(recording, position, selected),
+    ]);
+  }
+
+  private start(recording: Recording): HTMLElement[] {
+    const { say } = this.context;
+    const first = recording.plan[0];
+    return [
+      h("h3", {}, say("player.before")),
+      h("p", { class: "dim" }, say("player.before_hint")),
+      first === undefined ? h("p", {}) : h("p", {}, `${say("player.next")} `, this.node(first)),
+    ];
+  }
+
+  private step(recording: Recording, step: Step, position: number): (HTMLElement | null)[] {
+    const { say } = this.context;
+    const row = this.context.store.nodes.get(step.node);
+    const place = row && row.line > 0 ? { cell: row.cell, line: row.line, code: row.code } : null;
+    const link = place && placeLink(this.context, place);
+    return [
+      h(
+        "h3",
+        {},
+        h(
+          "span",
+          { class: "dim" },
+          say("player.at", { n: position, total: recording.plan.length }),
+        ),
+        " ",
+        this.node(step.node),
+        row?.label ? h("span", { class: "dim" }, ` ${row.op}`) : null,
+        link ? " · " : null,
+        link,
+      ),
+      step.stop ? h("p", { class: "bad", role: "status" }, say(`player.stop_${step.stop}`)) : null,
+      this.part("in", this.cameIn(recording, step, position)),
+      step.rule ? this.part("rule", this.rule(step)) : null,
+      this.part("out", this.goesOut(step)),
+      step.added.length > 0 ? this.part("added", this.added(step)) : null,
+      step.freed.length > 0 ? this.part("freed", this.freed(step)) : null,
+      step.hooks.length > 0 ? this.part("hooks", this.hooks(step.hooks)) : null,
+    ];
+  }
+
+  private part(name: string, rows: HTMLElement[]): HTMLElement {
+    const title = this.context.say(`player.${name}`);
+    return h("div", { class: "step-part", "data-part": name }, h("b", {}, title), ...rows);
+  }
+
+  private cameIn(recording: Recording, step: Step, position: number): HTMLElement[] {
+    const { say } = this.context;
+    const terms = termsOf(recording, step.node, position - 1);
+    const rows = step.arrived.map((grad) => h("div", {}, h("code", {}, this.brief(grad))));
+    if (terms.length < 2) {
+      if (terms.length === 0) rows.push(h("div", { class: "dim" }, say("player.seed")));
+      else
+        rows[0]?.append(
+          h("span", { class: "dim" }, ` ${say("player.from")} `),
+          this.node(terms[0].from),
+        );
+      return rows;
+    }
+    const parts = terms.map(({ from, grad }, n) =>
+      h(
+        "div",
+        {},
+        h("code", {}, `${n > 0 ? "+ " : "  "}${this.brief(grad)}`),
+        h("span", { class: "dim" }, ` ${say("player.from")} `),
+        this.node(from),
+      ),
+    );
+    return [...parts, ...rows.map((row) => h("div", {}, "= ", row))];
+  }
+
+  private rule(step: Step): HTMLElement[] {
+    const lines = step.rule.split(/\s{2,}/).map((line) => h("code", { class: "line" }, line));
+    if (!step.numbers || step.numbers === step.rule) return lines;
+    const numbers = step.numbers.split(/\s{2,}/).map((line) => h("code", { class: "line" }, line));
+    const same = lines.map((line, n) =>
+      h("div", {}, line, numbers[n] ? h("div", { class: "numbers-line" }, "= ", numbers[n]) : null),
+    );
+    return same;
+  }
+
+  private goesOut(step: Step): HTMLElement[] {
+    const { say } = this.context;
+    if (step.sent.length === 0) return [h("div", { class: "dim" }, say("player.nothing_out"))];
+    return step.sent.map(({ target, grad }) =>
+      h(
+        "div",
+        {},
+        h("code", {}, this.brief(grad)),
+        h("span", { class: "dim" }, " → "),
+        this.node(target),
+      ),
+    );
+  }
+
+  private added(step: Step): HTMLElement[] {
+    const { say } = this.context;
+    return step.added.flatMap(({ leaf, before, amount, after, hooks }) => [
+      h("div", {}, this.node(leaf), h("code", {}, `.grad += ${this.brief(amount)}`)),
+      h(
+        "div",
+        { class: "dim" },
+        h("code", {}, `${before ? this.brief(before) : "None"} → ${this.brief(after)}`),
+      ),
+      ...(hooks.length > 0
+        ? [h("div", { class: "dim" }, `${say("player.hooks")} `, ...this.hooks(hooks))]
+        : []),
+    ]);
+  }
+
+  private freed(step: Step): HTMLElement[] {
+    return step.freed.map(({ name, shape, bytes: size }) =>
+      h(
+        "div",
+        {},
+        h("i", { class: "square freed", "aria-hidden": "true" }),
+        " ",
+        h("code", { class: "name" }, name),
+        h("span", { class: "dim" }, size > 0 ? ` ${shape.join("×") || "()"} · ${bytes(size)}` : ""),
+      ),
+    );
+  }
+
+  private hooks(hooks: string[]): HTMLElement[] {
+    return hooks.map((hook) => {
+      const [kind, ...name] = hook.split(" ");
+      return h(
+        "div",
+        {},
+        h("span", { class: "dim" }, this.context.say(`hook.${kind}`)),
+        " ",
+        h("code", {}, name.join(" ")),
+      );
+    });
+  }
+
+  private why(recording: Recording, position: number, selected: number | null): HTMLElement | null {
+    const why = recording.why.find((one) => one.leaf === selected);
+    if (!why || position < recording.plan.length) return null;
+    return h("div", { class: "step-part", "data-part": "why" }, ...this.whyRows(why));
+  }
+
+  private whyRows(why: Why): HTMLElement[] {
+    const { say } = this.context;
+    const title = h("b", {}, say("player.why", { n: why.paths }));
+    if (why.shares.length === 0) return [title, h("div", { class: "dim" }, say("player.why_not"))];
+    const rows = why.shares
+      .slice(0, PATHS)
+      .map(({ nodes, share }, n) =>
+        h(
+          "div",
+          { class: "path", "data-testid": "gv-path" },
+          h("code", {}, `${n > 0 ? "+ " : "  "}${this.brief(share)}`),
+          h("div", { class: "dim" }, ...this.path(nodes)),
+        ),
+      );
+    const left = why.shares.length - PATHS;
+    if (left > 0) rows.push(h("div", { class: "dim" }, say("findings.more", { n: left })));
+    return [title, ...rows, h("div", {}, h("code", {}, `= ${this.brief(why.total)}`))];
+  }
+
+  private path(nodes: number[]): (HTMLElement | string)[] {
+    return nodes.flatMap((id, n) => (n > 0 ? [" → ", this.node(id)] : [this.node(id)]));
+  }
+
+  private node(id: number): HTMLElement {
+    const row = this.context.store.nodes.get(id);
+    const name = row ? row.label || row.op || row.kind : `#${id}`;
+    const link = { type: "button", class: "link name", onclick: () => this.context.show(id) };
+    return h("button", link, name);
+  }
+
+  /** The numbers themselves when they are few, else their size and norm. */
+  private brief(stats: Stats | null): string {
+    if (!stats) return this.context.say("player.undefined");
+    const count = stats.shape.reduce((product, size) => product * size, 1);
+    if (stats.values !== null && count <= FEW) return spelled(stats.values);
+    const shape = stats.shape.join("×") || "()";
+    return `${shape} ‖·‖ ${figure(stats.norm)}`;
+  }
+}
+
+function spelled(values: unknown): string {
+  if (Array.isArray(values)) return `[${values.map(spelled).join(", ")}]`;
+  return figure(values === null ? Number.NaN : Number(values), 4);
+}
