@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import warnings
 
+from ..backend import accelerator
 from ..engine import dtypes
 from ..engine.dispatch import Tensor
 from ..engine.modes import local, state
@@ -31,14 +32,20 @@ def set_autocast_dtype(device_type, dtype):
 
 def is_autocast_enabled(device_type="cuda"):
     """Whether this thread is inside an ``autocast`` block for the device."""
-    return device_type == "cpu" and local.autocast is not None
+    return local.autocast is not None and device_type in local.autocast
 
 
 def set_autocast_enabled(device_type, enabled):
     """Switch autocast on or off for this thread."""
     was = local.autocast is not None
-    local.autocast = Autocast(_chosen[device_type], True) if enabled else None
+    local.autocast = _with(device_type, Autocast(_chosen[device_type], True) if enabled else None)
     state.special += bool(enabled) - was
+
+
+def _with(device_type, settings):
+    """What holds for all kinds of devices when ``settings`` (None: nothing) hold for this one."""
+    kinds = {**(local.autocast or {}), device_type: settings}
+    return {k: v for k, v in kinds.items() if v is not None} or None
 
 
 class autocast:
@@ -55,7 +62,7 @@ class autocast:
         self.device = device_type
         self.fast_dtype = _chosen[device_type] if dtype is None else dtype
         self._cache_enabled = True if cache_enabled is None else cache_enabled
-        if device_type == "cuda" and enabled:
+        if device_type == "cuda" and enabled and accelerator.library() is None:
             warnings.warn(
                 "CUDA is not available or torch_xla is imported. Disabling autocast.", stacklevel=2
             )
@@ -73,7 +80,8 @@ class autocast:
 
     def __enter__(self):
         self._before = local.autocast
-        local.autocast = Autocast(self.fast_dtype, self._cache_enabled) if self._enabled else None
+        wanted = Autocast(self.fast_dtype, self._cache_enabled) if self._enabled else None
+        local.autocast = _with(self.device, wanted)
         state.special += 1
         return self
 

@@ -8,7 +8,7 @@ import warnings
 from collections import defaultdict
 from collections.abc import Iterable
 
-from ..backend import xp
+from ..backend import accelerator, as_array, beside, xp
 from ..engine.dispatch import Tensor, wrap
 from ..engine.views import bump
 
@@ -39,7 +39,7 @@ class GradScaler:
         enabled=True,
     ):
         self._device, self._enabled = device, enabled
-        if device == "cuda" and enabled and not _cuda_available():
+        if device == "cuda" and enabled and accelerator.library() is None:
             warnings.warn(
                 "torch.cuda.amp.GradScaler is enabled, but CUDA is not available.  Disabling.",
                 stacklevel=2,
@@ -76,9 +76,12 @@ class GradScaler:
             return outputs
         if isinstance(outputs, Tensor):
             if self._scale is None:
-                self._scale = wrap(xp.asarray(self._init_scale, xp.float32))
-                self._growth_tracker = wrap(xp.asarray(self._init_growth_tracker, xp.int32))
-            return outputs * self._scale
+                there = outputs._a
+                self._scale = wrap(xp.asarray(self._init_scale, xp.float32, like=there))
+                self._growth_tracker = wrap(
+                    xp.asarray(self._init_growth_tracker, xp.int32, like=there)
+                )
+            return outputs * self._scale.to(outputs.device)
         if isinstance(outputs, Iterable):
             scaled = map(self.scale, outputs)
             return type(outputs)(scaled) if isinstance(outputs, (list, tuple)) else scaled
@@ -97,12 +100,16 @@ class GradScaler:
             )
         if state["stage"] is OptState.STEPPED:
             raise RuntimeError("unscale_() is being called after step().")
-        inverse = xp.float32(1.0 / float(self._scale._a))
-        found = False
+        inverse = (1.0 / self._scale._a.astype(xp.float64)).astype(xp.float32)
+        found = {}
         for group in optimizer.param_groups:
             for p in group["params"]:
-                found |= p._grad is not None and _unscale(p._grad, inverse)
-        state["found_inf_per_device"] = {"cpu": wrap(xp.asarray(found, xp.float32))}
+                if p._grad is not None:
+                    bad = _unscale(p._grad, beside(inverse, p._grad._a))
+                    found[p.device] = found.get(p.device, False) | bad
+        state["found_inf_per_device"] = {
+            k: wrap(as_array(bad).astype(xp.float32)) for k, bad in found.items()
+        }
         state["stage"] = OptState.UNSCALED
 
     def step(self, optimizer, *args, **kwargs):
@@ -142,7 +149,7 @@ class GradScaler:
             ]
             if not found:
                 raise AssertionError("No inf checks were recorded prior to update.")
-            self._adapt(any(float(f._a) for f in found))
+            self._adapt(sum(beside(f._a, self._scale._a) for f in found) > 0)
         self._per_optimizer_states = defaultdict(_fresh)
 
     def _set(self, new_scale):
@@ -161,17 +168,15 @@ class GradScaler:
         self._scale.copy_(new_scale)
 
     def _adapt(self, failed):
-        if failed:
-            self._scale._a *= xp.float32(self._backoff_factor)
-            self._growth_tracker._a[...] = 0
-            return
-        good = int(self._growth_tracker._a) + 1
-        if good == self._growth_interval:
-            grown = self._scale._a * xp.float32(self._growth_factor)
-            if xp.isfinite(grown):
-                self._scale._a[...] = grown
-            good = 0
-        self._growth_tracker._a[...] = good
+        """Nothing is read on the host, so nothing waits for a GPU."""
+        scale, good = self._scale._a, self._growth_tracker._a + 1
+        grow = good == self._growth_interval
+        lower, higher = (
+            scale * xp.float32(by) for by in (self._backoff_factor, self._growth_factor)
+        )
+        kept = xp.where(grow & xp.isfinite(higher), higher, scale)
+        scale[...] = xp.where(failed, lower, kept)
+        self._growth_tracker._a[...] = xp.where(failed | grow, 0, good)
 
     # ------------------------------------------------------------ settings
     def get_scale(self):
@@ -252,20 +257,12 @@ class GradScaler:
 
 
 def _unscale(grad, inverse):
-    """Multiply in place; whether an element was not finite."""
+    """Multiply in place; whether an element was not finite, as an array."""
     array = grad._a
     if array.dtype == xp.float16:
         raise ValueError("Attempting to unscale FP16 gradients.")
-    bad = not xp.isfinite(array).all()
-    if inverse != 1:
-        with xp.errstate(all="ignore"):
-            xp.multiply(array, array.dtype.type(inverse), out=array)
+    bad = ~xp.isfinite(array).all()
+    with xp.errstate(all="ignore"):
+        xp.multiply(array, inverse.astype(array.dtype), out=array)
     bump(grad)
     return bad
-
-
-def _cuda_available():
-    from importlib import import_module
-    from importlib.util import find_spec
-
-    return find_spec("gradviz.cuda") is not None and import_module("gradviz.cuda").is_available()

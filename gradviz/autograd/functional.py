@@ -75,7 +75,7 @@ def _vectors(v, like, name, what):
                 f"The vector v can only be None if the {what} a single Tensor with a single "
                 "element."
             )
-        return tuple(wrap(xp.ones(x._a.shape, x._a.dtype)) for x in like)
+        return tuple(wrap(xp.ones(x._a.shape, x._a.dtype, like=x._a)) for x in like)
     _, made = _as_tuple(v, name, "v")
     if len(made) != len(like):
         raise RuntimeError(
@@ -115,7 +115,7 @@ def _fill(grads, inputs, strict, what, subject="The output"):
                     "is not allowed in strict "
                     f"mode{what}."
                 )
-            g = wrap(xp.zeros(x._a.shape, x._a.dtype))
+            g = wrap(xp.zeros(x._a.shape, x._a.dtype, like=x._a))
         out.append(g)
     return tuple(out)
 
@@ -155,7 +155,9 @@ def pushed(outputs, inputs, v, create_graph):
     """Jacobian · v for given outputs: the derivative of w · Jacobian · v with respect to w, at w =
     0.
     """
-    dummies = tuple(wrap(xp.zeros(o._a.shape, o._a.dtype)).requires_grad_() for o in outputs)
+    dummies = tuple(
+        wrap(xp.zeros(o._a.shape, o._a.dtype, like=o._a)).requires_grad_() for o in outputs
+    )
     pulled = _gradients(outputs, inputs, dummies, True)
     return _gradients(pulled, dummies, v, create_graph)
 
@@ -203,7 +205,7 @@ def hvp(func, inputs, v=None, create_graph=False, strict=False):
 
 
 def _ones(outputs):
-    return tuple(wrap(xp.ones(o._a.shape, o._a.dtype)) for o in outputs)
+    return tuple(wrap(xp.ones(o._a.shape, o._a.dtype, like=o._a)) for o in outputs)
 
 
 # ---------------------------------------------------------------- whole derivatives
@@ -212,11 +214,13 @@ def _rows(output, inputs, create_graph, strict, number):
     flat = output.reshape(-1)
     rows = []
     for k in range(output._a.size):
-        got = _gradients((flat[k],), inputs, (wrap(xp.ones((), output._a.dtype)),), create_graph)
+        got = _gradients(
+            (flat[k],), inputs, (wrap(xp.ones((), output._a.dtype, like=output._a)),), create_graph
+        )
         rows.append(_fill(got, inputs, strict, "", f"Output {number}"))
     shape = output._a.shape
     if not rows:
-        return tuple(wrap(xp.zeros((*shape, *x._a.shape), x._a.dtype)) for x in inputs)
+        return tuple(wrap(xp.zeros((*shape, *x._a.shape), x._a.dtype, like=x._a)) for x in inputs)
     return tuple(
         TENSOR.stack_list(list(column)).reshape(*shape, *x._a.shape)
         for column, x in zip(zip(*rows, strict=True), inputs, strict=True)

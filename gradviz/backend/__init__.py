@@ -1,13 +1,16 @@
-"""Array namespaces, one a device. The only place that imports numpy or cupy for tensor data.
+"""Arrays and where they lie. The only place that imports numpy or cupy for tensor data.
 
-``xp`` is NumPy; its functions hand over to CuPy arrays through ``__array_ufunc__`` and
-``__array_function__``, so an operation written with ``xp`` runs on both.
+``xp`` is NumPy; its functions hand over to arrays of a GPU through ``__array_ufunc__`` and
+``__array_function__`` (``device_array.py``), so an operation written with ``xp`` runs on both. What
+makes an array out of nothing says beside which one: ``xp.zeros(shape, dtype, like=x)``.
 """
 
 import warnings
 
 import numpy as xp
 
+from .accelerator import anchor, beside, host, upload
+from .device_array import DeviceArray, OutOfMemoryError
 from .memory import keep_freed, scratch
 
 # PyTorch says nothing about overflow or division by zero; the person's own NumPy code keeps its
@@ -16,4 +19,69 @@ warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"gradviz\.")
 
 keep_freed()
 
-__all__ = ["scratch", "xp"]
+ndarray = xp.ndarray
+_contiguous, _asarray, _zeros = xp.ascontiguousarray, xp.asarray, xp.zeros
+
+
+def contiguous(array):
+    """The array, or a copy of it whose elements lie in row-major order without gaps."""
+    if array.__class__ is ndarray:
+        return _contiguous(array)
+    return xp.ascontiguousarray(array, like=array)
+
+
+def zeros_by(array, shape):
+    """Zeros in the dtype of ``array`` (or of a NumPy scalar), where it lies."""
+    if isinstance(array, DeviceArray):
+        return xp.zeros(shape, array.dtype, like=array)
+    return _zeros(shape, array.dtype)
+
+
+def as_array(found, dtype=None):
+    """What NumPy gave, where it gives scalars an array of no dimensions."""
+    if isinstance(found, DeviceArray):
+        return found if dtype is None else found.astype(dtype, copy=False)
+    return _asarray(found, dtype)
+
+
+def pointer(array):
+    """Address of the first element."""
+    return array.__array_interface__["data"][0] if array.__class__ is ndarray else array.pointer
+
+
+def owner(array):
+    """The array that owns the memory under ``array``."""
+    if isinstance(array, DeviceArray):
+        return array.owner
+    while True:
+        base = array.base
+        if not isinstance(base, ndarray):
+            base = getattr(base, "base", None)  # as_strided puts an object between
+        if not isinstance(base, ndarray):
+            return array
+        array = base
+
+
+def as_strided(array, shape, strides):
+    """A window on ``array`` with these sizes and strides in bytes."""
+    if isinstance(array, DeviceArray):
+        return array.strided(shape, strides)
+    return xp.lib.stride_tricks.as_strided(array, shape, strides)
+
+
+__all__ = [
+    "DeviceArray",
+    "OutOfMemoryError",
+    "anchor",
+    "as_array",
+    "as_strided",
+    "beside",
+    "contiguous",
+    "host",
+    "owner",
+    "pointer",
+    "scratch",
+    "upload",
+    "zeros_by",
+    "xp",
+]

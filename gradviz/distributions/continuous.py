@@ -168,7 +168,9 @@ class Exponential(Distribution):
 
     def rsample(self, sample_shape=()):
         shape = self._extended_shape(sample_shape)
-        return wrap(xp.empty(shape, self.rate._a.dtype)).exponential_() / self.rate
+        return (
+            wrap(xp.empty(shape, self.rate._a.dtype, like=self.rate._a)).exponential_() / self.rate
+        )
 
     def log_prob(self, value):
         if self._validate_args:

@@ -8,7 +8,7 @@ there it is what arrived.
 
 from __future__ import annotations
 
-from ..backend import xp
+from ..backend import as_array, xp
 from . import dtypes
 from .anomaly import tell_forward
 from .dispatch import wrap
@@ -143,7 +143,7 @@ def _keep(sweep, tensor, g):
     if sweep.create_graph:
         tensor._grad = g.clone() if old is None else old + g
     else:
-        tensor._grad = wrap(xp.array(g) if old is None else old._a + g)
+        tensor._grad = wrap(as_array(g).copy("K") if old is None else old._a + g)
     if sweep._observer is not None:
         sweep._observer.accumulated(sweep, tensor, tensor._grad)
 

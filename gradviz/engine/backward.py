@@ -14,7 +14,7 @@ import warnings
 from heapq import heappop, heappush, heappushpop
 from itertools import repeat
 
-from ..backend import xp
+from ..backend import as_array, beside, xp
 from .arrival import complete_leaf, run_node
 from .dispatch import wrap
 from .errors import advised
@@ -394,7 +394,7 @@ def _expands(shape, target):
 def _laid_out(g, like):
     """A copy of ``g`` in the layout of its leaf; row-major where that has gaps or overlaps."""
     if like.flags.c_contiguous or not is_dense(like):
-        return xp.array(g, order="C")
+        return as_array(g).copy()
     out = xp.empty_like(like, g.dtype)
     out[...] = g
     return out
@@ -403,7 +403,7 @@ def _laid_out(g, like):
 def _accumulate_array(leaf, g, fresh):
     old = leaf._grad
     if g.__class__ is not ndarray:
-        g = xp.asarray(g) if isinstance(g, xp.generic) else g
+        g = beside(xp.asarray(g) if isinstance(g, xp.generic) else g, leaf._a)
     if old is None:
         if not fresh or g.strides != leaf._a.strides:
             g = _laid_out(g, leaf._a)
@@ -570,7 +570,7 @@ def _result(sweep, key, tensor, index, allow_unused, materialize):
                 "materialize_grads cannot be used when the given input is a GradientEdge"
             )
         if materialize:
-            made = wrap(xp.zeros(tensor._a.shape, tensor._a.dtype))
+            made = wrap(xp.zeros(tensor._a.shape, tensor._a.dtype, like=tensor._a))
             return made.requires_grad_() if sweep.create_graph else made
         if not allow_unused:
             text = (

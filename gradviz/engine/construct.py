@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from ..backend import xp
+from ..backend import beside, host, xp
 from . import dtypes
+from .device import like
 from .errors import advised
 from .modes import local, state
 from .node import INFERENCE, LEAF, new
@@ -22,20 +23,24 @@ def mark(t, requires_grad):
     return t
 
 
-def array_of(data, dtype=None):
-    """Nested numbers, arrays or tensors as one array, in PyTorch's dtype."""
+def array_of(data, dtype=None, device=None):
+    """Nested numbers, arrays or tensors as a new array, in PyTorch's dtype."""
+    found = _gathered(data, dtype)
+    there = found if device is None and isinstance(data, Tensor) else like(device)
+    kind = found.dtype if dtype is None else dtype.np
+    return xp.array(beside(found, there), dtype=kind, order="C", like=there)
+
+
+def _gathered(data, dtype):
     if isinstance(data, Tensor):
-        found = data._a
-    elif isinstance(data, (xp.ndarray, xp.generic)):
+        return data._a
+    if isinstance(data, (xp.ndarray, xp.generic)):
         dtypes.from_np(data.dtype)
-        found = xp.asarray(data)
-    else:
-        found = _from_nested(data, dtype is None)
-        if dtype is not None:
-            _check_fits(found, dtype)
+        return xp.asarray(data)
+    found = _from_nested(data, dtype is None)
     if dtype is not None:
-        return xp.array(found, dtype=dtype.np, order="C")
-    return xp.array(found, order="C")
+        _check_fits(found, dtype)
+    return found
 
 
 _TOO_LONG = "Overflow when unpacking long long"
@@ -81,7 +86,7 @@ def _check_fits(found, dtype):
 def _unwrap(data):
     if isinstance(data, (list, tuple)):
         return [_unwrap(x) for x in data]
-    return data._a if isinstance(data, Tensor) else data
+    return host(data._a) if isinstance(data, Tensor) else data
 
 
 def _natural(found, plain):
@@ -141,7 +146,7 @@ def legacy_tensor(cls, *args, **kwargs):
         if array.dtype.kind in "biu":
             array = array.astype(dtypes.default.float.np)
     else:
-        array = xp.zeros(args if args else (0,), dtypes.default.float.np)
+        array = xp.zeros(args if args else (0,), dtypes.default.float.np, like=like(None))
     t = new(cls)
     t._a, t._g = array, None
     t._v = INFERENCE if state.special and local.inference else None

@@ -115,7 +115,7 @@ def directional(output, pairs):
     """J·v of ``output`` for (input, tangent) pairs; None for what has no derivative."""
     if output._g is None or not pairs:
         return None
-    zeros = wrap(xp.zeros(output._a.shape, output._a.dtype))
+    zeros = wrap(xp.zeros(output._a.shape, output._a.dtype, like=output._a))
     through = zeros.requires_grad_()
     inputs = [x for x, _ in pairs]
     back = grad(output, inputs, through, create_graph=True, allow_unused=True)
@@ -123,14 +123,14 @@ def directional(output, pairs):
         (b, t) for b, (_, t) in zip(back, pairs, strict=True) if b is not None and b._g is not None
     ]
     if not kept:
-        return wrap(xp.zeros(output._a.shape, output._a.dtype))
+        return wrap(xp.zeros(output._a.shape, output._a.dtype, like=output._a))
     (found,) = grad(
         [b for b, _ in kept], through, [t for _, t in kept], create_graph=True, allow_unused=True
     )
     if found is None:
-        return wrap(xp.zeros(output._a.shape, output._a.dtype))
+        return wrap(xp.zeros(output._a.shape, output._a.dtype, like=output._a))
     if not any(t._g is not None for _, t in pairs) and not any(_joined(x) for x in inputs):
-        return wrap(xp.array(found._a))
+        return wrap(xp.array(found._a, like=found._a))
     return found
 
 

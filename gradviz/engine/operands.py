@@ -91,7 +91,7 @@ def common_dtype(*tensors):
 
 def is_wrapped(t):
     """Whether ``t`` stands for a Python number."""
-    return not t._a.flags.writeable and t._a.ndim == 0
+    return t._a.ndim == 0 and not t._a.flags.writeable
 
 
 def not_a_tensor(name, argument, position, value):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from ..backend import xp
+from ..backend import host, xp
 from . import dtypes
 from .node import LEAF
 
@@ -193,7 +193,7 @@ def _suffixes(tensor):
 def text(tensor, prefix="tensor("):
     """``repr`` of a tensor."""
     indent = len(prefix)
-    body = _array_text(tensor._a, indent)
+    body = _array_text(host(tensor._a), indent)
     suffixes = _suffixes(tensor)
     if not suffixes:
         return f"{prefix}{body})"

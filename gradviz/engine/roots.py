@@ -131,7 +131,7 @@ def _implicit_seed(t, shape, dtype):
                 "grad can be implicitly created only for real scalar outputs but got "
                 f"{_dtype_of(dtype)}"
             )
-    return wrap(xp.ones(shape, dtype))
+    return wrap(xp.ones(shape, dtype, like=t._a if isinstance(t, Tensor) else None))
 
 
 def check_batched(outputs, seeds):

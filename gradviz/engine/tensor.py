@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import warnings
 
-from . import dtypes, hooks
-from .device import CPU, Device
+from . import device, dtypes, hooks
+from .device import CPU
 from .events import door
 from .modes import local, state
 from .node import INFERENCE, LEAF, Detached, Nowhere, accumulator, new, nowhere, serial
@@ -368,11 +368,7 @@ class Tensor:
     @property
     def device(self):
         """Where the array lies."""
-        return (
-            CPU
-            if not hasattr(self._a, "device") or isinstance(self._a.device, str)
-            else Device.of(self._a)
-        )
+        return device.of(self._a)
 
     @property
     def ndim(self):

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from weakref import ref
 
-from ..backend import xp
+from ..backend import as_strided, beside, owner, pointer, xp, zeros_by
 from . import dtypes
 from .anomaly import note_forward
 from .dispatch import fill
@@ -26,22 +26,6 @@ from .tensor import Tensor, _read_g, edge_now, element_strides, is_result
 
 
 # ---------------------------------------------------------------- storage
-def owner(array):
-    """The array that owns the memory under ``array``."""
-    while True:
-        base = array.base
-        if not isinstance(base, xp.ndarray):
-            base = getattr(base, "base", None)  # as_strided puts an object between
-        if not isinstance(base, xp.ndarray):
-            return array
-        array = base
-
-
-def pointer(array):
-    """Address of the first element."""
-    return array.__array_interface__["data"][0]
-
-
 def storage_offset(array):
     """Distance of the first element from the start of the storage, in elements."""
     return (pointer(array) - pointer(owner(array))) // array.itemsize if array.size else 0
@@ -50,7 +34,7 @@ def storage_offset(array):
 def flat_storage(array):
     """The whole storage as one dimension of ``array``'s dtype, sharing memory."""
     whole = owner(array)
-    flat = xp.lib.stride_tricks.as_strided(whole, (whole.size,), (whole.itemsize,))
+    flat = as_strided(whole, (whole.size,), (whole.itemsize,))
     return flat if flat.dtype == array.dtype else flat.view(array.dtype)
 
 
@@ -74,9 +58,7 @@ def strided(flat, sizes, strides, offset):
             f"requiring a storage size of {(last + 1) * size} are out of bounds for storage of "
             f"size {flat.size * size}"
         )
-    return xp.lib.stride_tricks.as_strided(
-        flat[offset:], sizes, tuple(s * flat.itemsize for s in strides)
-    )
+    return as_strided(flat[offset:], sizes, tuple(s * flat.itemsize for s in strides))
 
 
 def _extent(*geometries):
@@ -94,10 +76,10 @@ def scatter(g, inner, outer):
     """Put ``g`` (laid out as ``inner``) into zeros laid out as ``outer``; overlapping elements add
     up.
     """
-    flat = xp.zeros(_extent(inner, outer), g.dtype)
+    flat = zeros_by(g, _extent(inner, outer))
     window = strided(flat, *inner)
     if _overlaps(inner):
-        places = strided(xp.arange(flat.size), *inner)
+        places = strided(xp.arange(flat.size, like=flat), *inner)
         xp.add.at(flat, places.ravel(), xp.broadcast_to(g, inner[0]).ravel())
     else:
         window += g
@@ -106,7 +88,7 @@ def scatter(g, inner, outer):
 
 def gather(x, inner, outer):
     """Read the elements of ``inner`` from ``x``, which is laid out as ``outer``."""
-    flat = xp.zeros(_extent(inner, outer), x.dtype)
+    flat = xp.zeros(_extent(inner, outer), x.dtype, like=x)
     strided(flat, *outer)[...] = x
     return strided(flat, *inner).copy()
 
@@ -441,7 +423,7 @@ def overwrite(self, draw, name):
     """Elements given by ``draw()`` that depend on nothing: recorded as ``name``, derivative 0."""
     tracked = is_recording() and self.requires_grad
     check_inplace(self, tracked)
-    self._a[...] = draw()
+    self._a[...] = beside(draw(), self._a)
     edge = self._g if tracked else None
     bump(self)
     if tracked:
@@ -549,12 +531,12 @@ class CopySlices(Node):
         part = F.strided_gather(g, inner, outer)
         back = _run_inner(function, part, F)
         put = g * 0 if back[0] is None else F.strided_scatter(back[0], inner, outer)
-        mask = scatter(xp.ones(inner[0], bool), inner, outer)
+        mask = scatter(xp.ones(inner[0], bool, like=g._a), inner, outer)
         return (F.where(F.constant(mask), put, g), *back[1:])
 
     @staticmethod
     def _run_arrays(g, function, inner, outer):
-        whole = xp.zeros(_extent(inner, outer), g.dtype)
+        whole = zeros_by(g, _extent(inner, outer))
         strided(whole, *outer)[...] = g
         window = strided(whole, *inner)
         back = _run_inner(function, window.copy(), RAW)

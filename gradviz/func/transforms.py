@@ -67,11 +67,11 @@ def settle(tensor, own):
 
 
 def _zeros(x):
-    return wrap(xp.zeros(x._a.shape, x._a.dtype))
+    return wrap(xp.zeros(x._a.shape, x._a.dtype, like=x._a))
 
 
 def _ones(x):
-    return wrap(xp.ones(x._a.shape, x._a.dtype))
+    return wrap(xp.ones(x._a.shape, x._a.dtype, like=x._a))
 
 
 def _pull(outputs, inputs, seeds):
@@ -222,7 +222,7 @@ def linearize(func, *primals):
 # ---------------------------------------------------------------- whole derivatives
 def _stack(rows, shape, like):
     if not rows:
-        return wrap(xp.zeros((*shape, *like._a.shape), like._a.dtype))
+        return wrap(xp.zeros((*shape, *like._a.shape), like._a.dtype, like=like._a))
     return TENSOR.stack_list(rows).reshape(*shape, *like._a.shape)
 
 
@@ -230,7 +230,7 @@ def _jacobian_rows(output, inputs):
     """For every input the derivative of ``output``: output shape × input shape."""
     columns = [[] for _ in inputs]
     for k in range(output._a.size):
-        seed = xp.zeros(output._a.size, output._a.dtype)
+        seed = xp.zeros(output._a.size, output._a.dtype, like=output._a)
         seed[k] = 1
         for column, g in zip(
             columns, _pull([output], inputs, [wrap(seed.reshape(output._a.shape))]), strict=True
@@ -262,7 +262,7 @@ def _push_columns(outputs, inputs, k):
     x = inputs[k]
     columns = [[] for _ in outputs]
     for at in range(x._a.size):
-        tangent = xp.zeros(x._a.size, x._a.dtype)
+        tangent = xp.zeros(x._a.size, x._a.dtype, like=x._a)
         tangent[at] = 1
         moved = _push(outputs, [x], [wrap(tangent.reshape(x._a.shape))])
         for column, t in zip(columns, moved, strict=True):

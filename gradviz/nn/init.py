@@ -133,7 +133,7 @@ def dirac_(tensor, groups=1):
     if sizes[0] % groups != 0:
         raise ValueError("dim 0 must be divisible by groups")
     per = sizes[0] // groups
-    values = xp.zeros(sizes, tensor._a.dtype)
+    values = xp.zeros(sizes, tensor._a.dtype, like=tensor._a)
     middle = tuple(n // 2 for n in sizes[2:])
     for g in range(groups):
         for d in range(min(per, sizes[1])):

@@ -41,8 +41,8 @@ RAW.plus, TENSOR.plus = operator.add, operator.add
 RAW.constant = lambda array: array
 TENSOR.constant = wrap
 RAW.cast = _cast
-RAW.zeros_like = lambda x: xp.zeros(x.shape, x.dtype)
-TENSOR.zeros_like = lambda x: wrap(xp.zeros(x._a.shape, x._a.dtype))
+RAW.zeros_like = lambda x: xp.zeros(x.shape, x.dtype, like=x)
+TENSOR.zeros_like = lambda x: wrap(xp.zeros(x._a.shape, x._a.dtype, like=x._a))
 RAW.astype = lambda x, like: x.astype(like.dtype)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..backend import xp
+from ..backend import as_array, as_strided, contiguous, xp, zeros_by
 from ..engine import views
 from ..engine.dispatch import wrap
 from ..engine.tensor import wrap_dim
@@ -13,7 +13,7 @@ from .shape import clone, reshape, sizes, unsafe_view_op, unsqueeze
 # ---------------------------------------------------------------- flip, roll, rotate, repeat
 flip_op = declare(
     "flip",
-    lambda x, dims: xp.ascontiguousarray(xp.flip(x, dims)),
+    lambda x, dims: contiguous(xp.flip(x, dims)),
     "self",
     "dims",
     node="FlipBackward0",
@@ -31,7 +31,7 @@ roll_op = declare(
 )
 rot90_op = declare(
     "rot90",
-    lambda x, k, dims: xp.ascontiguousarray(xp.rot90(x, k, dims)),
+    lambda x, k, dims: contiguous(xp.rot90(x, k, dims)),
     "self",
     "k dims",
     node="Rot90Backward0",
@@ -139,7 +139,7 @@ def _diagonal(x, offset, dim1, dim2):
 
 
 def _put_diagonal(g, shape, offset, dim1, dim2):
-    out = xp.zeros(shape, g.dtype)
+    out = zeros_by(g, shape)
     window = out.diagonal(offset, dim1, dim2)
     window.flags.writeable = True
     window[...] = g
@@ -158,7 +158,7 @@ declare(
 
 diagonal_copy_op = declare(
     "diagonal_copy",
-    lambda x, offset, dim1, dim2: xp.array(x.diagonal(offset, dim1, dim2)),
+    lambda x, offset, dim1, dim2: x.diagonal(offset, dim1, dim2).copy("K"),
     "self",
     "offset dim1 dim2",
     node="DiagonalBackward0_copy",
@@ -225,7 +225,7 @@ for _f in (diagonal, diag, diag_embed, diagflat):
     method(_f)
 trace_op = declare(
     "trace_op",
-    lambda x: xp.asarray(xp.trace(x, dtype=xp.int64 if x.dtype.kind in "biu" else x.dtype)),
+    lambda x: as_array(xp.trace(x, dtype=xp.int64 if x.dtype.kind in "biu" else x.dtype)),
     "self",
     node="TraceBackward0",
     formula="g on the diagonal",
@@ -273,7 +273,7 @@ def _windows(x, dimension, size, step):
     count = (x.shape[dimension] - size) // step + 1 if x.ndim else 1
     strides = x.strides
     if x.ndim == 0:
-        return xp.lib.stride_tricks.as_strided(x, (size,), (x.itemsize,))
+        return as_strided(x, (size,), (x.itemsize,))
     shape = (*x.shape[:dimension], count, *x.shape[dimension + 1 :], size)
     steps = (
         *strides[:dimension],
@@ -281,11 +281,11 @@ def _windows(x, dimension, size, step):
         *strides[dimension + 1 :],
         strides[dimension],
     )
-    return xp.lib.stride_tricks.as_strided(x, shape, steps)
+    return as_strided(x, shape, steps)
 
 
 def _from_windows(g, shape, dimension, size, step):
-    out = xp.zeros(shape, g.dtype)
+    out = zeros_by(g, shape)
     if not shape:
         return out + g.sum()
     count = g.shape[dimension]
@@ -317,7 +317,7 @@ declare(
 )
 declare(
     "to_windows",
-    lambda x, dimension, size, step: xp.array(_windows(x, dimension, size, step)),
+    lambda x, dimension, size, step: _windows(x, dimension, size, step).copy("K"),
     "self",
     "dimension size step",
     node="UnfoldBackward0",
@@ -488,7 +488,7 @@ def combinations(input, r=2, with_replacement=False):
     pick = itertools.combinations_with_replacement if with_replacement else itertools.combinations
     rows = list(pick(range(input._a.shape[0]), r))
     index = xp.asarray(rows, xp.int64).reshape(len(rows), r)
-    return stack([input[wrap(xp.ascontiguousarray(column))] for column in index.T], 1)
+    return stack([input[wrap(contiguous(column))] for column in index.T], 1)
 
 
 def vander(x, N=None, increasing=False):
@@ -552,7 +552,7 @@ def _shuffle(x, r):
     x = x.reshape(*batch, c // (r * r), r, r, h, w)
     n = len(batch)
     order = [*range(n), n, n + 3, n + 1, n + 4, n + 2]
-    return xp.ascontiguousarray(x.transpose(order)).reshape(*batch, c // (r * r), h * r, w * r)
+    return contiguous(x.transpose(order)).reshape(*batch, c // (r * r), h * r, w * r)
 
 
 def _unshuffle(x, r):
@@ -560,7 +560,7 @@ def _unshuffle(x, r):
     x = x.reshape(*batch, c, h // r, r, w // r, r)
     n = len(batch)
     order = [*range(n), n, n + 2, n + 4, n + 1, n + 3]
-    return xp.ascontiguousarray(x.transpose(order)).reshape(*batch, c * r * r, h // r, w // r)
+    return contiguous(x.transpose(order)).reshape(*batch, c * r * r, h // r, w // r)
 
 
 pixel_shuffle_op = declare(
@@ -617,9 +617,7 @@ def _check_image(name, input):
 
 def _deal(x, groups):
     b, c, *rest = x.shape
-    return xp.ascontiguousarray(x.reshape(b, groups, c // groups, *rest).swapaxes(1, 2)).reshape(
-        x.shape
-    )
+    return contiguous(x.reshape(b, groups, c // groups, *rest).swapaxes(1, 2)).reshape(x.shape)
 
 
 channel_shuffle_op = declare(

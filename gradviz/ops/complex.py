@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from ..backend import xp
+from ..backend import as_strided, contiguous, xp
 from ..engine.dispatch import Tensor
 from ..engine.operation import RAW, TENSOR
 from .declare import binary, declare, public, unary
@@ -18,9 +18,7 @@ def _as_real(x):
     real = REAL[x.dtype]
     strides = (*x.strides, real.itemsize)
     return (
-        xp.lib.stride_tricks.as_strided(
-            x.view() if x.ndim else x.reshape(1), (*x.shape, 1), strides
-        ).view(real)
+        as_strided(x.view() if x.ndim else x.reshape(1), (*x.shape, 1), strides).view(real)
         if x.size
         else xp.zeros((*x.shape, 2), real)
     )
@@ -29,12 +27,12 @@ def _as_real(x):
 def _as_complex(x):
     made = COMPLEX[x.dtype]
     if x.strides[-1] != x.itemsize or x.size == 0:
-        x = xp.ascontiguousarray(x)
+        x = contiguous(x)
     return x.view(made)[..., 0] if x.ndim > 1 else x.view(made).reshape(())
 
 
 def _as_complex_copy(x):
-    return _as_complex(xp.ascontiguousarray(x))
+    return _as_complex(contiguous(x))
 
 
 view_as_real_op = declare(
@@ -64,7 +62,7 @@ declare(
 )
 declare(
     "unpack_complex",
-    lambda x: _as_real(xp.ascontiguousarray(x)),
+    lambda x: _as_real(contiguous(x)),
     "self",
     node="ViewAsRealBackward0",
     self=lambda F, g: F.pack_complex(g),

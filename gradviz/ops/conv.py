@@ -13,7 +13,7 @@ from __future__ import annotations
 import itertools
 import math
 
-from ..backend import xp
+from ..backend import xp, zeros_by
 from .declare import declare
 
 BLOCK = (
@@ -98,7 +98,7 @@ class Geometry:
         """The sum of what every tap gives back to the images, (n, c, …); the other way round of
         ``columns``."""
         spare = self.offsets[-1] if self.flat else 0
-        flat = xp.zeros((channels, count * self.area + spare), columns.dtype)
+        flat = xp.zeros((channels, count * self.area + spare), columns.dtype, like=columns)
         whole = flat[:, : count * self.area].reshape(channels, count, *self.padded)
         rows = columns.reshape(channels, len(self.taps), -1)
         for t, tap in enumerate(self.taps):
@@ -167,7 +167,7 @@ def conv_forward(x, weight, bias, stride, padding, dilation, groups):
     kind = x.dtype
     x, weight = _working(x), _working(weight)
     at = Geometry(x.shape[2:], weight.shape[2:], stride, padding, dilation)
-    out = xp.empty((x.shape[0], weight.shape[0], *at.out), x.dtype)
+    out = xp.empty((x.shape[0], weight.shape[0], *at.out), x.dtype, like=x)
     room = Room()
     for channels, outputs in _groups(groups, x.shape[1], weight.shape[0]):
         kernel = weight[outputs].reshape(outputs.stop - outputs.start, -1)
@@ -195,7 +195,7 @@ def conv_input_forward(g, weight, shape, stride, padding, dilation, groups):
     kind = g.dtype
     g, weight = _working(g), _working(weight)
     at = Geometry(shape[2:], weight.shape[2:], stride, padding, dilation)
-    out = xp.empty(shape, g.dtype)
+    out = xp.empty(shape, g.dtype, like=g)
     room = Room()
     for channels, outputs in _groups(groups, shape[1], weight.shape[0]):
         kernel = weight[outputs].reshape(outputs.stop - outputs.start, -1).T
@@ -221,7 +221,7 @@ def conv_weight_forward(x, g, shape, stride, padding, dilation, groups):
     kind = g.dtype
     x, g = _working(x), _working(g)
     at = Geometry(x.shape[2:], shape[2:], stride, padding, dilation)
-    out = xp.zeros(shape, g.dtype)
+    out = zeros_by(g, shape)
     room = Room()
     for channels, outputs in _groups(groups, x.shape[1], shape[0]):
         rows_of = out[outputs].reshape(outputs.stop - outputs.start, -1)

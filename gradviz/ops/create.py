@@ -5,28 +5,19 @@ from __future__ import annotations
 import math
 import warnings
 
-from ..backend import xp
+from ..backend import beside, host, xp
 from ..engine import dtypes, views
 from ..engine.construct import array_of, mark
-from ..engine.device import Device
+from ..engine.device import Device, default, place, resolve
+from ..engine.device import like as like_of
 from ..engine.dispatch import Tensor, wrap
 from ..engine.events import door
 from ..engine.modes import is_recording
 from ..engine.node import LEAF
+from ..engine.operation import RAW, TENSOR
 from .arithmetic import to_copy
 from .declare import declare, method, only_function, only_method, public
 from .shape import sizes
-
-
-def _device(device):
-    """Refuse a device that is not there, with PyTorch's words."""
-    if device is not None:
-        found = Device(device)
-        if found.type == "cuda":
-            raise RuntimeError(
-                "Found no NVIDIA driver on your system. Please check that you have an NVIDIA GPU "
-                "and installed a driver"
-            )
 
 
 def tensor(data, *, dtype=None, device=None, requires_grad=False, pin_memory=False):
@@ -42,18 +33,16 @@ def tensor(data, *, dtype=None, device=None, requires_grad=False, pin_memory=Fal
             UserWarning,
             stacklevel=2,
         )
-    _device(device)
-    return mark(wrap(array_of(data, dtype)), requires_grad)
+    return mark(wrap(array_of(data, dtype, device)), requires_grad)
 
 
 def as_tensor(data, dtype=None, device=None):
     """``data`` as a tensor, sharing memory where it can."""
     if isinstance(data, Tensor):
-        return data if dtype is None or data.dtype is dtype else data.to(dtype)
+        return to(data, device=device, dtype=dtype)
     if isinstance(data, xp.ndarray):
-        found = from_numpy(data)
-        return found if dtype is None or found.dtype is dtype else found.to(dtype)
-    return tensor(data, dtype=dtype)
+        return to(from_numpy(data), device=device or default.device, dtype=dtype)
+    return tensor(data, dtype=dtype, device=device)
 
 
 def from_numpy(array):
@@ -90,21 +79,24 @@ def _make(name, maker, doc):
         memory_format=None,
         names=None,
     ):
-        _device(device)
         shape = sizes(args if size is None else (size,))
         if shape and min(shape) < 0:
             raise RuntimeError(f"{name}: Dimension size must be non-negative.")
-        return mark(wrap(maker(shape, (dtype or dtypes.default.float).np)), requires_grad)
+        found = maker(shape, (dtype or dtypes.default.float).np, like=like_of(device))
+        return mark(wrap(found), requires_grad)
 
     def like(
         input, *, dtype=None, device=None, requires_grad=False, layout=None, memory_format=None
     ):
-        return mark(wrap(maker(input._a.shape, (dtype or input.dtype).np)), requires_grad)
+        there = input._a if device is None else like_of(device)
+        found = maker(input._a.shape, (dtype or input.dtype).np, like=there)
+        return mark(wrap(found), requires_grad)
 
     def fresh(
         self, *size, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False
     ):
-        return mark(wrap(maker(sizes(size), (dtype or self.dtype).np)), requires_grad)
+        there = self._a if device is None else like_of(device)
+        return mark(wrap(maker(sizes(size), (dtype or self.dtype).np, like=there)), requires_grad)
 
     factory.__name__, factory.__doc__ = name, f"A new tensor of the given sizes, {doc}."
     like.__name__, like.__doc__ = (
@@ -127,14 +119,14 @@ _make("empty", xp.zeros, "not meant to be read before it is written")
 
 def full(size, fill_value, *, dtype=None, device=None, requires_grad=False, layout=None, out=None):
     """A new tensor of one value; its dtype is the value's."""
-    _device(device)
     value = fill_value._a.item() if isinstance(fill_value, Tensor) else fill_value
     if not isinstance(value, (bool, int, float, complex, xp.generic)):
         raise TypeError(
             f"full(): argument 'fill_value' (position 2) must be Number, not {type(value).__name__}"
         )
     wanted = dtype or dtypes.of_scalar(value)
-    return mark(wrap(xp.full(sizes((size,)), value, wanted.np)), requires_grad)
+    made = xp.full(sizes((size,)), value, wanted.np, like=like_of(device))
+    return mark(wrap(made), requires_grad)
 
 
 def full_like(
@@ -148,7 +140,9 @@ def full_like(
     layout=None,
 ):
     """A new tensor of one value in the shape and dtype of ``input``."""
-    return mark(wrap(xp.full(input._a.shape, fill_value, (dtype or input.dtype).np)), requires_grad)
+    there = input._a if device is None else like_of(device)
+    made = xp.full(input._a.shape, fill_value, (dtype or input.dtype).np, like=there)
+    return mark(wrap(made), requires_grad)
 
 
 def arange(
@@ -169,7 +163,7 @@ def arange(
             else dtypes.default.float
         )
     n = math.ceil((end - start) / step)
-    values = start + xp.arange(n) * step
+    values = start + xp.arange(n, like=like_of(device)) * step
     return mark(wrap(values.astype(dtype.np)), requires_grad)
 
 
@@ -179,13 +173,15 @@ def linspace(
     """``steps`` evenly spaced numbers, both ends included."""
     start, end = (x._a.item() if isinstance(x, Tensor) else x for x in (start, end))
     wanted = (dtype or dtypes.default.float).np
-    return mark(wrap(xp.linspace(start, end, int(steps)).astype(wanted)), requires_grad)
+    values = xp.linspace(start, end, int(steps)).astype(wanted)
+    return mark(wrap(beside(values, like_of(device))), requires_grad)
 
 
 def logspace(start, end, steps, base=10.0, *, dtype=None, requires_grad=False, device=None):
     """``steps`` numbers evenly spaced on a logarithmic scale."""
     wanted = (dtype or dtypes.default.float).np
-    return mark(wrap(xp.logspace(start, end, int(steps), base=base).astype(wanted)), requires_grad)
+    values = xp.logspace(start, end, int(steps), base=base).astype(wanted)
+    return mark(wrap(beside(values, like_of(device))), requires_grad)
 
 
 def _check_sizes(name, values):
@@ -197,10 +193,9 @@ def _check_sizes(name, values):
 def eye(n, m=None, *, dtype=None, device=None, requires_grad=False, layout=None, out=None):
     """The identity matrix."""
     _check_sizes("eye", [(n, "n"), (n if m is None else m, "m")])
-    return mark(
-        wrap(xp.eye(n, n if m is None else m, dtype=(dtype or dtypes.default.float).np)),
-        requires_grad,
-    )
+    kind = (dtype or dtypes.default.float).np
+    made = xp.eye(n, n if m is None else m, dtype=kind, like=like_of(device))
+    return mark(wrap(made), requires_grad)
 
 
 def meshgrid(*tensors, indexing=None):
@@ -228,23 +223,26 @@ def meshgrid(*tensors, indexing=None):
 def empty_strided(size, stride, *, dtype=None, device=None, requires_grad=False, layout=None):
     """An uninitialised tensor with the given sizes and strides in elements."""
     span = sum((n - 1) * s for n, s in zip(size, stride, strict=True)) + 1 if 0 not in size else 0
-    flat = xp.zeros(span, (dtype or dtypes.default.float).np)
+    flat = xp.zeros(span, (dtype or dtypes.default.float).np, like=like_of(device))
     return mark(wrap(views.strided(flat, tuple(size), tuple(stride), 0)), requires_grad)
 
 
 def tril_indices(row, col, offset=0, *, dtype=None, device=None, layout=None):
     """Row and column indices of the lower triangle."""
-    return wrap(xp.stack(xp.tril_indices(row, offset, col)).astype((dtype or dtypes.int64).np))
+    found = xp.stack(xp.tril_indices(row, offset, col)).astype((dtype or dtypes.int64).np)
+    return wrap(beside(found, like_of(device)))
 
 
 def triu_indices(row, col, offset=0, *, dtype=None, device=None, layout=None):
     """Row and column indices of the upper triangle."""
-    return wrap(xp.stack(xp.triu_indices(row, offset, col)).astype((dtype or dtypes.int64).np))
+    found = xp.stack(xp.triu_indices(row, offset, col)).astype((dtype or dtypes.int64).np)
+    return wrap(beside(found, like_of(device)))
 
 
 def scalar_tensor(value, *, dtype=None, device=None, requires_grad=False):
     """A 0-d tensor."""
-    return mark(wrap(xp.asarray(value, (dtype or dtypes.default.float).np)), requires_grad)
+    made = xp.asarray(value, (dtype or dtypes.default.float).np, like=like_of(device))
+    return mark(wrap(made), requires_grad)
 
 
 for _f in (
@@ -263,21 +261,25 @@ for _f in (
     only_function(_f)
 only_method(
     lambda self, size, fill_value, *, dtype=None, device=None, requires_grad=False: full(
-        size, fill_value, dtype=dtype or self.dtype, requires_grad=requires_grad
+        size,
+        fill_value,
+        dtype=dtype or self.dtype,
+        device=device or self.device,
+        requires_grad=requires_grad,
     ),
     "new_full",
 )
 only_method(
     lambda self, data, *, dtype=None, device=None, requires_grad=False: mark(
-        wrap(array_of(data, dtype or self.dtype)), requires_grad
+        wrap(array_of(data, dtype or self.dtype, device or self.device)), requires_grad
     ),
     "new_tensor",
 )
 only_method(
     lambda self, *size, device=None: (
-        wrap(xp.zeros(sizes(size), self._a.dtype))
+        wrap(xp.zeros(sizes(size), self._a.dtype, like=self._a))
         if not size or isinstance(size[0], int)
-        else wrap(array_of(size[0], self.dtype))
+        else wrap(array_of(size[0], self.dtype, self.device))
     ),
     "new",
 )
@@ -286,7 +288,7 @@ only_method(
 # ---------------------------------------------------------------- filling in place
 fill_op = declare(
     "fill",
-    lambda x, value: xp.full(x.shape, value, x.dtype),
+    lambda x, value: xp.full(x.shape, value, x.dtype, like=x),
     "self",
     "value",
     formula="0",
@@ -294,7 +296,7 @@ fill_op = declare(
 )
 fill_inplace = declare(
     "fill_inplace",
-    lambda x, value: xp.full(x.shape, value, x.dtype),
+    lambda x, value: xp.full(x.shape, value, x.dtype, like=x),
     "self",
     "value",
     node="FillBackward2",
@@ -321,7 +323,7 @@ fill_tensor_inplace = declare(
 )
 zero_op = declare(
     "zero",
-    lambda x: xp.zeros(x.shape, x.dtype),
+    lambda x: xp.zeros(x.shape, x.dtype, like=x),
     "self",
     "",
     node="ZeroBackward0",
@@ -360,17 +362,33 @@ public("zeros_", zero_)
 
 
 # ---------------------------------------------------------------- dtype and device
+RAW.to_device = place
+TENSOR.to_device = lambda g, device: to(g, device=device)
+transfer = declare(
+    "transfer",
+    lambda x, dtype, there, back: place(x, there).astype(dtype, copy=False),
+    "self",
+    "dtype there back",
+    node="ToCopyBackward0",
+    formula="g",
+    hidden=("dtype", "there", "back"),
+    self=lambda F, g, back: F.to_device(g, back),
+)
+
+
 def to(self, *args, dtype=None, device=None, non_blocking=False, copy=False, memory_format=None):
     """The tensor in another dtype or on another device; itself when nothing changes."""
     for a in args:
         if isinstance(a, dtypes.dtype):
             dtype = a
         elif isinstance(a, Tensor):
-            dtype = a.dtype
+            dtype, device = a.dtype, a.device
         elif isinstance(a, (str, Device, int)) and not isinstance(a, bool):
             device = a
-    _device(device)
     wanted = self._a.dtype if dtype is None else dtype.np
+    there = None if device is None else resolve(device)
+    if there is not None and there != self.device:
+        return transfer(self, wanted, there, self.device)
     if wanted == self._a.dtype:
         return self.clone() if copy else self
     if self._a.dtype.kind == "c" and wanted.kind != "c":
@@ -415,9 +433,11 @@ def type_(self, dtype=None, non_blocking=False):
 
 only_method(type_, "type")
 only_method(lambda self, other: to(self, other.dtype), "type_as")
-only_method(lambda self, memory_format=None: self, "cpu")
+only_method(lambda self, memory_format=None: to(self, "cpu"), "cpu")
 only_method(
-    lambda self, device=None, non_blocking=False: to(self, "cuda" if device is None else device),
+    lambda self, device=None, non_blocking=False, memory_format=None: to(
+        self, "cuda" if device is None else device
+    ),
     "cuda",
 )
 only_method(lambda self, device=None: self, "pin_memory")
@@ -448,7 +468,16 @@ def tolist(self):
 
 
 def numpy(self, *, force=False):
-    """The array, sharing memory. RuntimeError for a tracked tensor unless ``force``."""
+    """The array, sharing memory. RuntimeError for a tracked tensor, TypeError for one on a GPU,
+    unless ``force``.
+    """
+    if self._a.__class__ is not xp.ndarray:
+        if not force:
+            raise TypeError(
+                f"can't convert {self.device} device type tensor to numpy. Use Tensor.cpu() to "
+                "copy the tensor to host memory first."
+            )
+        return host(self._a)
     if self._g is not None and not force:
         raise RuntimeError(
             "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
@@ -559,7 +588,7 @@ public("is_storage", lambda obj: isinstance(obj, Storage))
 def set_(self, source=None, storage_offset=0, size=None, stride=None):
     """Take the storage of ``source``; counts as a modification."""
     views.check_inplace(self, is_recording() and self.requires_grad)
-    self._a = source._a if source is not None else xp.zeros(0, self._a.dtype)
+    self._a = source._a if source is not None else xp.zeros(0, self._a.dtype, like=self._a)
     views.bump(self)
     return self
 
@@ -600,7 +629,7 @@ def _deepcopy(self, memo):
     import copy
 
     made = object.__new__(type(self))
-    made._a = xp.array(self._a)
+    made._a = xp.array(self._a, like=self._a)
     made._g, made._v = self._g, None
     memo[id(self)] = made
     if self._grad is not None:

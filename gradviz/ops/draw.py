@@ -6,11 +6,11 @@ from __future__ import annotations
 
 import math
 
-from ..backend import xp
+from ..backend import beside, contiguous, host, xp
 from ..engine import views
 from ..engine.dispatch import wrap
 from .declare import method, only_method, public
-from .random import default_generator, stored_like
+from .random import stored_like, stream_of
 
 
 def _fill(name, draw):
@@ -18,7 +18,7 @@ def _fill(name, draw):
 
     def inplace(self, *args, generator=None, **kwargs):
         def drawn():
-            values = draw(self._a.size, generator or default_generator, *args, **kwargs)
+            values = draw(self._a.size, stream_of(generator, self._a), *args, **kwargs)
             return stored_like(self._a, values)
 
         return views.overwrite(self, drawn, node)
@@ -102,9 +102,11 @@ def _one_poisson(rate, draw):
 
 def poisson(input, generator=None):
     """A Poisson draw for every rate in ``input``."""
-    g = generator or default_generator
-    draws = [_one_poisson(float(rate), lambda: float(g.doubles(1)[0])) for rate in input._a.ravel()]
-    return wrap(xp.asarray(draws, input._a.dtype).reshape(input._a.shape))
+    g = stream_of(generator, input._a)
+    rates = host(input._a).ravel()
+    draws = [_one_poisson(float(rate), lambda: float(g.doubles(1)[0])) for rate in rates]
+    values = xp.asarray(draws, input._a.dtype).reshape(input._a.shape)
+    return wrap(beside(values, input._a))
 
 
 def _binomial_few(count, p, draw):
@@ -178,13 +180,14 @@ def _one_binomial(count, p, draw):
 
 def binomial(count, prob, generator=None):
     """A binomial draw for every pair of ``count`` and ``prob``."""
-    g = generator or default_generator
-    counts, probs = xp.broadcast_arrays(count._a, prob._a)
+    g = stream_of(generator, count._a)
+    counts, probs = xp.broadcast_arrays(host(count._a), host(prob._a))
     draws = [
         _one_binomial(float(n), float(p), lambda: float(g.doubles(1)[0]))
         for n, p in zip(counts.ravel(), probs.ravel(), strict=True)
     ]
-    return wrap(xp.asarray(draws, count._a.dtype).reshape(counts.shape))
+    values = xp.asarray(draws, count._a.dtype).reshape(counts.shape)
+    return wrap(beside(values, count._a))
 
 
 def _with_replacement(weights, count, g):
@@ -197,7 +200,8 @@ def _with_replacement(weights, count, g):
 
 def multinomial(input, num_samples, replacement=False, *, generator=None, out=None):
     """Indices drawn with the weights of each row."""
-    weights = input._a if input._a.ndim == 2 else input._a[None]
+    given = host(input._a)
+    weights = given if given.ndim == 2 else given[None]
     if input._a.ndim not in (1, 2):
         raise RuntimeError("prob_dist must be 1 or 2 dim")
     if (weights < 0).any() or not xp.isfinite(weights).all():
@@ -210,14 +214,14 @@ def multinomial(input, num_samples, replacement=False, *, generator=None, out=No
         )
     if (weights.sum(1) <= 0).any():
         raise RuntimeError("invalid multinomial distribution (sum of probabilities <= 0)")
-    g = generator or default_generator
+    g = stream_of(generator, input._a)
     if replacement:
         found = _with_replacement(weights, num_samples, g)
     else:
         # the largest of weight/exponential is a draw in proportion to the weights
         race = weights / _exponential(weights.size, g).reshape(weights.shape).astype(weights.dtype)
         found = xp.argsort(-race, -1, kind="stable")[:, :num_samples]
-    return wrap(xp.ascontiguousarray(found if input._a.ndim == 2 else found[0]))
+    return wrap(beside(contiguous(found if input._a.ndim == 2 else found[0]), input._a))
 
 
 method(multinomial)

@@ -58,7 +58,7 @@ def _pass_positive(g, result):
     """``g`` where ``result`` is not ≤ 0: exactly 0 elsewhere, also for an infinite ``g``."""
     closed = result <= _zeros[result.dtype]
     if g.size < 4096:
-        out = xp.array(g)
+        out = g.copy("K")
         xp.copyto(out, _zeros[g.dtype], where=closed)
         return out
     out = g * ~closed

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from ..backend import xp
+from ..backend import contiguous, xp
 from ..engine.dispatch import wrap
 from ..engine.operation import RAW, TENSOR
 from .declare import declare, method
@@ -16,7 +16,7 @@ from .reduce import return_types
 # ---------------------------------------------------------------- QR, LU
 def _qr_forward(a, mode):
     if mode == "r":
-        return xp.zeros(0, a.dtype), xp.linalg.qr(a, "r")
+        return xp.zeros(0, a.dtype, like=a), xp.linalg.qr(a, "r")
     return tuple(map(_columns, xp.linalg.qr(a, mode)))
 
 
@@ -100,7 +100,7 @@ def _lu_parts(a):
     """(permutation, packed factors, upper) of one matrix by elimination with row exchanges; the
     permutation is PyTorch's pivots.
     """
-    a = xp.array(a)
+    a = a.copy("K")
     n, m = a.shape
     pivots = xp.arange(1, min(n, m) + 1, dtype=xp.int32)
     for k in range(min(n, m)):
@@ -293,7 +293,7 @@ def ldl_solve(LD, pivots, B, *, hermitian=False, out=None):
         _lapack(name, xp.asfortranarray(a), p - (p > 0) * 1, b, lower=1)[0]
         for a, p, b in zip(lefts, places, rights, strict=True)
     ]
-    return wrap(xp.ascontiguousarray(xp.stack(out)).reshape(shape))
+    return wrap(contiguous(xp.stack(out)).reshape(shape))
 
 
 for _f in (ldl_factor, ldl_factor_ex, ldl_solve):
@@ -395,7 +395,10 @@ def _old_svd(input, some=True, compute_uv=True):
     u, s, vh = svd_op(input, not some)
     if not compute_uv:
         m, n = input._a.shape[-2:]
-        u, vh = (wrap(xp.zeros((*input._a.shape[:-2], k, k), input._a.dtype)) for k in (m, n))
+        u, vh = (
+            wrap(xp.zeros((*input._a.shape[:-2], k, k), input._a.dtype, like=input._a))
+            for k in (m, n)
+        )
     return return_types("svd", ("U", "S", "V"))(u, s, TENSOR.conj(TENSOR.transpose(vh, -2, -1)))
 
 

@@ -4,7 +4,7 @@ tensors, lists and masks.
 
 from __future__ import annotations
 
-from ..backend import xp
+from ..backend import as_array, contiguous, xp, zeros_by
 from ..engine import dtypes, views
 from ..engine.dispatch import Tensor, wrap
 from ..engine.kept import keep
@@ -30,7 +30,7 @@ def add_rows(out, index, rows):
 
 
 def _put_index(g, index, shape):
-    out = xp.zeros(shape, g.dtype)
+    out = zeros_by(g, shape)
     if all(i.__class__ is slice or i.dtype == bool for i in index):
         out[index] = g
     elif len(index) == 1 and out.size:
@@ -42,12 +42,12 @@ def _put_index(g, index, shape):
 
 def shown(index):
     """An index as ``_saved_indices`` shows it: tensors, None where a dimension is taken whole."""
-    return tuple(None if i.__class__ is slice else wrap(xp.asarray(i)) for i in index)
+    return tuple(None if i.__class__ is slice else wrap(as_array(i)) for i in index)
 
 
 index_op = declare(
     "index",
-    lambda x, indices: xp.ascontiguousarray(x[indices]),
+    lambda x, indices: contiguous(x[indices]),
     "self",
     "indices",
     formula="g added at the indices",
@@ -446,7 +446,7 @@ method(lambda input: nonzero(input), "argwhere")
 def unravel_index(indices, shape):
     """Coordinates of flat indices, one tensor a dimension."""
     shape = (shape,) if isinstance(shape, int) else tuple(shape)
-    return tuple(wrap(xp.asarray(k, dtype=xp.int64)) for k in xp.unravel_index(indices._a, shape))
+    return tuple(wrap(as_array(k, dtype=xp.int64)) for k in xp.unravel_index(indices._a, shape))
 
 
 public("unravel_index", unravel_index)

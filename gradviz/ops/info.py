@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 
-from ..backend import xp
+from ..backend import as_strided, beside, xp
 from ..engine import dtypes
 from ..engine.construct import array_of, mark
-from ..engine.device import Device, layout, memory_format
+from ..engine.device import CPU, Device, default, layout, memory_format, of
+from ..engine.device import like as like_of
 from ..engine.dispatch import Tensor, wrap
 from ..engine.modes import local
-from .create import _device
 from .declare import only_method, public
 
 
@@ -93,13 +93,13 @@ def _window(name, values):
         requires_grad=False,
         **named,
     ):
-        _device(device)
         if window_length < 0:
             raise RuntimeError(
                 f"{name} requires non-negative window_length, got window_length={window_length}"
             )
         made = values(window_length, periodic, *args, **named) if window_length else xp.zeros(0)
-        return mark(wrap(made.astype((dtype or dtypes.default.float).np)), requires_grad)
+        made = made.astype((dtype or dtypes.default.float).np)
+        return mark(wrap(beside(made, like_of(device))), requires_grad)
 
     function.__name__ = name
     function.__doc__ = (
@@ -155,7 +155,6 @@ public("newaxis", None)
 
 class _Settings:
     threads = 1
-    device = Device("cpu")
 
 
 def set_num_threads(n):
@@ -166,15 +165,14 @@ def set_num_threads(n):
 
 
 def set_default_device(device):
-    """The device of new tensors: the CPU, or a RuntimeError where there is no other."""
-    _device(device)
-    _Settings.device = Device("cpu" if device is None else device)
+    """The device of new tensors; RuntimeError where it is not there."""
+    default.set(CPU if device is None else Device(device))
 
 
 public("set_num_threads", set_num_threads)
 public("get_num_threads", lambda: _Settings.threads)
 public("set_default_device", set_default_device)
-public("get_default_device", lambda: _Settings.device)
+public("get_default_device", lambda: default.device if default.like is None else of(default.like))
 public("is_anomaly_enabled", lambda: local.anomaly)
 public("is_anomaly_check_nan_enabled", lambda: local.anomaly_nan)
 
@@ -189,10 +187,8 @@ def range_(
     if (end - start) * step < 0:
         raise RuntimeError("upper bound and lower bound inconsistent with step sign")
     n = math.floor((end - start) / step) + 1
-    return mark(
-        wrap((start + xp.arange(n) * step).astype((dtype or dtypes.default.float).np)),
-        requires_grad,
-    )
+    values = start + xp.arange(n, like=like_of(device)) * step
+    return mark(wrap(values.astype((dtype or dtypes.default.float).np)), requires_grad)
 
 
 def frombuffer(buffer, *, dtype, count=-1, offset=0, requires_grad=False):
@@ -216,7 +212,8 @@ def empty_permuted(
     pin_memory=False,
 ):
     """An uninitialised tensor whose dimensions lie in memory in the given order."""
-    base = xp.zeros([size[d] for d in physical_layout], (dtype or dtypes.default.float).np)
+    kind = (dtype or dtypes.default.float).np
+    base = xp.zeros([size[d] for d in physical_layout], kind, like=like_of(device))
     return mark(
         wrap(base.transpose([list(physical_layout).index(d) for d in range(len(size))])),
         requires_grad,
@@ -239,10 +236,11 @@ only_method(lambda self, *, dtype=None, masked_grad=None: self, "to_dense")
 only_method(lambda self, *size: self.view(*size), "resize")
 only_method(
     lambda self, size, stride, dtype=None, device=None, requires_grad=False, layout=None: wrap(
-        xp.lib.stride_tricks.as_strided(
+        as_strided(
             xp.zeros(
                 1 + sum((n - 1) * s for n, s in zip(size, stride, strict=True)),
                 (dtype or self.dtype).np,
+                like=self._a if device is None else like_of(device),
             ),
             size,
             [s * (dtype or self.dtype).itemsize for s in stride],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..backend import xp
+from ..backend import contiguous, xp, zeros_by
 from ..engine.dispatch import Tensor
 from ..engine.operands import common_dtype
 from ..engine.operation import RAW, TENSOR
@@ -13,7 +13,7 @@ from .declare import declare, method, public
 
 
 def _cat_forward(arrays, dim):
-    return xp.ascontiguousarray(xp.concatenate(arrays, dim))
+    return contiguous(xp.concatenate(arrays, dim))
 
 
 def variadic(name, node, forward, joint, formula, hide=()):
@@ -66,7 +66,7 @@ _cat = variadic(
 _stack = variadic(
     "stack",
     "StackBackward0",
-    lambda arrays, dim: xp.ascontiguousarray(xp.stack(arrays, dim)),
+    lambda arrays, dim: contiguous(xp.stack(arrays, dim)),
     _stack_joint,
     "the slice of g that came from each input",
 )
@@ -148,7 +148,7 @@ def _region(ndim, dim, window):
 
 
 def _put(shape, region, g):
-    out = xp.zeros(shape, g.dtype)
+    out = zeros_by(g, shape)
     out[region] = g
     return out
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from ..backend import xp
+from ..backend import as_array, contiguous, xp
 from ..engine import dtypes
 from ..engine.dispatch import wrap
 from ..engine.operation import RAW, TENSOR
@@ -84,7 +84,7 @@ def _zero_pivot(a):
 
 def _columns(x):
     """``x`` laid out column by column, as LAPACK leaves it and PyTorch shows it."""
-    return xp.ascontiguousarray(x.swapaxes(-2, -1)).swapaxes(-2, -1)
+    return contiguous(x.swapaxes(-2, -1)).swapaxes(-2, -1)
 
 
 # ---------------------------------------------------------------- determinant, inverse
@@ -111,7 +111,7 @@ def _cofactors(a):
     matrices.
     """
     u, s, vh = xp.linalg.svd(a)
-    others = xp.ones(s.shape, s.dtype)
+    others = xp.ones(s.shape, s.dtype, like=s)
     for k in range(s.shape[-1]):
         others[..., k] = xp.delete(s, k, -1).prod(-1)
     sign = xp.linalg.det(u) * xp.linalg.det(vh)
@@ -167,7 +167,7 @@ def _slogdet_joint(F, g, self, result):
 
 slogdet_op = declare(
     "slogdet_op",
-    lambda a: tuple(xp.asarray(x) for x in xp.linalg.slogdet(a)),
+    lambda a: tuple(as_array(x) for x in xp.linalg.slogdet(a)),
     "self",
     node="LinalgSlogdetBackward0",
     outputs=(True, True),
@@ -326,9 +326,7 @@ def _triangular_forward(a, b, upper, left, unit):
     a = _triangle(a, upper, unit)
     if left:
         return _columns(xp.linalg.solve(a, b))
-    return xp.ascontiguousarray(
-        xp.linalg.solve(a.swapaxes(-2, -1), b.swapaxes(-2, -1)).swapaxes(-2, -1)
-    )
+    return contiguous(xp.linalg.solve(a.swapaxes(-2, -1), b.swapaxes(-2, -1)).swapaxes(-2, -1))
 
 
 def _triangular_b(F, g, self, upper, left, unitriangular):

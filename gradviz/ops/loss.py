@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from ..backend import xp
+from ..backend import as_array, xp, zeros_by
 from ..engine.operation import RAW
 from .declare import declare
 
@@ -23,9 +23,9 @@ def _reduce(x, reduction):
     if reduction == NONE:
         return x
     if reduction == SUM:
-        return xp.asarray(xp.add.reduce(x, None))
+        return as_array(xp.add.reduce(x, None))
     with xp.errstate(all="ignore"):
-        return xp.asarray(xp.add.reduce(x, None) / x.dtype.type(x.size))
+        return as_array(xp.add.reduce(x, None) / x.dtype.type(x.size))
 
 
 def _spread(F, g, shape, reduction):
@@ -150,18 +150,18 @@ def _nll_forward(x, target, weight, reduction, ignore_index):
     per, safe = _nll_weights(target, weight, ignore_index, None, x.dtype)
     losses = -x[_at_target(x, safe)] * per
     if reduction == NONE:
-        return xp.asarray(losses)
-    total = xp.asarray(xp.add.reduce(losses, None))
+        return as_array(losses)
+    total = as_array(xp.add.reduce(losses, None))
     if reduction == SUM:
         return total
     with xp.errstate(all="ignore"):
-        return xp.asarray(total / xp.add.reduce(per, None))
+        return as_array(total / xp.add.reduce(per, None))
 
 
 def _nll_back_forward(g, shape, target, weight, reduction, ignore_index):
     per, safe = _nll_weights(target, weight, ignore_index, None, g.dtype)
     scale = -per / xp.add.reduce(per, None) if reduction == MEAN else -per
-    out = xp.zeros(shape, g.dtype)
+    out = zeros_by(g, shape)
     out[_at_target(out, safe)] = scale * g
     return out
 

@@ -13,7 +13,9 @@ from ..engine.operation import TENSOR
 
 
 class Autocast:
-    """What holds inside a block: the dtype, and the weights cast so far (each once a block)."""
+    """What holds for one kind of device inside a block: the dtype, and the weights cast so far
+    (each once a block). ``local.autocast`` maps the kinds to it; None outside.
+    """
 
     __slots__ = ("cache", "dtype")
 
@@ -22,8 +24,11 @@ class Autocast:
         self.cache = {} if cached else None
 
 
-def _cast(x, settings):
+def _cast(x, kinds):
     if not isinstance(x, Tensor):
+        return x
+    settings = kinds.get(x.device.type)
+    if settings is None:
         return x
     own = x.dtype
     if own.category != 2 or own is float64 or own is settings.dtype:
@@ -42,17 +47,21 @@ def _cast(x, settings):
 def lowered(*tensors):
     """The tensors in the dtype of this thread's autocast block; others than floating ones as they
     are."""
-    settings = local.autocast
-    return tensors if settings is None else tuple(_cast(x, settings) for x in tensors)
+    kinds = local.autocast
+    return tensors if kinds is None else tuple(_cast(x, kinds) for x in tensors)
 
 
 def raised(*tensors):
     """The tensors in float32, for operations that autocast keeps precise."""
-    if local.autocast is None:
+    kinds = local.autocast
+    if kinds is None:
         return tensors
     return tuple(
         TENSOR.cast(x, float32.np)
-        if isinstance(x, Tensor) and x.dtype.category == 2 and x.dtype is not float64
+        if isinstance(x, Tensor)
+        and x.device.type in kinds
+        and x.dtype.category == 2
+        and x.dtype is not float64
         else x
         for x in tensors
     )

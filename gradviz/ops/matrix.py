@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from ..backend import xp
+from ..backend import as_array, xp
 from ..engine.dispatch import wrap
 from ..engine.operation import RAW, TENSOR
 from ..engine.tensor import wrap_dim
@@ -91,7 +91,7 @@ def matrix_rank(A, tol=None, hermitian=False, *, atol=None, rtol=None, out=None)
         floor = xp.maximum(
             _rtol(A, rtol, atol) * values.max(-1, initial=0), 0 if atol is None else atol
         )
-    return wrap(xp.asarray((values > xp.asarray(floor)[..., None]).sum(-1), dtype=xp.int64))
+    return wrap(as_array((values > as_array(floor)[..., None]).sum(-1), dtype=xp.int64))
 
 
 def _lstsq_forward(a, b):
@@ -357,7 +357,7 @@ def vander(x, *, N=None):
     """Powers of the last dimension in a new one, rising from 0."""
     n = x._a.shape[-1] if N is None else N
     wide = x.unsqueeze(-1).expand(*x._a.shape, max(n - 1, 0))
-    ones = wrap(xp.ones((*x._a.shape, 1), x._a.dtype))
+    ones = wrap(xp.ones((*x._a.shape, 1), x._a.dtype, like=x._a))
     return TENSOR.cat([ones, wide.cumprod(-1)], x._a.ndim)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..backend import xp
+from ..backend import xp, zeros_by
 from .declare import declare
 
 
@@ -47,7 +47,7 @@ def _take(x, places):
 def _give_back(g, places, shape):
     """The sum of what every copy of an element received."""
     for dim, index in reversed(places):
-        out = xp.zeros((*g.shape[:dim], shape[dim], *g.shape[dim + 1 :]), g.dtype)
+        out = zeros_by(g, (*g.shape[:dim], shape[dim], *g.shape[dim + 1 :]))
         xp.add.at(out, (*[slice(None)] * dim, index), g)
         g = out
     return g

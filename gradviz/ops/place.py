@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..backend import xp
+from ..backend import xp, zeros_by
 from ..engine import dtypes
 from ..engine.dispatch import Tensor, wrap
 from ..engine.operation import RAW, TENSOR
@@ -22,7 +22,7 @@ def along(index, dim, ndim):
 
 
 def _select_back(g, index, shape, dim):
-    out = xp.zeros(shape, g.dtype)
+    out = zeros_by(g, shape)
     if out.ndim == 0:
         return out + g.sum()
     if dim == 0 and out.size:
@@ -362,12 +362,12 @@ def _window_op(name, node, attrs, window):
     """``x`` with ``src`` in the place that ``window(x, *attrs)`` shows."""
 
     def forward(x, src, *given):
-        out = xp.array(x)
+        out = x.copy("K")
         window(out, *given)[...] = src
         return out
 
     def blank(g, *given):
-        out = xp.array(g)
+        out = g.copy("K")
         window(out, *given)[...] = 0
         return out
 
@@ -395,7 +395,7 @@ def _window_op(name, node, attrs, window):
     declare(rules["blank"], blank, "self", attrs, node=node, self=env["self_"])
     declare(
         rules["read"],
-        lambda g, *given: xp.array(window(g, *given)),
+        lambda g, *given: window(g, *given).copy("K"),
         "self",
         attrs,
         node=node,
@@ -475,7 +475,7 @@ def _embedding_back(F, g, indices, weight_shape, padding_idx):
 
 
 def _embedding_back_forward(g, indices, shape, padding_idx):
-    out = xp.zeros(shape, g.dtype)
+    out = zeros_by(g, shape)
     add_rows(out, indices.ravel(), g.reshape(-1, shape[1]))
     if padding_idx is not None:
         out[padding_idx] = 0

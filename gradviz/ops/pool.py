@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 
-from ..backend import xp
+from ..backend import contiguous, xp, zeros_by
 from .declare import declare
 
 
@@ -35,7 +35,7 @@ class Windows:
         """Images with ``value`` around them; the images themselves when nothing is missing."""
         if self.whole == self.image:
             return x
-        out = xp.full((*x.shape[: -len(self.image)], *self.whole), value, x.dtype)
+        out = xp.full((*x.shape[: -len(self.image)], *self.whole), value, x.dtype, like=x)
         out[self.inside] = x
         return out
 
@@ -103,14 +103,14 @@ def flat_indices(tap, at):
 
 def _give(g, tap, at):
     """Every window's gradient to its largest element."""
-    out = xp.zeros((*g.shape[: -len(at.image)], *at.whole), g.dtype)
+    out = zeros_by(g, (*g.shape[: -len(at.image)], *at.whole))
     finite = xp.isfinite(g).all()
     for k, place in enumerate(at.taps):
         part = g * (tap == k) if finite else xp.where(tap == k, g, g.dtype.type(0))
         chosen = at.seen(out, place)
         # adding to the zeros that are there turns −0 into 0
         chosen += part
-    return xp.ascontiguousarray(out[at.inside])
+    return contiguous(out[at.inside])
 
 
 def _take(x, tap, at):
@@ -171,11 +171,11 @@ def _mean_forward(x, at, divisor):
 
 def _mean_back(g, at, divisor):
     share = g / divisor
-    out = xp.zeros((*g.shape[: -len(at.image)], *at.whole), share.dtype)
+    out = zeros_by(share, (*g.shape[: -len(at.image)], *at.whole))
     for place in at.taps:
         seen = at.seen(out, place)
         seen += share
-    return xp.ascontiguousarray(out[at.inside])
+    return contiguous(out[at.inside])
 
 
 def _avg_pool(n):
@@ -244,7 +244,7 @@ def _along(x, matrices):
     for k, m in enumerate(matrices):
         axis = x.ndim - n + k
         x = xp.moveaxis(xp.matmul(xp.moveaxis(x, axis, -1), m.T), -1, axis)
-    return xp.ascontiguousarray(x)
+    return contiguous(x)
 
 
 def _adaptive_forward(x, image, out):
@@ -289,14 +289,14 @@ def _flat_take(x, index, shape, n):
 
 
 def _flat_put(g, index, shape, n):
-    out = xp.zeros(shape, g.dtype)
+    out = zeros_by(g, shape)
     flat = _rows(index, n)
     xp.add.at(_rows(out, n), (xp.arange(len(flat))[:, None], flat), _rows(g, n))
     return out
 
 
 def _unpool_forward(x, index, shape, n):
-    out = xp.zeros(shape, x.dtype)
+    out = xp.zeros(shape, x.dtype, like=x)
     xp.put_along_axis(_rows(out, n), _rows(index, n), _rows(x, n), -1)
     return out
 
@@ -360,7 +360,10 @@ def largest_in_bins(x, spans):
     image = x.shape[-n:]
     lead = x.shape[:-n]
     counts = tuple(len(s) for s in spans)
-    values, index = xp.empty((*lead, *counts), x.dtype), xp.empty((*lead, *counts), xp.int64)
+    values, index = (
+        xp.empty((*lead, *counts), x.dtype, like=x),
+        xp.empty((*lead, *counts), xp.int64),
+    )
     grid = xp.arange(math.prod(image)).reshape(image)
     for place in itertools.product(*(range(c) for c in counts)):
         box = tuple(slice(*spans[d][k]) for d, k in enumerate(place))

@@ -7,9 +7,11 @@ from __future__ import annotations
 import math
 import threading
 
-from ..backend import xp
+from ..backend import DeviceArray, beside, contiguous, xp
 from ..engine import dtypes, views
 from ..engine.construct import mark
+from ..engine.device import Device, cuda, of, resolve
+from ..engine.device import like as like_of
 from ..engine.dispatch import Tensor, wrap
 from .declare import method, only_method, public
 from .shape import sizes
@@ -21,7 +23,9 @@ class Generator:
     """
 
     def __init__(self, device="cpu"):
-        self.device = device
+        self.device = Device(device)
+        if self.device.type != "cpu":
+            self.device = resolve(self.device)
         self._lock = threading.RLock()
         self.manual_seed(67280421310721)
 
@@ -67,7 +71,7 @@ class Generator:
         """Go on from a state that ``get_state`` gave; TypeError for anything else."""
         if not isinstance(new_state, Tensor) or new_state._a.dtype != xp.uint8:
             raise TypeError("expected a torch.ByteTensor, but got " + type(new_state).__name__)
-        raw = xp.ascontiguousarray(new_state._a)
+        raw = contiguous(new_state._a)
         key = raw[:2496].view("<u4").astype(xp.uint32)
         self._stream.state = {
             "bit_generator": "MT19937",
@@ -108,9 +112,49 @@ class Generator:
 default_generator = Generator()
 
 
+_on_devices: dict[int, Generator] = {}
+
+
+def device_generator(index):
+    """The stream of a GPU, made when it is first used."""
+    found = _on_devices.get(index)
+    if found is None:
+        found = _on_devices[index] = Generator(cuda(index))
+        found.manual_seed(_device_seed[0])
+    return found
+
+
+_device_seed = [default_generator.initial_seed()]
+
+
+def seed_devices(seed):
+    """Start the streams of all GPUs from one seed, also of those that are not in use yet."""
+    _device_seed[0] = seed
+    for generator in _on_devices.values():
+        generator.manual_seed(seed)
+
+
 def manual_seed(seed):
-    """Seed the default generator and return it."""
+    """Seed the default streams of all devices; returns that of the CPU."""
+    seed_devices(int(seed))
     return default_generator.manual_seed(int(seed))
+
+
+def stream_of(generator, array):
+    """The stream for numbers beside ``array`` (None: on the CPU): the one that was given, or that
+    of the device. RuntimeError when that belongs to another device.
+    """
+    if not isinstance(array, DeviceArray):
+        wanted = "cpu"
+    elif generator is None:
+        return device_generator(array.index)
+    else:
+        wanted = "cuda"
+    if generator is not None and generator.device.type != wanted:
+        raise RuntimeError(
+            f"Expected a '{wanted}' device type for generator but found '{generator.device.type}'"
+        )
+    return generator or default_generator
 
 
 def uniform_array(n, np_dtype, generator=None, low=0.0, high=1.0):
@@ -182,8 +226,8 @@ def integer_array(n, low, high, generator=None):
 
 
 # ---------------------------------------------------------------- factories
-def _made(array, requires_grad):
-    return mark(wrap(array), requires_grad)
+def _made(array, requires_grad, there):
+    return mark(wrap(beside(array, there)), requires_grad)
 
 
 def _float(dtype):
@@ -203,9 +247,10 @@ def rand(
 ):
     """Uniform numbers in [0, 1)."""
     shape = sizes(given if size is None else (size,))
-    return _made(
-        uniform_array(math.prod(shape), _float(dtype), generator).reshape(shape), requires_grad
-    )
+    there = like_of(device)
+    g = stream_of(generator, there)
+    array = uniform_array(math.prod(shape), _float(dtype), g).reshape(shape)
+    return _made(array, requires_grad, there)
 
 
 def randn(
@@ -221,12 +266,13 @@ def randn(
 ):
     """Standard normal numbers; complex ones have variance 1 in all."""
     shape = sizes(given if size is None else (size,))
-    wanted = _float(dtype)
+    wanted, there = _float(dtype), like_of(device)
+    g = stream_of(generator, there)
     if wanted.kind == "c":
         part = xp.dtype(xp.float32 if wanted == xp.complex64 else xp.float64)
-        pairs = normal_array(2 * math.prod(shape), part, generator, std=math.sqrt(0.5))
-        return _made(pairs.view(wanted).reshape(shape), requires_grad)
-    return _made(normal_array(math.prod(shape), wanted, generator).reshape(shape), requires_grad)
+        pairs = normal_array(2 * math.prod(shape), part, g, std=math.sqrt(0.5))
+        return _made(pairs.view(wanted).reshape(shape), requires_grad, there)
+    return _made(normal_array(math.prod(shape), wanted, g).reshape(shape), requires_grad, there)
 
 
 def randint(
@@ -250,8 +296,10 @@ def randint(
             f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}"
         )
     shape = sizes((size,))
-    array = integer_array(math.prod(shape), low, high, generator).reshape(shape)
-    return _made(array.astype((dtype or dtypes.int64).np), requires_grad)
+    there = like_of(device)
+    g = stream_of(generator, there)
+    array = integer_array(math.prod(shape), low, high, g).reshape(shape)
+    return _made(array.astype((dtype or dtypes.int64).np), requires_grad, there)
 
 
 def randperm(
@@ -265,12 +313,13 @@ def randperm(
     pin_memory=False,
 ):
     """A random permutation of 0 … n−1."""
-    g = generator or default_generator
+    there = like_of(device)
+    g = stream_of(generator, there)
     out = list(range(n))
     for i, word in enumerate(g.words(max(n - 1, 0)).tolist()):
         j = word % (n - i) + i
         out[i], out[j] = out[j], out[i]
-    return _made(xp.asarray(out, (dtype or dtypes.int64).np), requires_grad)
+    return _made(xp.asarray(out, (dtype or dtypes.int64).np), requires_grad, there)
 
 
 def _like(function):
@@ -289,13 +338,14 @@ def _like(function):
             dtype=dtype or input.dtype,
             requires_grad=requires_grad,
             generator=generator,
+            device=device or input.device,
         )
 
     like.__doc__ = f"``{function.__name__}`` in the shape and dtype of ``input``."
     return like
 
 
-def normal(mean, std=1.0, size=None, *, generator=None, dtype=None, out=None):
+def normal(mean, std=1.0, size=None, *, generator=None, dtype=None, device=None, out=None):
     """Normal numbers with the given means and standard deviations."""
     shape = (
         sizes((size,))
@@ -305,13 +355,16 @@ def normal(mean, std=1.0, size=None, *, generator=None, dtype=None, out=None):
             std._a.shape if isinstance(std, Tensor) else (),
         )
     )
-    base = normal_array(math.prod(shape), _float(dtype), generator).reshape(shape)
     plain = [x._a if isinstance(x, Tensor) else x for x in (mean, std)]
+    there = next((x for x in plain if isinstance(x, DeviceArray)), like_of(device))
+    g = stream_of(generator, there)
+    base = beside(normal_array(math.prod(shape), _float(dtype), g).reshape(shape), there)
     return wrap((base * plain[1] + plain[0]).astype(base.dtype))
 
 
 def bernoulli(input, p=None, *, generator=None, out=None):
     """1 with the probability given by each element, else 0."""
+    generator = stream_of(generator, input._a)
     return wrap(_bernoulli(input._a, generator, input if p is None else p).astype(input._a.dtype))
 
 
@@ -322,7 +375,10 @@ public("randn_like", _like(randn))
 public(
     "randint_like",
     lambda input, low, high=None, *, dtype=None, **kw: randint(
-        *((0, low) if high is None else (low, high)), input._a.shape, dtype=dtype or input.dtype
+        *((0, low) if high is None else (low, high)),
+        input._a.shape,
+        dtype=dtype or input.dtype,
+        device=kw.get("device") or input.device,
     ),
 )
 method(bernoulli)
@@ -339,7 +395,8 @@ public("default_generator", default_generator)
 def _fill_from(name, draw):
     def inplace(self, *args, generator=None, **kwargs):
         node = _NODES[name] if isinstance(_NODES[name], str) else _NODES[name](*args, **kwargs)
-        return views.overwrite(self, lambda: draw(self._a, generator, *args, **kwargs), node)
+        g = stream_of(generator, self._a)
+        return views.overwrite(self, lambda: draw(self._a, g, *args, **kwargs), node)
 
     inplace.__name__ = name
     inplace.__doc__ = f"Fill in place with random numbers (``{name}``)."
@@ -370,10 +427,9 @@ def _normal(a, g, mean=0.0, std=1.0):
     if std < 0:
         raise RuntimeError(f"normal expects std >= 0.0, but found std {std}")
     if a.dtype.kind == "c":
-        return randn(*a.shape, dtype=dtypes.of(a), generator=g)._a * std + mean
+        return randn(*a.shape, dtype=dtypes.of(a), generator=g, device=of(a))._a * std + mean
     if a.flags.c_contiguous:
         return normal_array(a.size, a.dtype, g, mean, std).reshape(a.shape)
-    g = g or default_generator
     return stored_like(a, xp.asarray([g.normal_double() * std + mean for _ in range(a.size)]))
 
 
@@ -381,10 +437,10 @@ def _bernoulli(a, g, p=0.5):
     chance = p._a if isinstance(p, Tensor) else p
     if isinstance(p, float) and not 0 <= p <= 1:
         raise RuntimeError(f"bernoulli_ expects p to be in [0, 1], but got p={p}")
-    g = g or default_generator
     # PyTorch draws in the precision of a tensor of probabilities, and doubles for a number
     short = isinstance(p, Tensor) and chance.dtype.itemsize <= 4
-    return (g.floats(a.size) if short else g.doubles(a.size)).reshape(a.shape) < chance
+    drawn = (g.floats(a.size) if short else g.doubles(a.size)).reshape(a.shape)
+    return beside(drawn, chance if isinstance(p, Tensor) else None) < chance
 
 
 def _span(np_dtype):

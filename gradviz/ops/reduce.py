@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from ..backend import xp
+from ..backend import as_array, contiguous, xp, zeros_by
 from ..engine import dtypes
 from ..engine.dispatch import Tensor, wrap
 from ..engine.operation import RAW, TENSOR
@@ -62,8 +62,11 @@ _sum_in = {d: xp.dtype(xp.int64) for d in map(xp.dtype, "?bBhHiIlL")} | {
 
 def _sum_all(x):
     dtype = x.dtype
-    out = empty((), _sum_in.get(dtype, dtype))
-    add_reduce(x, None, None, out)
+    if x.__class__ is ndarray:
+        out = empty((), _sum_in.get(dtype, dtype))
+        add_reduce(x, None, None, out)
+    else:
+        out = add_reduce(x, None, _sum_in.get(dtype, dtype))
     return out.astype(dtype) if dtype is _HALF else out
 
 
@@ -361,7 +364,7 @@ aminmax_op = declare(
 
 
 def _put_along(g, index, shape, dim):
-    out = xp.zeros(shape, g.dtype)
+    out = zeros_by(g, shape)
     xp.put_along_axis(out, index, g, dim)
     return out
 
@@ -511,12 +514,12 @@ def _arg(function, name):
                 raise IndexError(
                     f"{name}(): Expected reduction dim to be specified for input.numel() == 0."
                 )
-            found = xp.asarray(function(a), dtype=xp.int64)
+            found = as_array(function(a), dtype=xp.int64)
             return wrap(found.reshape((1,) * a.ndim) if keepdim else found)
         d = wrap_dim(dim, a.ndim)
         if a.ndim == 0:
             return wrap(xp.zeros((), xp.int64))
-        return wrap(xp.asarray(function(a, d, keepdims=keepdim), dtype=xp.int64))
+        return wrap(as_array(function(a, d, keepdims=keepdim), dtype=xp.int64))
 
     index_of.__name__ = name
     index_of.__doc__ = f"The index of the {name[3:]}imum."
@@ -564,30 +567,30 @@ method(logsumexp)
 
 def _softmax_forward(x, dim):
     if x.ndim == 0:
-        return xp.ones((), x.dtype)
+        return xp.ones((), x.dtype, like=x)
     if x.size == 0:
         return x.copy()
     if _in_rows(x, dim):
         return by_rows.softmax(x)
-    e = xp.exp(xp.ascontiguousarray(x) - xp.maximum.reduce(x, dim, None, None, True))
+    e = xp.exp(contiguous(x) - xp.maximum.reduce(x, dim, None, None, True))
     e /= add_reduce(e, dim, None, None, True)
     return e
 
 
 def _log_softmax_forward(x, dim):
     if x.ndim == 0:
-        return xp.zeros((), x.dtype)
+        return xp.zeros((), x.dtype, like=x)
     if x.size == 0:
         return x.copy()
     if _in_rows(x, dim):
         return by_rows.log_softmax(x)
-    shifted = xp.ascontiguousarray(x) - xp.maximum.reduce(x, dim, None, None, True)
+    shifted = contiguous(x) - xp.maximum.reduce(x, dim, None, None, True)
     shifted -= xp.log(add_reduce(xp.exp(shifted), dim, None, None, True))
     return shifted
 
 
 def _in_rows(x, dim):
-    return dim in (-1, x.ndim - 1) and x.ndim and x.size
+    return x.__class__ is ndarray and dim in (-1, x.ndim - 1) and x.ndim and x.size
 
 
 def _along(F, x, dim):

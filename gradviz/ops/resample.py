@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from ..backend import xp
+from ..backend import contiguous, xp
 from .declare import declare
 
 
@@ -92,7 +92,7 @@ def _apply(x, matrices):
     for k, m in enumerate(matrices):
         axis = x.ndim - n + k
         x = xp.moveaxis(xp.matmul(xp.moveaxis(x, axis, -1), m.T.astype(x.dtype)), -1, axis)
-    return xp.ascontiguousarray(x)
+    return contiguous(x)
 
 
 def _resizing(name, node):
@@ -171,9 +171,9 @@ pixel_unshuffle = declare(
 
 def _mix(x, groups):
     n, c = x.shape[:2]
-    return xp.ascontiguousarray(
-        x.reshape(n, groups, c // groups, *x.shape[2:]).swapaxes(1, 2)
-    ).reshape(x.shape)
+    return contiguous(x.reshape(n, groups, c // groups, *x.shape[2:]).swapaxes(1, 2)).reshape(
+        x.shape
+    )
 
 
 channel_shuffle = declare(

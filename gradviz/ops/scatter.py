@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from ..backend import xp
+from ..backend import contiguous, xp, zeros_by
 from ..engine import dtypes
 from ..engine.dispatch import Tensor, wrap
 from ..engine.operation import RAW, TENSOR
@@ -44,11 +44,11 @@ def _places(index, shape, dim):
 def _gather(x, index, dim):
     if x.ndim == 0:
         return x.reshape(1)[index].reshape(index.shape)
-    return xp.ascontiguousarray(x).reshape(-1).take(_places(index, x.shape, dim))
+    return contiguous(x).reshape(-1).take(_places(index, x.shape, dim))
 
 
 def _scatter_back(g, index, shape, dim):
-    out = xp.zeros(shape, g.dtype)
+    out = zeros_by(g, shape)
     if out.ndim == 0:
         return out + g.sum()
     xp.add.at(out.reshape(-1), _places(index, shape, dim).reshape(-1), g.reshape(-1))
@@ -202,7 +202,7 @@ def _scatter_forward(x, index, src, dim, add):
     part = src[tuple(slice(0, n) for n in index.shape)] if src.ndim else src
     if add:
         flat = xp.broadcast_to(part, index.shape).reshape(-1)
-        out = xp.ascontiguousarray(out)
+        out = contiguous(out)
         xp.add.at(out.reshape(-1), _places(index, x.shape, dim).reshape(-1), flat)
     else:
         out[_full_index(index, dim)] = part
@@ -351,7 +351,9 @@ _STARTS = {"sum": 0, "mean": 0, "prod": 1, "amax": -xp.inf, "amin": xp.inf}
 
 
 def _counts(x, index, dim, include_self):
-    count = xp.ones(x.shape, x.dtype) if include_self else xp.zeros(x.shape, x.dtype)
+    count = (
+        xp.ones(x.shape, x.dtype, like=x) if include_self else xp.zeros(x.shape, x.dtype, like=x)
+    )
     xp.add.at(count, _full_index(index, dim), x.dtype.type(1))
     return count
 

@@ -605,7 +605,7 @@ public("as_strided_", Tensor.as_strided_)
 # ---------------------------------------------------------------- copies
 clone_op = declare(
     "clone",
-    lambda x, contiguous: xp.array(x, order="C" if contiguous else "K"),
+    lambda x, contiguous: x.copy("C" if contiguous else "K"),
     "self",
     "contiguous",
     node="CloneBackward0",

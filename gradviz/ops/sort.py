@@ -4,7 +4,7 @@ logcumsumexp.
 
 from __future__ import annotations
 
-from ..backend import xp
+from ..backend import as_array, contiguous, xp
 from ..engine import dtypes
 from ..engine.dispatch import Tensor, wrap
 from ..engine.operation import RAW, TENSOR
@@ -160,7 +160,7 @@ def sort(input, dim=-1, descending=False, *, stable=False):
 
 def argsort(input, dim=-1, descending=False, *, stable=False):
     """The indices that sort along ``dim``."""
-    return wrap(xp.ascontiguousarray(_order(input._a, wrap_dim(dim, input._a.ndim), descending)))
+    return wrap(contiguous(_order(input._a, wrap_dim(dim, input._a.ndim), descending)))
 
 
 def topk(input, k, dim=-1, largest=True, sorted=True):
@@ -177,7 +177,7 @@ def _chosen(a, k, d, largest):
         return xp.zeros((), xp.int64)
     n = a.shape[d]
     if k == 0 or 8 * k > n:
-        return xp.ascontiguousarray(_order(a, d, largest)[_region(a.ndim, d, slice(0, k))])
+        return contiguous(_order(a, d, largest)[_region(a.ndim, d, slice(0, k))])
     parted = xp.argpartition(a, n - k if largest else k - 1, d)
     few = xp.sort(parted[_region(a.ndim, d, slice(n - k, n) if largest else slice(0, k))], d)
     return xp.take_along_axis(few, _order(xp.take_along_axis(a, few, d), d, largest), d)
@@ -191,7 +191,7 @@ method(lambda input: sort(input, 0)[0], "msort")
 # ---------------------------------------------------------------- sums and products so far
 def _scanned(ufunc):
     return lambda x, dim: (
-        ufunc.accumulate(xp.ascontiguousarray(x), dim, _summing(x.dtype))
+        ufunc.accumulate(contiguous(x), dim, _summing(x.dtype))
         if x.ndim
         else x.astype(_summing(x.dtype))
     )
@@ -292,8 +292,8 @@ def _logcumsumexp(x, dim):
     if x.ndim == 0:
         return x.copy()
     if x.dtype.kind != "c":
-        return xp.logaddexp.accumulate(xp.ascontiguousarray(x), dim)
-    out = xp.array(x, order="C")
+        return xp.logaddexp.accumulate(contiguous(x), dim)
+    out = x.copy()
     rows = xp.moveaxis(out, dim, 0)
     for k in range(1, len(rows)):
         rows[k] = RAW.logaddexp(rows[k - 1], rows[k])
@@ -366,7 +366,7 @@ def unique(input, sorted=True, return_inverse=False, return_counts=False, dim=No
     values, *rest = found
     if return_inverse:
         rest[0] = rest[0].reshape(input._a.shape if dim is None else -1)
-    return (wrap(values), *[wrap(xp.asarray(r, dtype=xp.int64)) for r in rest])
+    return (wrap(values), *[wrap(as_array(r, dtype=xp.int64)) for r in rest])
 
 
 def unique_consecutive(input, return_inverse=False, return_counts=False, dim=None):
@@ -412,7 +412,7 @@ def searchsorted(
         found = xp.empty(values.shape, xp.int64)
         for place in xp.ndindex(rows.shape[:-1]):
             found[place] = xp.searchsorted(rows[place], values[place], side)
-    return wrap(xp.asarray(found, dtype=xp.int32 if out_int32 else xp.int64))
+    return wrap(as_array(found, dtype=xp.int32 if out_int32 else xp.int64))
 
 
 def bucketize(input, boundaries, *, out_int32=False, right=False, out=None):
@@ -501,7 +501,7 @@ def _logical(name, ufunc):
         a = input._a
         kind = xp.uint8 if a.dtype == xp.uint8 else bool
         dims = _axes(dim, a.ndim)
-        return wrap(xp.asarray(ufunc.reduce(a != 0, dims, None, None, keepdim)).astype(kind))
+        return wrap(as_array(ufunc.reduce(a != 0, dims, None, None, keepdim)).astype(kind))
 
     function.__name__ = name
     function.__doc__ = f"Whether {name} elements are nonzero, in all or along ``dim``."
@@ -521,7 +521,7 @@ _logical("any", xp.logical_or)
 def count_nonzero(input, dim=None):
     """The number of nonzero elements."""
     return wrap(
-        xp.asarray(
+        as_array(
             xp.count_nonzero(input._a, axis=None if dim is None else _axes(dim, input._a.ndim)),
             dtype=xp.int64,
         )
@@ -545,7 +545,7 @@ def isclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False):
     """Elementwise agreement within ``atol + rtol · |other|``."""
     if input.dtype is not other.dtype:
         raise RuntimeError(f"{_word(input)} did not match {_word(other)}")
-    return wrap(xp.asarray(xp.isclose(input._a, other._a, rtol, atol, equal_nan)))
+    return wrap(as_array(xp.isclose(input._a, other._a, rtol, atol, equal_nan)))
 
 
 def equal(input, other):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from ..backend import xp
+from ..backend import as_array, xp
 from ..engine import dtypes
 from ..engine.dispatch import Tensor, wrap
 from ..engine.operation import RAW, TENSOR
@@ -25,7 +25,7 @@ def _scipy(name):
         wanted = xp.result_type(*arrays)
         work = [x.astype(xp.float32) if x.dtype == xp.float16 else x for x in arrays]
         with xp.errstate(all="ignore"):
-            return xp.asarray(getattr(scipy.special, name)(*work)).astype(wanted, copy=False)
+            return as_array(getattr(scipy.special, name)(*work)).astype(wanted, copy=False)
 
     return forward
 
@@ -92,7 +92,7 @@ sinc = unary(
 def _poly_forward(x, n):
     import scipy.special
 
-    return xp.asarray(scipy.special.polygamma(n, x)).astype(x.dtype, copy=False)
+    return as_array(scipy.special.polygamma(n, x)).astype(x.dtype, copy=False)
 
 
 polygamma_op = declare(

@@ -466,8 +466,8 @@ renorm_op = declare(
     formula="g scaled, less its part along self",
     self=_renorm_grad,
 )
-RAW.ones_like = lambda x: xp.ones(x.shape, x.dtype)
-TENSOR.ones_like = lambda x: wrap(xp.ones(x._a.shape, x._a.dtype))
+RAW.ones_like = lambda x: xp.ones(x.shape, x.dtype, like=x)
+TENSOR.ones_like = lambda x: wrap(xp.ones(x._a.shape, x._a.dtype, like=x._a))
 method(
     lambda input, p, dim, maxnorm: renorm_op(input, p, wrap_dim(dim, input._a.ndim), maxnorm),
     "renorm",

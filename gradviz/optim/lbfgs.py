@@ -44,7 +44,9 @@ class LBFGS(Optimizer):
     def _gradient(self):
         return xp.concatenate(
             [
-                xp.zeros(p.numel(), p._a.dtype) if p._grad is None else p._grad._a.ravel()
+                xp.zeros(p.numel(), p._a.dtype, like=p._a)
+                if p._grad is None
+                else p._grad._a.ravel()
                 for p in self._params
             ]
         )

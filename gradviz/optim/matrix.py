@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from ..backend import xp
+from ..backend import as_array, xp
 from ..engine import dtypes
 from ..engine.dispatch import wrap
 from .optimizer import Rule, count_step, new_step, number, zeros_like
@@ -56,8 +56,8 @@ class Adafactor(Rule):
         if not state:
             state["step"] = new_step()
             if g.ndim > 1:
-                state["row_var"] = wrap(xp.zeros((*g.shape[:-1], 1), g.dtype))
-                state["col_var"] = wrap(xp.zeros((*g.shape[:-2], 1, g.shape[-1]), g.dtype))
+                state["row_var"] = wrap(xp.zeros((*g.shape[:-1], 1), g.dtype, like=g))
+                state["col_var"] = wrap(xp.zeros((*g.shape[:-2], 1, g.shape[-1]), g.dtype, like=g))
             else:
                 state["variance"] = zeros_like(g)
         step, lr = count_step(state), number(group["lr"])
@@ -166,7 +166,7 @@ def orthogonalised(matrix, coefficients, steps, eps):
     x = rounded(matrix)
     tall = x.shape[0] > x.shape[1]
     x = x.T if tall else x
-    x = rounded(x / max(float(rounded(xp.asarray(xp.linalg.norm(x)))), eps))
+    x = rounded(x / max(float(rounded(as_array(xp.linalg.norm(x)))), eps))
     for _ in range(steps):
         gram = rounded(x @ x.T)
         update = rounded(b * gram + c * (gram @ gram))

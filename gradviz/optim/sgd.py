@@ -101,7 +101,7 @@ class SGD(Rule):
             return g
         buffer = state.get("momentum_buffer")
         if buffer is None:
-            buffer = state["momentum_buffer"] = wrap(xp.array(g))
+            buffer = state["momentum_buffer"] = wrap(g.copy("K"))
         else:
             b = buffer._a
             xp.multiply(b, momentum, out=b)

@@ -90,7 +90,7 @@ def rrelu(input, lower=1.0 / 8, upper=1.0 / 3, training=False, inplace=False):
     if training:
         count = int((input._a <= 0).sum())
         drawn = default_generator.doubles(count) * (upper - lower) + lower
-        noise = xp.ones(input._a.shape, input._a.dtype)
+        noise = xp.ones(input._a.shape, input._a.dtype, like=input._a)
         noise[input._a <= 0] = drawn
         return _apply(rrelu_op, input, (noise,), inplace)
     return leaky_relu(input, (lower + upper) / 2, inplace)

@@ -48,7 +48,7 @@ def _drop(input, p, training, inplace, shape):
     if not training or p == 0 or input.numel() == 0:
         return input
     if p == 1:
-        zero = wrap(xp.zeros((), input._a.dtype))
+        zero = wrap(xp.zeros((), input._a.dtype, like=input._a))
         return input.mul_(zero) if inplace else input * zero
     noise = _noise(shape, input._a.dtype, p)
     noise /= noise.dtype.type(1 - p)
@@ -102,7 +102,7 @@ def _alpha(input, p, training, inplace, shape):
     if not training or p == 0 or input.numel() == 0:
         return input
     if p == 1:
-        zero = wrap(xp.zeros((), input._a.dtype))
+        zero = wrap(xp.zeros((), input._a.dtype, like=input._a))
         return input.mul_(zero) if inplace else input * zero
     kind = input._a.dtype.type
     scale = ((_ALPHA * _ALPHA * p + 1) * (1 - p)) ** -0.5

@@ -88,8 +88,8 @@ def ctc_loss(
         return out if reduction != "none" else out.squeeze(0)
     steps, batch, classes = log_probs.shape
     _check(steps, batch, classes, sizes, blank)
-    grads = xp.zeros(log_probs.shape, log_probs._a.dtype)
-    losses = xp.zeros(batch, log_probs._a.dtype)
+    grads = xp.zeros(log_probs.shape, log_probs._a.dtype, like=log_probs._a)
+    losses = xp.zeros(batch, log_probs._a.dtype, like=log_probs._a)
     start = 0
     for n, (t, s) in enumerate(zip(*sizes, strict=True)):
         row = targets._a[n, :s] if targets.dim() == 2 else targets._a[start : start + s]

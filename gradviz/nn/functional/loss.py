@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 
-from ...backend import xp
+from ...backend import as_array
 from ...engine.dispatch import Tensor, wrap
 from ...engine.dtypes import from_np, scalar_name
 from ...engine.kept import keep
@@ -257,7 +257,7 @@ def _by_class(weight, ndim, dim):
 
 divided = declare(
     "div_number",
-    lambda x, value: xp.asarray(x / x.dtype.type(value)),
+    lambda x, value: as_array(x / x.dtype.type(value)),
     "self",
     "value",
     node="DivBackward1",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...backend import xp
+from ...backend import xp, zeros_by
 from ...engine.dispatch import call, wrap
 from ...engine.operation import TENSOR
 from ...ops.declare import declare, public
@@ -19,7 +19,7 @@ def _bag_of(offsets, count, last):
 
 def _bag_forward(weight, scale, indices, bags, count, mode, picked):
     rows = weight[indices] if scale is None else weight[indices] * scale[:, None]
-    out = xp.zeros((count, weight.shape[1]), weight.dtype)
+    out = xp.zeros((count, weight.shape[1]), weight.dtype, like=weight)
     if mode == 2:
         for k in range(count):
             part = rows[bags == k]
@@ -34,7 +34,7 @@ def _bag_forward(weight, scale, indices, bags, count, mode, picked):
 
 
 def _bag_back(g, scale, indices, bags, count, mode, picked, shape):
-    out = xp.zeros(shape, g.dtype)
+    out = zeros_by(g, shape)
     if mode == 2:
         filled, columns = xp.nonzero(picked >= 0)
         xp.add.at(out, (indices[picked[filled, columns]], columns), g[filled, columns])

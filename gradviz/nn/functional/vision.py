@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from ...backend import xp
+from ...backend import contiguous, xp
 from ...engine.dispatch import wrap
 from ...engine.operation import RAW, TENSOR
 from ...ops import resample as table
@@ -197,7 +197,7 @@ affine_op = declare(
 
 def _affine_back(F, g, base):
     rows = F.reshape(g, (g.shape[0], len(base), g.shape[-1]))
-    wide = F.constant(xp.ascontiguousarray(xp.broadcast_to(base, (g.shape[0], *base.shape))))
+    wide = F.constant(contiguous(xp.broadcast_to(base, (g.shape[0], *base.shape))))
     return F.bmm(F.transpose(rows, 1, 2), wide)
 
 
@@ -236,7 +236,7 @@ def _sample(F, x, grid, mode, padding, align_corners):
 def _gathered(F, x, indices, image):
     flat, inside = table.flat_index(indices, image)
     n, c = x.shape[:2]
-    wide = xp.ascontiguousarray(xp.broadcast_to(flat.reshape(n, 1, -1), (n, c, flat[0].size)))
+    wide = contiguous(xp.broadcast_to(flat.reshape(n, 1, -1), (n, c, flat[0].size)))
     rows = F.reshape(x, (n, c, table.area(image)))
     picked = xp.take_along_axis(rows, wide, 2) if F is RAW else TENSOR.gather(rows, wrap(wide), 2)
     picked = F.reshape(picked, (n, c, *flat.shape[1:]))

@@ -6,7 +6,7 @@ import math
 import types
 import warnings
 
-from ...backend import xp
+from ...backend import as_array, xp
 from ...engine.dispatch import Tensor, wrap
 from ...engine.views import bump
 
@@ -34,8 +34,8 @@ def get_total_norm(tensors, norm_type=2.0, error_if_nonfinite=False, foreach=Non
     if not tensors:
         return wrap(xp.zeros((), xp.float32))
     with xp.errstate(all="ignore"):
-        norms = xp.stack([xp.asarray(_norm(t._a, order)) for t in tensors])
-        total = xp.asarray(_norm(norms, order))
+        norms = xp.stack([as_array(_norm(t._a, order)) for t in tensors])
+        total = as_array(_norm(norms, order))
     if error_if_nonfinite and not xp.isfinite(total):
         raise RuntimeError(
             f"The total norm of order {order} for gradients from `parameters` is non-finite, so "

@@ -114,7 +114,9 @@ def spectral_norm(module, name="weight", n_power_iterations=1, eps=1e-12, dim=No
     with no_grad():
         height, width = hook.matrix(weight).shape
         u, v = (
-            normalize(wrap(xp.empty(n, weight._a.dtype)).normal_(0, 1), dim=0, eps=eps)
+            normalize(
+                wrap(xp.empty(n, weight._a.dtype, like=weight._a)).normal_(0, 1), dim=0, eps=eps
+            )
             for n in (height, width)
         )
     delattr(module, name)

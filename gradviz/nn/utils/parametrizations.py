@@ -52,7 +52,10 @@ class _SpectralNorm(Module):
             self.n_power_iterations = n_power_iterations
             matrix = self._matrix(weight.detach())
             height, width = matrix.shape
-            u, v = (wrap(xp.empty(n, matrix._a.dtype)).normal_(0, 1) for n in (height, width))
+            u, v = (
+                wrap(xp.empty(n, matrix._a.dtype, like=matrix._a)).normal_(0, 1)
+                for n in (height, width)
+            )
             self.register_buffer("_u", normalize(u, dim=0, eps=eps))
             self.register_buffer("_v", normalize(v, dim=0, eps=eps))
             self._iterate(matrix, 15)
