@@ -108,10 +108,9 @@ class DeviceArray(np.lib.mixins.NDArrayOperatorsMixin):
             kwargs = {k: self._open(v, uploads) for k, v in kwargs.items()}
         with self.library.on(self.index):
             try:
-                found = function(*args, **kwargs)
+                return self._close(function(*args, **kwargs))
             except self.library.out_of_memory as error:
                 raise OutOfMemoryError(self.library.full(self.index, error)) from None
-        return self._close(found)
 
     def _open(self, x, uploads):
         if isinstance(x, DeviceArray):

@@ -112,12 +112,13 @@ class Twin:
             found = np.asarray(found)
         if not found.flags.writeable and self.owner(found).flags.writeable:
             found.flags.writeable = True  # CuPy has no arrays that refuse to be written
-        if found.base is None and id(found) not in self._known:
-            self._count(found)
+        self._count(self.owner(found))
         return found
 
     def _count(self, array):
         index, size = self.current, array.nbytes
+        if id(array) in self._known:
+            return
         if self.allocated[index] + size > self.memory:
             raise MemoryError(size)
         self.allocated[index] += size

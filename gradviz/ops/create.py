@@ -511,7 +511,7 @@ def _truth(self):
         raise RuntimeError("Boolean value of Tensor with more than one value is ambiguous")
     if self._a.size == 0:
         raise RuntimeError("Boolean value of Tensor with no values is ambiguous")
-    return bool(self._a.item())
+    return bool(self._a)
 
 
 def _as_index(self):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from ..backend import as_array, xp, zeros_by
+from ..backend import as_array, beside, xp, zeros_by
 from ..engine.operation import RAW
 from .declare import declare
 
@@ -126,7 +126,7 @@ huber_op = declare(
 def _nll_weights(target, weight, ignore_index, classes, dtype):
     """Weight of every element of ``target``: 0 where ignored."""
     kept = target != ignore_index
-    if kept.all():
+    if kept.__class__ is xp.ndarray and kept.all():  # not to be asked of a GPU: it would wait
         safe = target
         per = xp.ones(target.shape, dtype) if weight is None else weight[safe].astype(dtype)
         return per, safe
@@ -141,8 +141,8 @@ def _at_target(x, safe):
     if x.ndim == 1:
         return safe
     if x.ndim == 2:
-        return xp.arange(len(safe)), safe
-    batch, *rest = xp.ogrid[tuple(slice(n) for n in safe.shape)]
+        return xp.arange(len(safe), like=x), safe
+    batch, *rest = (beside(k, x) for k in xp.ogrid[tuple(slice(n) for n in safe.shape)])
     return (batch, safe, *rest)
 
 

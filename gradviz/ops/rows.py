@@ -7,7 +7,7 @@ loops start anew in every row, BLAS does not.
 
 from __future__ import annotations
 
-from ..backend import scratch, xp
+from ..backend import contiguous, scratch, xp
 
 BLOCK = 1 << 17  # elements
 quiet = xp.errstate(all="ignore")
@@ -25,7 +25,7 @@ def as_rows(x, width):
     """``x`` as a C-contiguous matrix (rows, width); half precision in float32."""
     if x.dtype.itemsize == 2:
         x = x.astype(xp.float32)
-    return xp.ascontiguousarray(x).reshape(x.size // width if width else 0, width)
+    return contiguous(x).reshape(x.size // width if width else 0, width)
 
 
 def _ones(rows):

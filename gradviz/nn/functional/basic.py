@@ -37,9 +37,9 @@ def _check_p(p):
         raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
 
 
-def _noise(shape, dtype, p):
-    """0 with probability ``p``, else 1 / (1 − p)."""
-    noise = wrap(xp.empty(shape, dtype))
+def _noise(shape, array, p):
+    """0 with probability ``p``, else 1; in the dtype of ``array``, where it lies."""
+    noise = wrap(xp.empty(shape, array.dtype, like=array))
     noise.bernoulli_(1 - p)
     return noise._a
 
@@ -50,7 +50,7 @@ def _drop(input, p, training, inplace, shape):
     if p == 1:
         zero = wrap(xp.zeros((), input._a.dtype, like=input._a))
         return input.mul_(zero) if inplace else input * zero
-    noise = _noise(shape, input._a.dtype, p)
+    noise = _noise(shape, input._a, p)
     noise /= noise.dtype.type(1 - p)
     return input.mul_(wrap(noise)) if inplace else input * wrap(noise)
 
@@ -106,7 +106,7 @@ def _alpha(input, p, training, inplace, shape):
         return input.mul_(zero) if inplace else input * zero
     kind = input._a.dtype.type
     scale = ((_ALPHA * _ALPHA * p + 1) * (1 - p)) ** -0.5
-    noise = _noise(shape, input._a.dtype, p)
+    noise = _noise(shape, input._a, p)
     shift = wrap((noise - kind(1)) * kind(_ALPHA * scale) + kind(_ALPHA * scale * p))
     factor = wrap(noise * kind(scale))
     return input.mul_(factor).add_(shift) if inplace else input * factor + shift
@@ -177,7 +177,7 @@ def one_hot(tensor, num_classes=-1):
         raise RuntimeError("num_classes should be positive")
     elif a.size and a.max() >= num_classes:
         raise RuntimeError("Class values must be smaller than num_classes.")
-    out = xp.zeros((*a.shape, num_classes), xp.int64)
+    out = xp.zeros((*a.shape, num_classes), xp.int64, like=a)
     xp.put_along_axis(out, a[..., None], 1, -1)
     return wrap(out)
 
