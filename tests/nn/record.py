@@ -5,6 +5,7 @@ import json
 from tests.nn import programs as layers
 from tests.nn.both import RECORDED, run
 from tests.optim import programs as optimizers
+from tests.utils import programs as loaders
 
 
 def record(programs, path):
@@ -21,3 +22,4 @@ def record(programs, path):
 if __name__ == "__main__":
     record(layers.PROGRAMS, RECORDED)
     record(optimizers.PROGRAMS, RECORDED.parents[1] / "optim" / "recorded.json")
+    record(loaders.PROGRAMS, RECORDED.parents[1] / "utils" / "recorded.json")

@@ -1,6 +1,6 @@
 """Data sets, samplers and loaders, as in ``torch.utils.data``."""
 
-from .collate import default_collate, default_convert
+from .collate import collate, default_collate, default_convert
 from .dataset import (
     ChainDataset,
     ConcatDataset,
@@ -11,7 +11,7 @@ from .dataset import (
     TensorDataset,
     random_split,
 )
-from .loader import DataLoader, get_worker_info
+from .loader import DataLoader
 from .sampler import (
     BatchSampler,
     DistributedSampler,
@@ -21,6 +21,7 @@ from .sampler import (
     SubsetRandomSampler,
     WeightedRandomSampler,
 )
+from .worker import WorkerInfo, get_worker_info
 
 __all__ = [
     "BatchSampler",
@@ -38,6 +39,8 @@ __all__ = [
     "SubsetRandomSampler",
     "TensorDataset",
     "WeightedRandomSampler",
+    "WorkerInfo",
+    "collate",
     "default_collate",
     "default_convert",
     "get_worker_info",

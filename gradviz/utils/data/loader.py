@@ -1,16 +1,28 @@
-"""``DataLoader``: batches of a data set, in the calling process."""
+"""``DataLoader``: batches of a data set."""
 
 from __future__ import annotations
 
-from ...ops.declare import FUNCTIONS
+import multiprocessing
+import os
+import warnings
+from multiprocessing.context import BaseContext
+
 from .collate import default_collate, default_convert
 from .dataset import IterableDataset
-from .sampler import BatchSampler, RandomSampler, SequentialSampler, _int64
+from .fetch import Recipe
+from .passes import _MultiProcessingDataLoaderIter, _SingleProcessDataLoaderIter
+from .sampler import BatchSampler, RandomSampler, SequentialSampler
 
-
-def get_worker_info():
-    """None: batches are made in the calling process."""
-    return None
+_MANY = (
+    "This DataLoader will create {} worker processes in total. Our suggested max number of "
+    "worker in "
+    "current system is {}{}, which is smaller than what this DataLoader is going to create. "
+    "Please be "
+    "aware that excessive worker creation might get DataLoader running slow or even freeze, "
+    "lower the "
+    "worker number to avoid potential slowness/freeze if necessary."
+)
+_FIXED = ("batch_size", "batch_sampler", "sampler", "drop_last", "dataset", "persistent_workers")
 
 
 class _Infinite:
@@ -22,8 +34,16 @@ class _Infinite:
 
 
 class DataLoader:
-    """Iterates over batches. ``num_workers`` is accepted; the work is done here, in the same
-    order."""
+    """Iterates over batches.
+
+    ``num_workers`` processes make them ahead of time, ``prefetch_factor`` each; with
+    ``multiprocessing_context="thread"`` they are threads. ValueError for options that do not go
+    together; RuntimeError while iterating when a worker dies or ``timeout`` seconds pass; an error
+    in a worker is raised here with its traceback.
+    """
+
+    _told_length = _iterator = None
+    _ready = False
 
     def __init__(
         self,
@@ -47,6 +67,8 @@ class DataLoader:
         in_order=True,
     ):
         self._check(num_workers, timeout, prefetch_factor, persistent_workers)
+        if num_workers > 0 and prefetch_factor is None:
+            prefetch_factor = 2
         self.dataset, self.num_workers, self.prefetch_factor = dataset, num_workers, prefetch_factor
         self.pin_memory, self.pin_memory_device, self.timeout = (
             pin_memory,
@@ -59,6 +81,8 @@ class DataLoader:
             in_order,
         )
         self.multiprocessing_context, self.generator = multiprocessing_context, generator
+        self._threads = multiprocessing_context == "thread"
+        self._check_context()
         self._stream = isinstance(dataset, IterableDataset)
         if self._stream:
             self._check_stream(shuffle, sampler, batch_sampler)
@@ -87,6 +111,9 @@ class DataLoader:
         self.collate_fn = collate_fn or (
             default_convert if batch_sampler is None else default_collate
         )
+        if num_workers > 0:
+            self.check_worker_number_rationality()
+        self._ready = True
 
     @staticmethod
     def _check(num_workers, timeout, prefetch_factor, persistent_workers):
@@ -143,40 +170,78 @@ class DataLoader:
             )
         return batch_size, drop_last
 
+    def __setattr__(self, name, value):
+        if self._ready and name in _FIXED:
+            raise ValueError(f"{name} attribute should not be set after DataLoader is initialized")
+        super().__setattr__(name, value)
+
+    # ------------------------------------------------------------ workers
+    def _check_context(self):
+        context = self.multiprocessing_context
+        if context is None:
+            return
+        if self.num_workers == 0:
+            raise ValueError(
+                "multiprocessing_context can only be used with multi-process loading "
+                "(num_workers > "
+                f"0), but got num_workers={self.num_workers}"
+            )
+        methods = multiprocessing.get_all_start_methods()
+        if isinstance(context, str) and not self._threads and context not in methods:
+            raise ValueError(
+                f"multiprocessing_context option should specify a valid start method in "
+                f"{methods!r}, "
+                f"but got multiprocessing_context={context!r}"
+            )
+        if not isinstance(context, (str, BaseContext)):
+            raise TypeError(
+                "multiprocessing_context option should be a valid context object or a string "
+                f"specifying the start method, but got multiprocessing_context={context}"
+            )
+
+    def _context(self):
+        context = self.multiprocessing_context
+        return context if isinstance(context, BaseContext) else multiprocessing.get_context(context)
+
+    def check_worker_number_rationality(self):
+        """Warn when there are more workers than processors."""
+        asked = hasattr(os, "sched_getaffinity")
+        most = len(os.sched_getaffinity(0)) if asked else os.cpu_count()
+        if most is not None and self.num_workers > most:
+            aside = "" if asked else " (`cpuset` is not taken into account)"
+            warnings.warn(_MANY.format(self.num_workers, most, aside), stacklevel=3)
+
+    def _recipe(self):
+        return Recipe(
+            self.dataset,
+            self.collate_fn,
+            self.batch_sampler is not None,
+            self.drop_last,
+            self._stream,
+            self.worker_init_fn,
+            self.num_workers,
+        )
+
+    # ------------------------------------------------------------ passes
+    @property
+    def _index_sampler(self):
+        return self.sampler if self.batch_sampler is None else self.batch_sampler
+
     def __iter__(self):
-        # a pass draws its base seed from the generator, as a pass with workers would
-        FUNCTIONS["empty"]((), dtype=_int64()).random_(generator=self.generator)
-        return self._batches_of_stream() if self._stream else self._batches()
-
-    def _batches(self):
-        if self.batch_sampler is None:
-            for index in self.sampler:
-                yield self.collate_fn(self.dataset[index])
-            return
-        several = getattr(self.dataset, "__getitems__", None)
-        for indices in self.batch_sampler:
-            rows = several(indices) if callable(several) else [self.dataset[i] for i in indices]
-            yield self.collate_fn(rows)
-
-    def _batches_of_stream(self):
-        stream = iter(self.dataset)
-        if self.batch_size is None:
-            for sample in stream:
-                yield self.collate_fn(sample)
-            return
-        batch = []
-        for sample in stream:
-            batch.append(sample)
-            if len(batch) == self.batch_size:
-                yield self.collate_fn(batch)
-                batch = []
-        if batch and not self.drop_last:
-            yield self.collate_fn(batch)
+        if self.num_workers == 0:
+            return _SingleProcessDataLoaderIter(self)
+        if not self.persistent_workers:
+            return _MultiProcessingDataLoaderIter(self)
+        if self._iterator is None or self._iterator._crew is None:
+            self._iterator = _MultiProcessingDataLoaderIter(self)
+        else:
+            self._iterator._reset(self)
+        return self._iterator
 
     def __len__(self):
         if not self._stream:
-            return len(self.sampler if self.batch_sampler is None else self.batch_sampler)
-        n = len(self.dataset)
+            return len(self._index_sampler)
+        n = self._told_length = len(self.dataset)
         if self.batch_size is None:
             return n
         return n // self.batch_size if self.drop_last else -(-n // self.batch_size)
