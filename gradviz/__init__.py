@@ -33,6 +33,7 @@ __version__ = "0.1.0"
 _SUBMODULES = frozenset(
     (
         "amp",
+        "ask",
         "autograd",
         "backends",
         "cuda",
@@ -66,6 +67,15 @@ _ELSEWHERE = {
     "show": "gradviz.notebook.display",
     "BackwardPlayer": "gradviz.notebook.player",
     "export_html": "gradviz.notebook.display",
+    "explain": "gradviz.ask.explain",
+    "leaks": "gradviz.ask.leaks",
+    "memory": "gradviz.ask.memory",
+    "why_alive": "gradviz.ask.alive",
+    "check_gradients": "gradviz.ask.gradients",
+    "watching": "gradviz.ask.watching",
+    "assert_no_leak": "gradviz.ask.asserts",
+    "assert_grad_flows": "gradviz.ask.asserts",
+    "assert_graph_size_below": "gradviz.ask.asserts",
 }
 
 

@@ -1,6 +1,7 @@
 """The doctor: rules over what was seen. ``examine`` runs them all."""
 
-from .examine import all_rules, examine
+from .choice import Choice
+from .examine import all_rules, examine, look
 from .finding import Rule
 
-__all__ = ["Rule", "all_rules", "examine"]
+__all__ = ["Choice", "Rule", "all_rules", "examine", "look"]

@@ -7,13 +7,16 @@ import logging
 import pkgutil
 from functools import cache
 
+from gradviz.watch.case import Case
 from gradviz.watch.model import Finding
 
 from . import rules
+from .choice import Choice, silenced
 from .finding import Rule
 
 log = logging.getLogger("gradviz")
 
+EVERYTHING = Choice()
 ORDER = {"error": 0, "warning": 1, "info": 2}
 
 
@@ -28,24 +31,30 @@ def all_rules() -> tuple[Rule, ...]:
     return tuple(sorted(found, key=lambda rule: rule.identifier))
 
 
-def examine(recorder, source, roots) -> list[Finding]:
+def examine(recorder, source, roots, choice: Choice = EVERYTHING) -> list[Finding]:
     """What is wrong now, worst first; also written into the trace, with a mark on each node it
     names.
 
-    ``source`` gives the evidence (``source.case(roots)``). A rule that fails is logged and says
-    nothing.
+    ``source`` gives the evidence (``source.case(roots)``).
     """
-    case = source.case(roots)
+    findings = look(source.case(roots), choice)
+    recorder.set_findings(findings)
+    mark(recorder, findings)
+    return findings
+
+
+def look(case: Case, choice: Choice = EVERYTHING) -> list[Finding]:
+    """What ``choice`` wants to know of what is wrong, worst first. A rule that fails is logged and
+    says nothing; a line that says ``# gradviz: ignore`` is not talked about.
+    """
     findings: list[Finding] = []
     for rule in all_rules():
         try:
             findings += rule.look(case)
         except Exception:
             log.debug("rule %s failed", rule.identifier, exc_info=True)
-    findings = settle([finding for finding in findings if not is_past(finding, case)])
-    recorder.set_findings(findings)
-    mark(recorder, findings)
-    return findings
+    wanted = [f for f in findings if choice.wants(f) and not is_past(f, case)]
+    return settle([finding for finding in wanted if not silenced(finding, case.cells)])
 
 
 def is_past(finding: Finding, case) -> bool:

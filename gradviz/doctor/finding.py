@@ -45,6 +45,8 @@ class Rule:
             "size": amount(size),
         } | fields
         key = f"findings.{self.identifier}"
+        count = fields.get("count", 0)
+        grows = count >= 2 and self.kind.startswith("leak.")
         return Finding(
             rule=self.identifier,
             kind=self.kind,
@@ -58,6 +60,9 @@ class Rule:
             fix={lang: text(f"{key}.fix", lang, **_in(lang, values)) for lang in LANGUAGES},
             code=place.code if place is not None else "",
             node_ids=list(ids)[:200],
+            count=count,
+            step_nodes=round(nodes / count, 1) if grows else 0.0,
+            step_bytes=round(size / count, 1) if grows else 0.0,
         )
 
 

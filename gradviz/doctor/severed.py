@@ -21,10 +21,13 @@ OUT = frozenset("item tolist numpy detach".split())
 
 @dataclass(slots=True)
 class Severed:
-    """The statement where the way ends, and how: detach, no_grad, item, argmax, tensor …"""
+    """The statement where the way ends, and how: detach, no_grad, item, argmax, tensor …
+    ``caller``: the statement on the way that called the function which ``statement`` is in.
+    """
 
     statement: Statement
     how: str
+    caller: Statement | None = None
 
 
 def way_of(cut: Severed) -> dict[str, str]:
@@ -55,9 +58,9 @@ def severances(case: Case, names: set[str], before: Statement):
             pending += [(used, made) for used in sorted(_used(made))]
 
 
-def upstream(case: Case, start: Statement) -> set[str]:
-    """Every name that the value of ``start`` was computed from."""
-    out, pending, seen = set(), [start], set()
+def upstream(case: Case, cut: Severed) -> set[str]:
+    """Every name that the value at a cut was computed from."""
+    out, pending, seen = set(), [cut.caller or cut.statement], set()
     while pending and len(seen) < STEPS:
         statement = pending.pop()
         if statement is None or id(statement.node) in seen:
@@ -128,7 +131,7 @@ def _in_functions(case, statement, ran):
             continue
         for inner in reversed(case.cells.statements):
             if inner.function is defined.node and (inner.cell, inner.line) in ran:
-                return Severed(inner, ran[inner.cell, inner.line])
+                return Severed(inner, ran[inner.cell, inner.line], statement)
     return None
 
 

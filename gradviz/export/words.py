@@ -59,10 +59,19 @@ def fix(finding, lang: str | None = None) -> str:
 
 
 def holds(finding, lang: str | None = None) -> str:
-    """``41 nodes, 820 kB``, or nothing when a finding holds nothing."""
-    if not finding.nodes and not finding.bytes:
-        return ""
-    return text("notebook.holds", lang, nodes=f"{finding.nodes:,}", bytes=size(finding.bytes))
+    """``41 nodes, 820 kB; each step adds 4 nodes, 82 kB``; '' when a finding holds nothing."""
+    said = _amount(finding.nodes, finding.bytes, lang)
+    more = _amount(finding.step_nodes, finding.step_bytes, lang)
+    return text("notebook.grows", lang, said=said, more=more) if said and more else said
+
+
+def _amount(nodes, count, lang):
+    """Operations and bytes, without what is zero."""
+    if not nodes:
+        return size(count) if count else ""
+    key = "notebook.holds" if count else "notebook.holds_nodes"
+    shown = f"{nodes:,.1f}".removesuffix(".0")
+    return text(key, lang, nodes=shown, **({"bytes": size(count)} if count else {}))
 
 
 def serious(findings) -> list:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import contextlib
 
+from gradviz.ask.moment import Moment, provide, provided
 from gradviz.texts import text
 
-from .cells import Cells
+from .cells import Cells, roots_of
 from .lines import Lines
 from .magics import GradvizMagics
 from .views import Displays, front_end, publish
@@ -30,12 +31,20 @@ class Extension:
         self.session.watch()
         self.cells.register()
         self.shell.register_magics(self.magics)
+        provide(self.moment)
+
+    def moment(self) -> Moment | None:
+        """What questions may know; None when this shell is not watched now."""
+        session = self.session
+        return Moment(session.source, roots_of(self.shell)) if session.watching else None
 
     def unload(self):
         """Take everything off the shell again and let it go."""
         self.cells.unregister()
         self.displays.freeze()
         self.session.rest()
+        if provided() == self.moment:
+            provide(None)
         remove_magics(self.shell, self.magics)
 
     def cell_ended(self, findings):

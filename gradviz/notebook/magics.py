@@ -6,33 +6,47 @@ import os
 
 from IPython.core.error import UsageError
 from IPython.core.magic import Magics, line_cell_magic, magics_class
-from traitlets import Bool, Enum, Int
+from IPython.display import display
+from traitlets import Bool, Enum, Int, List, Unicode
 
+from gradviz.ask.alive import alive_at, checked
+from gradviz.ask.explain import explain_text, look_up
+from gradviz.ask.memory import memory_at
+from gradviz.ask.moment import within
+from gradviz.ask.rules import rules
+from gradviz.doctor import Choice
 from gradviz.export import words
 from gradviz.texts import LANGUAGES, language, set_language, text
 
 from .onecell import CellFollower
 from .views import front_end
 
-ACTIONS = ("on", "off", "status", "leaks", "freeze", "lang", "inline", "step")
+ACTIONS = (
+    "on", "off", "status", "leaks", "explain", "why", "memory", "rules", "freeze", "lang", "inline",
+    "step",
+)  # fmt: skip
+ASKING = ("explain", "why", "step")
 CELL = "cell"
 
 
 @magics_class
 class GradvizMagics(Magics):
-    """The live view of the graph: %gradviz [on|off|status|leaks|freeze|inline|step|lang]."""
+    """The live view of the autograd graph, and questions about it: %gradviz [ACTION]."""
 
     height = Int(420, help="height of an inline view in CSS pixels").tag(config=True)
     theme = Enum(("auto", "light", "dark"), "auto", help="colours of the views").tag(config=True)
     fps = Int(20, min=1, max=20, help="most updates of a view in a second").tag(config=True)
     lines = Bool(True, help="say under a cell what it left behind").tag(config=True)
+    select = List(Unicode(), help="tell only these findings: GV101, GV1, leak").tag(config=True)
+    ignore = List(Unicode(), help="never tell these findings: GV101, GV1, leak").tag(config=True)
 
     def __init__(self, shell, extension):
         super().__init__(shell)
         self._extension = extension
         self._lang_chosen = "GRADVIZ_LANG" in os.environ
         shell.input_transformers_cleanup.append(self.transform)
-        self.observe(self._configured, ("fps", "lines"))
+        self.observe(self._configured, ("fps", "lines", "select", "ignore"))
+        self._configured(None)
 
     @line_cell_magic
     def gradviz(self, line, cell=None):
@@ -44,6 +58,10 @@ class GradvizMagics(Magics):
         %gradviz off          stop watching and close the views; ``on`` begins again
         %gradviz status       what is watched, and what watching costs
         %gradviz leaks        everything that is kept and should not be, with what to write instead
+        %gradviz explain EXPR why the gradient of EXPR is what it is: %gradviz explain h.grad
+        %gradviz why EXPR     every path that keeps a tensor alive
+        %gradviz memory       bytes by kind, now and at the peak
+        %gradviz rules        what the doctor knows
         %gradviz freeze       turn the views into still pictures, for a notebook that is shared
         %gradviz step loss    the backward pass of ``loss``, paused, to be stepped through
         %gradviz lang zh      Chinese; ``lang en`` English
@@ -52,9 +70,10 @@ class GradvizMagics(Magics):
             self.shell.run_cell(f"%%gradviz {line}\n{cell}")
             return
         action, *rest = line.split() or ["on"]
-        if action == "step":
-            rest = [line.split(None, 1)[1]] if rest else []
-        if action not in (*ACTIONS, CELL) or len(rest) > (action in ("lang", "step")):
+        if action in ASKING:
+            getattr(self, f"_{action}")(*(line.split(None, 1)[1:]))
+            return
+        if action not in (*ACTIONS, CELL) or len(rest) > (action == "lang"):
             known = ", ".join(ACTIONS)
             raise UsageError(text("notebook.unknown", action=line.strip(), known=known))
         getattr(self, f"_{action}")(*rest)
@@ -124,6 +143,30 @@ class GradvizMagics(Magics):
         if not findings:
             print(text("notebook.leaks.none"))
 
+    def _explain(self, asked=""):
+        self._answer(lambda: explain_text(asked, self.shell.user_ns))
+
+    def _why(self, asked=""):
+        names = self.shell.user_ns
+        self._answer(lambda: alive_at(checked(look_up(asked, names)), within(names)))
+
+    def _memory(self):
+        self._answer(lambda: memory_at(within(self.shell.user_ns)))
+
+    def _rules(self):
+        self._answer(rules)
+
+    def _answer(self, ask):
+        """Show an answer; what was asked wrongly is one line."""
+        try:
+            answer = ask()
+        except (ValueError, TypeError, NameError, AttributeError, LookupError) as error:
+            raise UsageError(f"{type(error).__name__}: {error}") from None
+        if front_end(self.shell):
+            display(answer)
+        else:
+            print(answer)
+
     def _freeze(self):
         count = self._extension.displays.freeze()
         key = {0: "none", 1: "one"}.get(count, "many")
@@ -154,4 +197,6 @@ class GradvizMagics(Magics):
     def _configured(self, change):
         extension = self._extension
         extension.session.ticker.period = 1 / self.fps
-        extension.lines.silent = not self.lines
+        extension.session.choice = Choice(tuple(self.select), tuple(self.ignore))
+        if change is not None and change["name"] == "lines":
+            extension.lines.silent = not self.lines

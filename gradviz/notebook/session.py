@@ -6,7 +6,7 @@ import logging
 import threading
 from collections.abc import Callable
 
-from gradviz.doctor import examine
+from gradviz.doctor import Choice, examine
 from gradviz.export.words import finding_key
 from gradviz.sources.engine import EngineSource
 from gradviz.watch.recorder import Recorder
@@ -28,7 +28,7 @@ class Session:
 
     ``seen`` has every finding so far by its key, the newest of each; leaks only while they last.
     ``sparing``: after a hundred cells look only now and then, so that a long program takes time in
-    proportion to its cells; an error is always looked at.
+    proportion to its cells; an error is always looked at. ``choice``: which findings are told.
     """
 
     def __init__(self, cell_of: Callable[[str], int | None]):
@@ -37,6 +37,7 @@ class Session:
         self.views: dict = {}
         self.seen: dict = {}
         self.running = self.watching = self.sparing = False
+        self.choice = Choice()
         self._next_look = ALWAYS
         self.ticker = Ticker(self._tick, PERIOD)
         self._lock = threading.RLock()
@@ -125,7 +126,7 @@ class Session:
         self.source.drain(float("inf"))
         self.source.settle(roots, error)
         self.recorder.end_cell(f"{type(error).__name__}: {error}" if error else "")
-        findings = examine(self.recorder, self.source, roots)
+        findings = examine(self.recorder, self.source, roots, self.choice)
         self.recorder.set_findings(findings)
         self._look(self._followers(), roots)
         return findings

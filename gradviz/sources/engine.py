@@ -23,6 +23,7 @@ from .flow import SHARE, SHARE_SEEN
 from .graph import newest, node_of, reach, saved_bytes
 from .interest import Interest
 from .observer import Watcher
+from .peak import Peak
 from .picture import SHOWN, Picture
 from .rows import Rows, tensor_id
 
@@ -50,6 +51,7 @@ class EngineSource:
         self.places = Places(cell_of, self._text_of, lambda: recorder.trace.cell)
         self.rows = Rows(self.places, self.watcher)
         self.picture = Picture(recorder, self.rows)
+        self._peak = Peak()
         self.failures: list[ErrorFacts] = []
         self.born: deque = deque(maxlen=BORN)
         self.customs: deque = deque(maxlen=BORN)
@@ -67,7 +69,11 @@ class EngineSource:
     def attach(self):
         """Begin to watch. RuntimeError when somebody else watches the engine."""
         events.attach(self.watcher)
-        self.watcher.on_sweep = self.picture.glance
+        self.watcher.on_sweep = self._sweep_begins
+
+    def _sweep_begins(self, roots):
+        self.picture.glance(roots)
+        self.ledger.current.bytes = self._peak.weigh(roots)
 
     def detach(self):
         """Stop watching and forget."""

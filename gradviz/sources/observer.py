@@ -95,7 +95,8 @@ class Watcher(events.Observer):
             else:
                 node.note = self._enter(frame, back) + frame.f_lasti
         except AttributeError:
-            pass
+            if frame is not None and frame.f_back is None and node is not None:
+                node.note = self._enter(frame, None) + frame.f_lasti  # a plain script's own lines
         self._append(_ref(node))
         if node.op is None and output.__class__ is tuple:
             self._note_context(node, output)
@@ -151,7 +152,8 @@ class Watcher(events.Observer):
                 return 0
             number = self._numbers[key] = next(_site_numbers)
             self._sites[number] = code, outer
-        self._site = code, id(back), back.f_lasti, number << SHIFT
+        if back is not None:
+            self._site = code, id(back), back.f_lasti, number << SHIFT
         return number << SHIFT
 
     def note(self, node) -> tuple:
@@ -186,7 +188,7 @@ class Watcher(events.Observer):
         ids = tuple(node_id(root) for root in roots)
         refs = tuple(_ref(root) for root in roots)
         ops = tuple(type(root).__name__ for root in roots)
-        made = bool(getattr(sweep, "accumulates", True))
+        made = sweep.captured is None
         self.ledger.begin_sweep(
             serial(),
             note,

@@ -36,7 +36,9 @@ class Event:
 
 @dataclass(slots=True)
 class SweepRecord:
-    """One backward pass. ``serial``: nodes with a smaller serial existed when it began."""
+    """One backward pass. ``serial``: nodes with a smaller serial existed when it began; ``bytes``:
+    what its graph had saved, 0 when it was not weighed.
+    """
 
     number: int
     order: int
@@ -53,6 +55,7 @@ class SweepRecord:
     error: str = ""
     error_type: str = ""
     accumulates: bool = True
+    bytes: int = 0
 
 
 @dataclass(slots=True)

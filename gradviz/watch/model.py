@@ -149,7 +149,8 @@ class Cell:
 @dataclass(slots=True)
 class Finding:
     """What the doctor says. ``message`` and ``fix`` hold one text a language ({"en": …,
-    "zh": …}).
+    "zh": …}). ``count``: how many steps, tensors or calls it is about, 0 when that means nothing;
+    ``step_nodes`` and ``step_bytes``: what each of them adds.
     """
 
     rule: str
@@ -164,3 +165,6 @@ class Finding:
     fix: dict[str, str]
     code: str = ""
     node_ids: list[int] = field(default_factory=list)
+    count: int = 0
+    step_nodes: float = 0.0
+    step_bytes: float = 0.0

@@ -116,6 +116,9 @@ export interface Finding {
   fix: Record<string, string>;
   code: string;
   node_ids: number[];
+  count?: number;
+  step_nodes?: number;
+  step_bytes?: number;
 }
 
 export interface CellMemory {

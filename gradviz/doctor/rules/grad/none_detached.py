@@ -38,7 +38,7 @@ def _asked_in_vain(case):
         start = case.cells.at(place.cell, place.line) if place is not None else None
         names = _swept_names(start) if start is not None else set()
         for cut in severances(case, names, start) if names else ():
-            lost = sorted(asked & upstream(case, cut.statement))
+            lost = sorted(asked & upstream(case, cut))
             asked -= set(lost)
             if lost:
                 ids = [waiting[name].facts.id for name in lost]

@@ -24,7 +24,7 @@ def look(case):
         weight = case.graph.weigh([id])
         severity = "info" if id in elsewhere and not weight.bytes else "warning"
         place = displayed(case, cell)
-        yield RULE.found(case, paths, place, weight, [id], severity, count=cell)
+        yield RULE.found(case, paths, place, weight, [id], severity, number=cell)
 
 
 def _elsewhere(case):

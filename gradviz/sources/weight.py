@@ -1,0 +1,129 @@
+"""Bytes by kind: every storage that the program can reach, counted once, as what it is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from gradviz.engine import events
+from gradviz.engine.node import LEAF
+from gradviz.engine.tensor import Tensor
+from gradviz.watch.holders import Found
+
+from .graph import node_of, owner_of, reach
+from .rows import is_parameter
+
+KINDS = ("parameters", "gradients", "retained", "optimizer", "saved", "kept_buffers", "others")
+NODES = 200_000
+
+
+@dataclass(slots=True)
+class Weights:
+    """``kinds``: bytes of each of ``KINDS``; ``modules``: path -> kind -> bytes, for modules that a
+    name leads to; ``nodes``: how many operations saved something; ``complete``: nothing left out.
+    """
+
+    kinds: dict[str, int] = field(default_factory=lambda: dict.fromkeys(KINDS, 0))
+    modules: dict[str, dict[str, int]] = field(default_factory=dict)
+    nodes: int = 0
+    complete: bool = True
+
+    @property
+    def total(self) -> int:
+        """All of it."""
+        return sum(self.kinds.values())
+
+
+class Counter:
+    """Counts storages, each under the first kind that claims it."""
+
+    def __init__(self):
+        self.weights = Weights()
+        self._counted: dict[int, str] = {}
+
+    def add(self, array, kind: str) -> int:
+        """Bytes that ``array`` adds: those of its storage, if nobody claimed it before."""
+        whole = owner_of(array)
+        if id(whole) in self._counted:
+            return 0
+        self._counted[id(whole)] = kind
+        self.weights.kinds[kind] += whole.nbytes
+        return whole.nbytes
+
+
+def weigh(found: Found, swept: Iterable[int] = ()) -> Weights:
+    """What a walk found, by kind. ``swept``: serials of roots whose graph a backward retained."""
+    counter = Counter()
+    tensors: dict[int, Any] = {
+        id(h.thing): h for h in found.holdings if isinstance(h.thing, Tensor)
+    }
+    _count_leaves(counter, tensors)
+    _count_gradients(counter, [h.thing for h in tensors.values()])
+    for holding in tensors.values():
+        if _of_optimizer(holding.steps):
+            counter.add(holding.thing._a, "optimizer")
+    _count_saved(counter, [h.thing for h in tensors.values()], swept)
+    for holding in found.holdings:
+        thing = holding.thing
+        if isinstance(thing, Tensor):
+            counter.add(thing._a, "others")
+        elif isinstance(thing, np.ndarray):
+            counter.add(thing, "others")
+    counter.weights.complete &= found.complete
+    counter.weights.modules = _by_module(found.modules)
+    return counter.weights
+
+
+def _count_leaves(counter, tensors):
+    for leaf in [holding.thing for holding in tensors.values()]:
+        if is_parameter(leaf) or events.edge(leaf) is LEAF:
+            counter.add(leaf._a, "parameters")
+
+
+def _count_gradients(counter, tensors):
+    for tensor in tensors:
+        grad = events.grad(tensor)
+        if grad is not None:
+            counter.add(grad._a, "gradients" if node_of(tensor) is None else "retained")
+
+
+def _of_optimizer(steps):
+    return any(step.kind == "attribute" and step.name == "state" for step in steps[1:])
+
+
+def _count_saved(counter, tensors, swept):
+    """Saved tensors; those of graphs that a backward has passed and kept are kept buffers."""
+    tops = [node for tensor in tensors if (node := node_of(tensor)) is not None]
+    whole = reach(tops, NODES)
+    counter.weights.complete = whole.complete
+    retained = reach([whole.nodes[seq] for seq in swept if seq in whole.nodes], NODES).nodes
+    for seq, node in whole.nodes.items():
+        arrays = [array for _, array, _, _, gone in events.saved(node) if not gone]
+        counter.weights.nodes += bool(arrays)
+        for array in arrays:
+            if array is not None:
+                counter.add(array, "kept_buffers" if seq in retained else "saved")
+
+
+def _by_module(modules):
+    """Parameters, gradients and buffers of each module, submodules included."""
+    out: dict[str, dict[str, int]] = {}
+    for holding in modules:
+        counter, pending = Counter(), [holding.thing]
+        while pending:
+            own = pending.pop().__dict__
+            for parameter in own["_parameters"].values():
+                if parameter is not None:
+                    counter.add(parameter._a, "parameters")
+                    grad = events.grad(parameter)
+                    if grad is not None:
+                        counter.add(grad._a, "gradients")
+            for buffer in own["_buffers"].values():
+                if isinstance(buffer, Tensor):
+                    counter.add(buffer._a, "others")
+            pending += [m for m in own["_modules"].values() if m is not None]
+        out.setdefault(holding.path, counter.weights.kinds)
+    return out
