@@ -15,6 +15,7 @@ from ..engine.views import bump, join_view, note_write
 
 def apply(cls, args, kwargs):
     """``cls.apply(*args)``: run ``forward`` and record one node for it."""
+    state.onlookers = True
     node = object.__new__(cls._backward_cls)
     node.seq = serial()
     node.hooks = node.r = node.mark = None

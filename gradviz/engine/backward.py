@@ -1,10 +1,11 @@
 """The sweep: every node once, newest first, with the sum of what arrived; leaves as soon as they
 are complete.
 
-A ``Sweep`` first counts how often each node and leaf will be reached (``_prepare``), then runs
-(``run``). Between two nodes it can pause: ``run(1)`` runs one node. What arrives at a node reached
-once goes straight on; only sums are buffered. In first order the gradients are raw arrays, with
-``create_graph`` they are tensors: the same loop, another ``F``.
+A node is younger than its inputs, so the youngest node that waits has got all it will get: no node
+needs to be counted. Leaves do (``_count``) when somebody may look on while the sweep goes; where
+nobody can, they are completed together at its end. Between two nodes a sweep can pause: ``run(1)``
+runs one node. In first order the gradients are raw arrays, with ``create_graph`` they are tensors:
+the same loop, another ``F``.
 """
 
 from __future__ import annotations
@@ -27,8 +28,9 @@ from .roots import as_tuple, capture_key, check_batched, roots_of
 from .tensor import Tensor, is_result
 from .views import is_dense
 
-_preparing = threading.Lock()
+_counting = threading.Lock()
 ndarray = xp.ndarray
+_add = xp.add
 
 
 class Sweep:
@@ -39,14 +41,14 @@ class Sweep:
     __slots__ = (
         "__weakref__",
         "_anomaly",
-        "_buffers",
+        "_arrived",
         "_heap",
         "_leaf_counts",
-        "_many",
         "_needed",
         "_observer",
         "_seeds",
         "_token",
+        "_waiting",
         "captured",
         "create_graph",
         "keep_graph",
@@ -60,11 +62,18 @@ class Sweep:
         self.create_graph = create_graph
         self.captured = None if captures is None or accumulates else dict.fromkeys(captures)
         self.leaves = _leaves(captures) if captures is not None and accumulates else None
-        self._heap, self._buffers = [], {}
+        self._heap, self._waiting, self._arrived = [], {}, {}
+        self._leaf_counts = self._needed = None
         self._observer = door.observer
         self._anomaly = bool(state.special) and local.anomaly
-        with _preparing:
-            self._prepare(captures)
+        if (
+            state.onlookers
+            or self._observer is not None
+            or captures is not None
+            or create_graph
+            or self._anomaly
+        ):
+            self._count(captures)
         if self._observer is not None:
             self._observer.backward_started(self)
         self._seeds = roots
@@ -74,47 +83,49 @@ class Sweep:
         self._observer = observer
 
     # ------------------------------------------------------------ counting
-    def _prepare(self, captures):
-        token = self._token = serial()
-        many, leaves, order = {}, {}, None if captures is None else []
-        stack = []
-        for edge in self.roots:
-            _count(edge, token, many, leaves, stack)
-        while stack:
-            node = stack.pop()
-            while node is not None:
-                if order is not None:
-                    order.append(node)
-                following = None
-                for x in node.e:
-                    if x is None:
-                        continue
-                    if x._kind == 1:
-                        x = x.node
-                    if x._kind == 2:
-                        leaves[x] = leaves.get(x, 0) + 1
-                    elif x.mark == token:
-                        many[x] = many.get(x, 1) + 1
-                    else:
-                        x.mark = token
-                        if following is None:
-                            following = x
-                        else:
-                            stack.append(x)
-                node = following
-        if met:
-            drop_met(self.roots)
-            return self._prepare(captures)
-        self._many, self._leaf_counts = many, leaves
-        if captures is None:
-            self._needed = None
-        else:
+    def _count(self, captures=None):
+        """Count how often each leaf will be reached, and mark the nodes that will run."""
+        with _counting:
+            token = self._token = serial()
+            leaves, order = {}, None if captures is None else []
+            stack = []
+            for edge in self.roots:
+                _begin(edge, token, leaves, stack)
+            while stack:
+                node = stack.pop()
+                while node is not None:
+                    if order is not None:
+                        order.append(node)
+                    following = None
+                    for x in node.e:
+                        if x is None:
+                            continue
+                        if x._kind == 1:
+                            x = x.node
+                        if x._kind == 2:
+                            leaves[x] = leaves.get(x, 0) + 1
+                        elif x.mark != token:
+                            x.mark = token
+                            if following is None:
+                                following = x
+                            else:
+                                stack.append(x)
+                    node = following
+            lost = bool(met)
+            if lost:
+                drop_met(self.roots)
+        if lost:
+            return self._count(captures)
+        self._leaf_counts = leaves
+        if captures is not None:
             self._needed = _needed(order, captures, self.leaves is not None)
 
     def reaches(self, edge):
         """Whether PyTorch counts on a gradient to come along ``edge``, a leaf or a node; it does
         not count a root that is the only one.
         """
+        if self._leaf_counts is None:
+            self._count()
         if len(self.roots) == 1 and edge is (
             self.roots[0].node if self.roots[0]._kind == 1 else self.roots[0]
         ):
@@ -153,28 +164,44 @@ class Sweep:
     def run(self, limit=-1):
         """Run until done, or ``limit`` nodes. True when the sweep is complete."""
         __tracebackhide__ = True
-        outer, local.sweep = local.sweep, self
+        if limit >= 0 and self._leaf_counts is None:
+            self._count()
         try:
-            with force_grad_mode(self.create_graph):
-                seeds, self._seeds = self._seeds, ()
-                for edge, g in seeds:
-                    self._deliver(edge, g, False)
+            if self._leaf_counts is None:
                 done = self._loop(limit)
-                if local.inference:
-                    self._mark_inference()
+                self._complete_leaves()
+            else:
+                done = self._run_seen(limit)
+            if state.special and local.inference:
+                self._mark_inference()
         except BaseException as error:
-            self._heap, self._buffers, self._seeds = [], {}, ()
+            if self._leaf_counts is None:
+                self._count()
+                self._complete_leaves()
+            self._heap, self._waiting, self._arrived, self._seeds = [], {}, {}, ()
             if self._observer is not None:
                 self._observer.backward_failed(self, error)
             raise
-        finally:
-            local.sweep = outer
         if done and self._observer is not None:
             self._observer.backward_finished(self)
         return done
 
+    def _run_seen(self, limit):
+        """The loop where a person's code may run: in the grad mode that was asked for, and able to
+        find this sweep.
+        """
+        __tracebackhide__ = True
+        outer, local.sweep = local.sweep, self
+        try:
+            with force_grad_mode(self.create_graph):
+                return self._loop(limit)
+        finally:
+            local.sweep = outer
+
     def _mark_inference(self):
         """Gradients that were made under inference_mode are inference tensors."""
+        if self._leaf_counts is None:
+            self._count()
         for leaf in self._leaf_counts:
             g = leaf._grad
             if g is not None and g._v is None:
@@ -182,29 +209,56 @@ class Sweep:
 
     def _loop(self, limit):
         __tracebackhide__ = True
-        heap, many = self._heap, self._many
+        heap, waiting = self._heap, self._waiting
         keep, create = self.keep_graph, self.create_graph
         F = TENSOR if create else RAW
         stepped = self._observer is not None and self._observer.steps
-        plain = self._needed is None and not stepped and not self._anomaly
+        plain = self._needed is None and not stepped and not self._anomaly and not create
         following = following_g = None
+        seeds, self._seeds = self._seeds, ()
+        if len(seeds) == 1 and seeds[0][0]._kind == 0 and limit < 0:
+            following, following_g = seeds[0]
+        else:
+            for edge, g in seeds:
+                self._deliver(edge, g, False)
         for _ in repeat(None) if limit < 0 else range(limit):
             if following is None:
                 if not heap:
                     return True
-                _, node, g = heappop(heap)
+                node = heappop(heap)[1]
+                g = waiting.pop(node)
+                if g.__class__ is list:
+                    g = _ready(g)
             elif heap and heap[0][0] < -following.seq:
-                _, node, g = heappushpop(heap, (-following.seq, following, following_g))
+                waiting[following] = following_g
+                node = heappushpop(heap, (-following.seq, following))[1]
+                g = waiting.pop(node)
+                if g.__class__ is list:
+                    g = _ready(g)
             else:
                 node, g = following, following_g
             following = None
             if plain and node.hooks is None and g is not None:
-                grads = node.run(g, F)
-                if not keep:
-                    if node.s:
-                        node.s = FREED
-                    if node.r is not None:
-                        node.r = FREED
+                grads = node.first(g, keep)
+                n = node.inputs
+                if n == 1:
+                    x, gx = node.e[0], grads
+                elif n == 2:
+                    x, y = node.e
+                    gx, gy = grads
+                    if x is None:
+                        x, gx = y, gy
+                    elif y is not None:
+                        n = 0
+                if n and not (
+                    gx is None or x is None or x._kind or (waiting and x in waiting)
+                ):
+                    if gx.shape != x.shape or gx.dtype is not x.dtype:
+                        gx = fit(F, gx, x.shape, x.dtype, node, x)
+                    following, following_g = x, gx
+                    continue
+                if node.inputs == 1:
+                    grads = (grads,)
             else:
                 grads = run_node(self, node, g, F, _fit_edge)
                 if grads is None:
@@ -213,81 +267,84 @@ class Sweep:
                 if x is None:
                     continue
                 if gx is None:
-                    self._deliver(x, None, False)
+                    if x is not following:
+                        self._deliver(x, None, False)
                 elif x._kind == 0:
                     if gx.shape != x.shape or gx.dtype is not x.dtype:
                         gx = fit(F, gx, x.shape, x.dtype, node, x)
-                    if many and x in many:
-                        self._buffer(x, 0, gx, F)
+                    if x is following:
+                        following_g = gx if following_g is None else F.plus(following_g, gx)
+                    elif waiting and x in waiting:
+                        self._wait(x, 0, gx)
                     elif following is None:
                         following, following_g = x, gx
                     else:
-                        heappush(heap, (-x.seq, x, gx))
+                        waiting[x] = gx
+                        heappush(heap, (-x.seq, x))
                 else:
-                    gx = _fit_edge(F, gx, x, node)
+                    if x._kind != 2 or x._hooks is not None:
+                        gx = _fit_edge(F, gx, x, node)
+                    elif gx.shape != x._a.shape or gx.dtype is not x._a.dtype:
+                        gx = fit(F, gx, x._a.shape, x._a.dtype, node, x)
                     fresh = not create and gx is not g and gx.__class__ is ndarray
                     self._deliver(x, gx, fresh and not node.held and not _twice(grads, gx))
         if following is not None:
-            heappush(heap, (-following.seq, following, following_g))
+            waiting[following] = following_g
+            heappush(heap, (-following.seq, following))
         return not heap
 
     def _deliver(self, edge, g, fresh):
         """A gradient arrives along ``edge``."""
-        kind = edge._kind
         nr = 0
-        if kind == 1:
+        if edge._kind == 1:
             nr = edge.nr
             edge = edge.node
-            kind = edge._kind
-        if kind == 2:
+        if edge._kind == 2:
             self._arrive_at_leaf(edge, g, fresh)
         else:
-            self._buffer(edge, nr, g, TENSOR if self.create_graph else RAW)
+            self._wait(edge, nr, g)
 
-    def _buffer(self, node, nr, g, F):
-        """Add into the sum waiting at ``node``; start it when all have come."""
-        several = node.dtype.__class__ is tuple
-        left = self._many.get(node, 1) - 1
-        if several:
-            held = self._buffers.get(node)
-            if held is None:
-                held = self._buffers[node] = [None] * len(node.dtype)
-            if g is not None:
-                held[nr] = g if held[nr] is None else F.plus(held[nr], g)
-        elif node in self._buffers and self._buffers[node] is not None:
-            if g is not None:
-                self._buffers[node] = F.plus(self._buffers[node], g)
+    def _wait(self, node, nr, g):
+        """Add to the sum that waits at ``node``."""
+        waiting = self._waiting
+        if node not in waiting:
+            several = node.dtype.__class__ is tuple
+            waiting[node] = [None] * len(node.dtype) if several else g
+            heappush(self._heap, (-node.seq, node))
+            if not several:
+                return
+        held = waiting[node]
+        if held.__class__ is list:
+            held[nr] = _plus(self, held[nr], g)
         else:
-            self._buffers[node] = g
-        if left:
-            self._many[node] = left
-            return
-        self._many.pop(node, None)
-        ready = self._buffers.pop(node)
-        if several:
-            ready = tuple(ready) if any(x is not None for x in ready) else None
-        heappush(self._heap, (-node.seq, node, ready))
+            waiting[node] = _plus(self, held, g)
 
     # ------------------------------------------------------------ leaves
     def _arrive_at_leaf(self, leaf, g, fresh):
-        left = self._leaf_counts.get(leaf, 1) - 1
-        held = self._buffers.get(leaf)
-        if held is not None:
-            if g is not None:
-                g = (TENSOR if self.create_graph else RAW).plus(held, g)
-                fresh = True
-            else:
-                g = held
-                fresh = False
-        if left > 0:
-            self._leaf_counts[leaf] = left
-            if g is not None:
-                # a sum is built out of place, so what is buffered may be anybody's
-                self._buffers[leaf] = g
+        counts = self._leaf_counts
+        arrived = self._arrived.get(leaf)
+        if arrived is None:
+            if counts is not None and counts.get(leaf, 1) == 1:
+                if g is not None or leaf._hooks is not None:
+                    self._complete_leaf(leaf, g, fresh)
+                return
+            self._arrived[leaf] = [g, fresh, 1]
             return
-        self._buffers.pop(leaf, None)
-        if g is not None or leaf._hooks is not None:
-            self._complete_leaf(leaf, g, fresh)
+        held, _, count = arrived
+        # a sum is built out of place, so what waits may be anybody's
+        arrived[:] = _plus(self, held, g), g is not None and held is not None, count + 1
+        if counts is not None and counts[leaf] == count + 1:
+            g, fresh, _ = self._arrived.pop(leaf)
+            if g is not None or leaf._hooks is not None:
+                self._complete_leaf(leaf, g, fresh)
+
+    def _complete_leaves(self):
+        """Accumulate into the leaves that got all there will be: after an error not every one."""
+        counts = self._leaf_counts
+        for leaf, (g, fresh, count) in self._arrived.items():
+            if g is not None and (counts is None or counts[leaf] == count):
+                self._complete_leaf(leaf, g, fresh)
+        self._arrived = {}
 
     def _complete_leaf(self, leaf, g, fresh):
         if leaf._hooks is None and self.captured is None and self.leaves is None:
@@ -310,15 +367,25 @@ class Sweep:
             _accumulate_array(leaf, g, fresh)
 
 
-def _count(edge, token, many, leaves, stack):
+def _begin(edge, token, leaves, stack):
     x = edge.node if edge._kind == 1 else edge
     if x._kind == 2:
         leaves[x] = leaves.get(x, 0) + 1
-    elif x.mark == token:
-        many[x] = many.get(x, 1) + 1
-    else:
+    elif x.mark != token:
         x.mark = token
         stack.append(x)
+
+
+def _ready(grads):
+    """The gradients of a node with several outputs; None when all are undefined."""
+    return tuple(grads) if any(g is not None for g in grads) else None
+
+
+def _plus(sweep, a, b):
+    """The sum of two gradients of which either may be undefined."""
+    if a is None or b is None:
+        return b if a is None else a
+    return (TENSOR if sweep.create_graph else RAW).plus(a, b)
 
 
 def _leaves(captures):
@@ -412,7 +479,7 @@ def _accumulate_array(leaf, g, fresh):
         t._g = t._v = None
         leaf._grad = t
     elif old._a.flags.writeable:
-        xp.add(old._a, g, out=old._a)
+        _add(old._a, g, old._a)
         _bump(old)
     else:
         leaf._grad = wrap(old._a + g)

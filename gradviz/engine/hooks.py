@@ -9,6 +9,7 @@ import weakref
 from collections import OrderedDict
 
 from .events import door
+from .modes import state
 
 _ids = itertools.count()
 
@@ -66,6 +67,7 @@ class Hooks:
     __slots__ = ("grad_dtype", "post", "post_accumulate", "pre", "retain", "retains", "tensor")
 
     def __init__(self):
+        state.onlookers = True
         self.pre = self.post = self.post_accumulate = None
         self.tensor = self.retain = self.grad_dtype = None
         self.retains = False

@@ -2,7 +2,8 @@
 
 ``state.special`` counts the open blocks of all threads. It is 0 in ordinary code, so an operation
 reads one attribute and goes on; only inside such a block does it ask its own thread what holds
-there.
+there. ``state.onlookers`` becomes True, for good, with the first hook, user's Function or edge that
+leads nowhere: from then on a sweep has to be exact at every moment, not only when it ends.
 """
 
 from __future__ import annotations
@@ -14,10 +15,11 @@ import warnings
 
 
 class _State:
-    __slots__ = ("special",)
+    __slots__ = ("onlookers", "special")
 
     def __init__(self):
         self.special = 0
+        self.onlookers = False
 
 
 state = _State()

@@ -12,6 +12,7 @@ import itertools
 import weakref
 
 from .errors import advised
+from .modes import state
 
 new = object.__new__
 serial = itertools.count(1).__next__
@@ -95,7 +96,19 @@ class Node:
     op = None
     held = frozenset()  # ids of the gradients it just gave that somebody else holds
     whole = False  # all gradients are computed when one is wanted, and hooks see them
+    inputs = 0  # how many gradients ``first`` gives, if it is one (bare) or two
     _kind = 0
+
+    def first(self, g, keep):
+        """``run`` in first order, on arrays; drops what the node saved unless ``keep``."""
+        from .operation import RAW
+        from .saved import release
+
+        __tracebackhide__ = True
+        grads = self.run(g, RAW)
+        if not keep:
+            release(self)
+        return grads
 
     def name(self):
         """The class name, such as ``MulBackward0``."""
@@ -252,6 +265,7 @@ def drop_met(roots):
 
 def nowhere(array):
     """Such an edge, for a view with this array."""
+    state.onlookers = True
     node = new(Nowhere)
     node.seq = serial()
     node.shape, node.dtype = array.shape, array.dtype

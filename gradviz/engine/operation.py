@@ -99,7 +99,8 @@ class Op:
         self.shaped = [i for i, n in enumerate(self.input_names) if f"{n}_shape" in named]
         self.saved_attrs = {n: k for k, n in enumerate(self.attr_names) if n in named}
         self.words = [[self._word(n) for n in names] for names in wants]
-        self.node.run = _on_first_use(self)
+        self.node.inputs = self.edges if self.joint is None and self.edges < 3 else 0
+        self.node.run, self.node.first = _on_first_use(self)
 
     def _word(self, name):
         """How ``run`` gets at what a derivative's parameter names."""
@@ -129,15 +130,17 @@ def parameters(function):
 
 
 def _on_first_use(op):
-    """Stands in for ``runner(op)`` until a node of ``op`` first runs: importing compiles
-    nothing.
-    """
+    """Stand in for ``runner(op)`` until a node of ``op`` first runs: importing compiles nothing."""
 
     def run(node, g, F):
         op.node.run = runner(op)
         return op.node.run(node, g, F)
 
-    return run
+    def first(node, g, keep):
+        op.node.first = first_runner(op)
+        return op.node.first(node, g, keep)
+
+    return run, first
 
 
 def runner(op):
@@ -145,30 +148,78 @@ def runner(op):
     are several outputs).
 
     Written out once an operation, so that nothing is looked up while the sweep goes: for ``mul`` it
-    reads ``(self(F, g, F.read(s[2], s[3])) if e0 is not None else None, other(F, g, F.read(s[0],
-    s[1])) if e1 …)``.
+    reads ``(self(F, g, F.read(s[2], s[3])) if e[0] is not None else None, other(F, g, F.read(s[0],
+    s[1])) if e[1] …)``.
     """
-    lines = ["def run(node, g, F):", "    __tracebackhide__ = True"]
+    lines = ["def run(node, g, F):", *_opening(op), f"    return {_gradients(op)}"]
+    return _written("run", lines, op)
+
+
+def first_runner(op):
+    """``first(node, g, keep)``: the same in first order, on arrays; what the node saved is dropped
+    unless ``keep``. A node with one edge gives its gradient bare.
+
+    Saved values are read without a call while they are plain tensors at the version they were
+    saved at.
+    """
+    lines = ["def first(node, g, keep):", *_opening(op)]
+    reading = {
+        f"F.read(s[{2 * k}], s[{2 * k + 1}])": f"v{k}" for k in range(len(op.saved_inputs))
+    }
+    gradients = _gradients(op, bare=op.node.inputs == 1)
+    words = "".join(word for words in op.words for word in words)
+    if op.saves_result and not op.outputs and "F.result(node)" in words:
+        reading["F.result(node)"] = (
+            "(r[0] if r.__class__ is tuple and r[1][0] == r[2] else F.result(node))"
+        )
+        lines.append("    r = node.r")
+    for call, name in reading.items():
+        if name.startswith("v"):
+            k = 2 * int(name[1:])
+            short = (
+                f"(x._a if (x := s[{k}])._v is None or x._v[0] == (s[{k + 1}] or 0) else {call})"
+            )
+            gradients = gradients.replace(call, short)
+        else:
+            gradients = gradients.replace(call, name)
+    lines.append(f"    grads = {gradients}")
+    if op.saved_inputs or op.empty:
+        lines += ["    if not keep and s:", "        node.s = FREED"]
+    if op.saves_result:
+        lines += ["    if not keep:", "        node.r = FREED"]
+    return _written("first", [*lines, "    return grads"], op)
+
+
+def _opening(op):
+    lines = ["    __tracebackhide__ = True"]
     if op.saved_inputs or op.empty:
         lines += ["    s = node.s", "    if s is FREED:", "        freed(node)"]
     if op.empty:
         lines.append(f"    check_kept(s, {2 * len(op.saved_inputs)})")
     if any(word.startswith("at[") for words in op.words for word in words):
         lines.append("    at = node.at")
-    if op.joint is not None:
-        lines.append(f"    return joint(F, g, {', '.join(op.words[0])})")
-    elif op.edges == 1:
-        lines.append(f"    return ({_spell(op, 0)},)")
-    else:
+    if op.joint is None and op.edges > 1:
         lines.append("    e = node.e")
-        calls = [f"{_spell(op, k)} if e[{k}] is not None else None" for k in range(op.edges)]
-        lines.append(f"    return ({', '.join(calls)},)" if calls else "    return ()")
+    return lines
+
+
+def _gradients(op, bare=False):
+    if op.joint is not None:
+        return f"joint(F, g, {', '.join(op.words[0])})"
+    if op.edges == 1:
+        return _spell(op, 0) if bare else f"({_spell(op, 0)},)"
+    calls = [f"{_spell(op, k)} if e[{k}] is not None else None" for k in range(op.edges)]
+    return f"({', '.join(calls)},)" if calls else "()"
+
+
+def _written(name, lines, op):
     from .kept import check_kept
 
-    scope = {"FREED": FREED, "freed": freed, "joint": op.joint, "check_kept": check_kept}
+    scope = {"FREED": FREED, "freed": freed, "check_kept": check_kept}
+    scope |= {"joint": op.joint, "F": RAW}
     scope |= {f"d{k}": d for k, d in enumerate(op.derivatives)}
     exec(compile("\n".join(lines), f"<derivative of {op.name}>", "exec"), scope)  # noqa: S102
-    return scope["run"]
+    return scope[name]
 
 
 _IDENTITY = (lambda F, g: g).__code__.co_code

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from . import dtypes
 from .errors import advised
-from .modes import force_grad_mode, local
+from .modes import force_grad_mode, local, state
 from .node import FREED, LEAF, Detached, Nowhere, OnView, Output, freed, new, shown_name
 
 
@@ -17,8 +17,10 @@ class Packed:
     """A saved value behind a user's pack and unpack hooks; ``edge`` is where its gradient goes."""
 
     __slots__ = ("edge", "packed", "unpack")
+    _v = (float("nan"),)  # no version equals it: whoever looks for a plain tensor asks ``read_array``
 
     def __init__(self, packed, unpack, edge):
+        state.onlookers = True
         self.packed = packed
         self.unpack = unpack
         self.edge = edge

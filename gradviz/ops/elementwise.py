@@ -51,15 +51,15 @@ def _exp(x):
     return xp.exp(x if x.dtype.kind in "fcV" else x.astype(dtypes.default.float.np))
 
 
-exp = unary("exp", _exp, formula="g · result", self=lambda F, g, result: g * F.conj(result))
+exp = unary("exp", _exp, formula="g · result", self=lambda F, g, result: g * result.conj())
 
 
 def _pass_positive(g, result):
     """``g`` where ``result`` is not ≤ 0: exactly 0 elsewhere, also for an infinite ``g``."""
-    closed = result <= _zeros[result.dtype]
+    closed = xp.logical_not(result)  # a result of relu is never below 0
     if g.size < 4096:
         out = g.copy("K")
-        xp.copyto(out, _zeros[g.dtype], where=closed)
+        out[closed] = _zeros[g.dtype]
         return out
     out = g * ~closed
     flat = out.reshape(-1)

@@ -25,8 +25,8 @@ mm_op = declare(
     "self mat2",
     node="MmBackward0",
     formula="∂self: g · mat2ᵀ    ∂mat2: selfᵀ · g",
-    self=lambda F, g, mat2: F.mm(g, F.conj(F.t(mat2))),
-    mat2=lambda F, g, self: F.mm(F.conj(F.t(self)), g),
+    self=lambda F, g, mat2: F.mm(g, F.t(mat2).conj()),
+    mat2=lambda F, g, self: F.mm(F.t(self).conj(), g),
 )
 mv_op = declare(
     "mv",
@@ -35,7 +35,7 @@ mv_op = declare(
     node="MvBackward0",
     formula="∂self: g ⊗ vec    ∂vec: selfᵀ · g",
     self=lambda F, g, vec: F.ger(g, F.conj(vec)),
-    vec=lambda F, g, self: F.mv(F.conj(F.t(self)), g),
+    vec=lambda F, g, self: F.mv(F.t(self).conj(), g),
 )
 dot_op = declare(
     "dot",
@@ -106,8 +106,8 @@ linear_op = declare(
     formula="∂self: g    ∂mat1: g · mat2ᵀ    ∂mat2: mat1ᵀ · g",
     also={"alpha": lambda node: 1, "beta": lambda node: 1},
     self=lambda F, g: g,
-    mat1=lambda F, g, mat2: F.mm(g, F.conj(F.t(mat2))),
-    mat2=lambda F, g, mat1: F.t(F.mm(F.t(g), F.conj(mat1))),
+    mat1=lambda F, g, mat2: F.mm(g, F.t(mat2).conj()),
+    mat2=lambda F, g, mat1: F.t(F.mm(F.t(g), mat1.conj())),
 )
 linear_mm_op = declare(
     "linear_mm",
@@ -115,8 +115,8 @@ linear_mm_op = declare(
     "self mat2",
     node="MmBackward0",
     formula="∂self: g · mat2ᵀ    ∂mat2: selfᵀ · g",
-    self=lambda F, g, mat2: F.mm(g, F.conj(F.t(mat2))),
-    mat2=lambda F, g, self: F.t(F.mm(F.t(g), F.conj(self))),
+    self=lambda F, g, mat2: F.mm(g, F.t(mat2).conj()),
+    mat2=lambda F, g, self: F.t(F.mm(F.t(g), self.conj())),
 )
 baddbmm_op = declare(
     "baddbmm",
