@@ -23,6 +23,16 @@ def root():
 
 
 @pytest.fixture(autouse=True)
+def nobody_looks_on(monkeypatch):
+    """Each test begins as a process does: no hook and no Function was ever seen, so that sweeps
+    take their short way until the test itself makes one.
+    """
+    from gradviz.engine.modes import state
+
+    monkeypatch.setattr(state, "onlookers", False)
+
+
+@pytest.fixture(autouse=True)
 def torch_is_torch():
     """A test may let ``import torch`` mean gradviz; for the next one it means PyTorch again."""
     before = _torch_modules()

@@ -437,8 +437,8 @@ def viewing(op):
         known = cell[1]
         if known is None:
             cell[1] = [reference(t)]
-        elif len(known) & 63:
-            known.append(reference(t))
+        elif known and known[-1]() is None:
+            known[-1] = reference(t)  # the last view is gone, as in a loop
         else:
             note_view(cell, t)
         g = input._g
@@ -516,28 +516,32 @@ def _kept_pair(input, other, mask, for_first, for_second):
     return kept
 
 
-def binary(op, operator=False):
+def binary(op, operator=False, strict=False):
     """A function for an operation of two broadcast operands, of which one may be a Python number.
 
-    As an ``operator`` it leaves what it does not know to Python.
+    As an ``operator`` it leaves what it does not know to Python; a ``strict`` one takes tensors of
+    one dtype and lets NumPy's ValueError through when their shapes do not fit.
     """
     forward, node_class = op.forward, op.node
-    by = dict(zip(op.saved_names, op.saved_by, strict=True))
-    first, second = op.input_names
-    self_for, other_for = by.get(first, 0), by.get(second, 0)
-    plain = not op.saves_result and not op.shaped and op.edges == 2
+    by = dict(zip(op.saved_inputs, op.saved_by, strict=True))
+    first_for, second_for = by.get(0, 0), by.get(1, 0)
+    saves, crossed = bool(by), (first_for, second_for) == (2, 1)
+    plain = not op.saves_result and not op.shaped and not op.empty and op.edges == 2
 
     def function(input, other):
         if other.__class__ is not Tensor or input.__class__ is not Tensor:
             if operator and not (isinstance(other, Tensor) or is_number(other)):
                 return NotImplemented
-            input, other = operands(op.name, input, other)
+            if not strict:
+                input, other = operands(op.name, input, other)
         ad, bd = input._a, other._a
         if ad.dtype is not bd.dtype:
             ad, bd = promoted(input, other)
         try:
             o = forward(ad, bd)
         except ValueError:
+            if strict:
+                raise
             raise broadcast_error(ad.shape, bd.shape) from None
         if o.__class__ is not ndarray:
             o = _array(o)
@@ -556,23 +560,22 @@ def binary(op, operator=False):
         node.dtype = o.dtype
         node.hooks = node.r = node.mark = None
         node.e = (input if ga is LEAF else ga, other if gb is LEAF else gb)
-        if self_for or other_for:
-            mask = (ga is not None) | (gb is not None) << 1
-            if self_for & mask:
-                v = input._v
-                kept = (input, v and v[0])
-            else:
-                kept = (None, None) if self_for else ()
-            if other_for & mask:
-                v = other._v
-                kept += (other, v and v[0])
-            elif other_for:
-                kept += (None, None)
-            node.s = kept
-            if input._v is INFERENCE or other._v is INFERENCE:
-                _check_inference(kept)
-        else:
+        if not saves:
             node.s = ()
+        elif crossed:
+            va, vb = input._v, other._v
+            if gb is None:
+                node.s = (None, None, other, vb and vb[0])
+            elif ga is None:
+                node.s = (input, va and va[0], None, None)
+            else:
+                node.s = (input, va and va[0], other, vb and vb[0])
+            if va is INFERENCE or vb is INFERENCE:
+                _check_inference(node.s)
+        else:
+            node.s = _kept_pair(
+                input, other, (ga is not None) | (gb is not None) << 1, first_for, second_for
+            )
         if door.observer is not None:
             door.observer.operation(t, (input, other))
         return t

@@ -56,9 +56,11 @@ def declare(
 def _caller(op):
     n = len(op.input_names)
     if not op.outputs and n == 1 and op.edges:
-        return dispatch.viewing(op) if op.view else dispatch.structured(op)
+        if op.view:
+            return dispatch.viewing(op)
+        return dispatch.structured(op) if op.attr_names or op.empty else dispatch.unary(op)
     if not op.outputs and not op.view and n == op.edges == 2:
-        return dispatch.paired(op)
+        return dispatch.paired(op) if op.attr_names else dispatch.binary(op, strict=True)
 
     def function(*args):
         return dispatch.call(op, args[:n], args[n:])

@@ -43,12 +43,15 @@ class _Zeros(dict):
 _zeros = _Zeros()
 
 
+_maximum, _exponential = xp.maximum, xp.exp
+
+
 def _relu(x):
-    return xp.maximum(x, _zeros[x.dtype])
+    return _maximum(x, _zeros[x.dtype])
 
 
 def _exp(x):
-    return xp.exp(x if x.dtype.kind in "fcV" else x.astype(dtypes.default.float.np))
+    return _exponential(x if x.dtype.kind in "fcV" else x.astype(dtypes.default.float.np))
 
 
 exp = unary("exp", _exp, formula="g · result", self=lambda F, g, result: g * result.conj())

@@ -60,8 +60,18 @@ _sum_in = {d: xp.dtype(xp.int64) for d in map(xp.dtype, "?bBhHiIlL")} | {
 }
 
 
+# A product with ones adds up a few numbers in half the time of a reduction.
+_FEW = 32
+_SINGLE = xp.dtype(xp.float32)
+_ones = [xp.ones(n, _SINGLE) for n in range(_FEW + 1)]
+
+
 def _sum_all(x):
     dtype = x.dtype
+    if dtype is _SINGLE and x.__class__ is ndarray and x.size <= _FEW:
+        out = empty((), dtype)
+        (x if x.ndim == 1 else x.ravel()).dot(_ones[x.size], out)
+        return out
     if x.__class__ is ndarray:
         out = empty((), _sum_in.get(dtype, dtype))
         add_reduce(x, None, None, out)

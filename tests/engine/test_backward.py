@@ -163,6 +163,27 @@ def test_an_exception_in_a_hook_leaves_a_usable_graph():
     assert x.grad.item() == 5.0
 
 
+def _breaks_after_one_leaf():
+    """A graph whose leaf ``late`` is complete when the derivative of ``exp`` fails; ``early`` and
+    ``twice`` are not.
+    """
+    late, early, twice = leaf(2.0), leaf(1.0), leaf(3.0)
+    broken = (early * twice).exp()
+    y = broken * 2 + late * 5 + twice
+    broken.detach().mul_(2)
+    return late, early, twice, y
+
+
+@pytest.mark.parametrize("somebody_looks_on", [False, True])
+def test_a_failed_sweep_has_completed_what_was_complete(somebody_looks_on):
+    if somebody_looks_on:
+        leaf(1.0).register_hook(lambda g: None)
+    late, early, twice, y = _breaks_after_one_leaf()
+    with pytest.raises(RuntimeError, match="modified by an inplace"):
+        y.backward()
+    assert late.grad.item() == 5.0 and early.grad is None and twice.grad is None
+
+
 def test_the_sweep_can_pause_between_nodes():
     x = leaf(2.0)
     y = ((x * 3) * (x * 5)).sum()
