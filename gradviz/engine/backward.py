@@ -22,7 +22,7 @@ from .errors import advised
 from .events import door
 from .hooks import gradient_dtype
 from .modes import force_grad_mode, local, state
-from .node import FREED, INFERENCE, LEAF, drop_met, met, new, serial
+from .node import INFERENCE, LEAF, drop_met, met, new, serial
 from .operation import RAW, TENSOR
 from .roots import as_tuple, capture_key, check_batched, roots_of
 from .tensor import Tensor, is_result
@@ -250,9 +250,7 @@ class Sweep:
                         x, gx = y, gy
                     elif y is not None:
                         n = 0
-                if n and not (
-                    gx is None or x is None or x._kind or (waiting and x in waiting)
-                ):
+                if n and not (gx is None or x is None or x._kind or (waiting and x in waiting)):
                     if gx.shape != x.shape or gx.dtype is not x.dtype:
                         gx = fit(F, gx, x.shape, x.dtype, node, x)
                     following, following_g = x, gx

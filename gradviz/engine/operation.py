@@ -163,9 +163,7 @@ def first_runner(op):
     saved at.
     """
     lines = ["def first(node, g, keep):", *_opening(op)]
-    reading = {
-        f"F.read(s[{2 * k}], s[{2 * k + 1}])": f"v{k}" for k in range(len(op.saved_inputs))
-    }
+    reading = {f"F.read(s[{2 * k}], s[{2 * k + 1}])": f"v{k}" for k in range(len(op.saved_inputs))}
     gradients = _gradients(op, bare=op.node.inputs == 1)
     words = "".join(word for words in op.words for word in words)
     if op.saves_result and not op.outputs and "F.result(node)" in words:

@@ -17,7 +17,7 @@ class Packed:
     """A saved value behind a user's pack and unpack hooks; ``edge`` is where its gradient goes."""
 
     __slots__ = ("edge", "packed", "unpack")
-    _v = (float("nan"),)  # no version equals it: whoever looks for a plain tensor asks ``read_array``
+    _v = (float("nan"),)  # equals no version: whoever looks for a plain tensor asks read_array
 
     def __init__(self, packed, unpack, edge):
         state.onlookers = True
