@@ -2,8 +2,8 @@
 
 A file of rows calls ``main(rows, __file__)``; a row is a label and a function that makes, for a
 module ``t``, ``(run, count)`` or ``(run, count, prepare)``. What is timed is ``run()`` over
-``count``; ``prepare()`` goes before every run and is not timed. Every run comes twice and the second
-is timed. Time is CPU time: on one thread it is what a clock shows on an idle machine, and
+``count``; ``prepare()`` goes before every run and is not timed. Every run comes twice and the
+second is timed. Time is CPU time: on one thread it is what a clock shows on an idle machine, and
 neighbours disturb it less.
 """
 
