@@ -45,12 +45,14 @@ def geometry(array):
 
 def strided(flat, sizes, strides, offset):
     """A window on a flat array; RuntimeError when it would leave the storage."""
+    if offset < 0 or min(strides, default=0) < 0 or min(sizes, default=0) < 0:
+        raise _outside(sizes, strides, offset)
     last = (
         offset + sum((n - 1) * s for n, s in zip(sizes, strides, strict=True))
         if 0 not in sizes
         else offset - 1
     )
-    if last >= flat.size or offset < 0:
+    if last >= flat.size:
         size = flat.itemsize
         raise RuntimeError(
             f"setStorage: sizes {list(sizes)}, strides {list(strides)}, storage offset {offset}, "
@@ -59,6 +61,19 @@ def strided(flat, sizes, strides, offset):
             f"size {flat.size * size}"
         )
     return as_strided(flat[offset:], sizes, tuple(s * flat.itemsize for s in strides))
+
+
+def _outside(sizes, strides, offset):
+    if min(strides, default=0) < 0:
+        return RuntimeError(
+            "as_strided: Negative strides are not supported at the moment, got strides: "
+            f"{list(strides)}"
+        )
+    if offset < 0:
+        return RuntimeError(f"Tensor: invalid storage offset {offset}")
+    return RuntimeError(
+        f"Storage size calculation overflowed with sizes={list(sizes)} and strides={list(strides)}"
+    )
 
 
 def _extent(*geometries):

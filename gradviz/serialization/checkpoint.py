@@ -11,6 +11,7 @@ from __future__ import annotations
 import io
 import pickletools
 import zipfile
+import zlib
 from collections import OrderedDict
 
 from ..backend import xp
@@ -33,6 +34,20 @@ STORAGES = {
     "ComplexDoubleStorage": "complex128",
 }
 _MARK = object()
+_DAMAGE = (
+    ArithmeticError,
+    AttributeError,
+    LookupError,
+    MemoryError,
+    RecursionError,
+    RuntimeError,
+    TypeError,
+    ValueError,
+)
+
+
+class Refused(ValueError):
+    """The checkpoint is sound but holds what is not read."""
 
 
 class Name:
@@ -45,14 +60,38 @@ class Name:
 
 
 def read(raw):
-    """The object of a checkpoint; ValueError when it holds more than tensors in containers."""
-    with zipfile.ZipFile(io.BytesIO(raw)) as archive:
-        names = archive.namelist()
-        main = next((n for n in names if n.endswith("data.pkl") and n.count("/") <= 1), None)
-        if main is None:
-            raise ValueError("the zip file is no PyTorch checkpoint: it has no data.pkl")
-        folder = main[: -len("data.pkl")]
-        return _Machine(lambda key: archive.read(f"{folder}data/{key}")).run(archive.read(main))
+    """The object of a checkpoint; ValueError when it holds more than tensors in containers or is
+    damaged."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(raw)) as archive:
+            return _read(_Entries(archive, len(raw)))
+    except Refused:
+        raise
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
+        raise ValueError(f"the zip file is broken ({error})") from None
+    except _DAMAGE as error:
+        raise ValueError(f"the checkpoint is damaged ({type(error).__name__}: {error})") from None
+
+
+def _read(entries):
+    main = next((n for n in entries.names if n.endswith("data.pkl") and n.count("/") <= 1), None)
+    if main is None:
+        raise Refused("the zip file is no PyTorch checkpoint: it has no data.pkl")
+    folder = main[: -len("data.pkl")]
+    return _Machine(lambda key: entries.read(f"{folder}data/{key}")).run(entries.read(main))
+
+
+class _Entries:
+    """The files of an archive, which together may not be larger than the archive itself."""
+
+    def __init__(self, archive, size):
+        self._archive, self._left, self.names = archive, size, archive.namelist()
+
+    def read(self, name):
+        self._left -= self._archive.getinfo(name).file_size
+        if self._left < 0:
+            raise Refused("the zip file holds more than its size: it is not read")
+        return self._archive.read(name)
 
 
 class _Machine:
@@ -75,10 +114,10 @@ class _Machine:
             elif opcode.name == "STOP":
                 return self._stack[-1]
             elif opcode.name not in ("PROTO", "FRAME"):
-                raise ValueError(
+                raise Refused(
                     f"the checkpoint uses {opcode.name}, which only code needs; it is not read"
                 )
-        raise ValueError("the checkpoint ends too early")
+        raise Refused("the checkpoint ends too early")
 
     # -- stack and memo --------------------------------------------------------
     def _mark(self, _):
@@ -145,17 +184,17 @@ class _Machine:
 
     def _additems(self, _):
         values = self._pop_mark()
-        self._stack[-1].update(values)
+        self._stack[-1].update(map(_key, values))
 
     def _setitem(self, _):
         value, key = self._stack.pop(), self._stack.pop()
-        self._stack[-1][key] = value
+        self._stack[-1][_key(key)] = value
 
     def _setitems(self, _):
         values = self._pop_mark()
         target = self._stack[-1]
         for k in range(0, len(values), 2):
-            target[values[k]] = values[k + 1]
+            target[_key(values[k])] = values[k + 1]
 
     # -- names, storages, calls ------------------------------------------------------
     def _global(self, argument):
@@ -174,14 +213,14 @@ class _Machine:
             and told[0] == "storage"
             and isinstance(told[1], Name)
         ):
-            raise ValueError("the checkpoint refers to something that is no storage")
+            raise Refused("the checkpoint refers to something that is no storage")
         _, kind, key, _, _ = told
         self._stack.append(self._storage(kind.text.rpartition(".")[2], str(key)))
 
     def _storage(self, kind, key):
         if key not in self._storages:
             if kind not in STORAGES:
-                raise ValueError(f"the checkpoint holds a {kind}, which is not known")
+                raise Refused(f"the checkpoint holds a {kind}, which is not known")
             dtype = getattr(dtypes, STORAGES[kind]).np
             self._storages[key] = xp.frombuffer(bytearray(self._bytes_of(key)), dtype)
         return self._storages[key]
@@ -191,22 +230,30 @@ class _Machine:
         text = function.text if isinstance(function, Name) else ""
         build = _CALLS.get(text)
         if build is None:
-            raise ValueError(
+            raise Refused(
                 f"the checkpoint calls {text or 'a value'}; only tensors and containers are read"
             )
         self._stack.append(build(*arguments))
 
     def _newobj(self, _):
-        raise ValueError(
+        raise Refused(
             "the checkpoint builds an object of a class; only tensors and containers are read"
         )
 
     def _build(self, _):
         state = self._stack.pop()
         if not isinstance(self._stack[-1], OrderedDict) or not isinstance(state, dict):
-            raise ValueError(
+            raise Refused(
                 "the checkpoint sets the state of an object; only tensors and containers are read"
             )
+
+
+def _key(value):
+    """Keys are plain: hashing what is nested deeply would exhaust the stack of C."""
+    parts = value if isinstance(value, tuple) else (value,)
+    if not all(isinstance(p, (str, bytes, int, float, type(None), Size)) for p in parts):
+        raise Refused("the checkpoint uses something as a key that is neither text nor number")
+    return value
 
 
 def _tensor(storage, offset, size, stride, requires_grad=False, *_):
@@ -230,7 +277,7 @@ _CALLS = {
     "collections.OrderedDict": OrderedDict,
     "torch.Size": lambda sizes=(): Size(sizes),
     "torch.device": lambda *_: "cpu",
-    "builtins.set": set,
+    "builtins.set": lambda items=(): set(map(_key, items)),
 }
 _CONSTANTS = {"NONE": None, "NEWTRUE": True, "NEWFALSE": False}
 _PUSH = frozenset(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import zipfile
 
 from . import checkpoint, safetensors
 from .structure import Reader, Writer
@@ -31,8 +30,8 @@ def load(f, map_location=None, pickle_module=None, *, weights_only=None, mmap=No
     """Read what ``save`` wrote, another safetensors file (as a dict), or the tensors of a PyTorch
     zip checkpoint.
 
-    Never runs code from the file. ValueError when it is none of these, FileNotFoundError when it is
-    not there.
+    Never runs code from the file. ValueError when it is none of these, is cut off or damaged,
+    FileNotFoundError when it is not there.
     """
     if hasattr(f, "read"):
         return _read(f.read())
@@ -42,10 +41,7 @@ def load(f, map_location=None, pickle_module=None, *, weights_only=None, mmap=No
 
 def _read(raw):
     if raw[:4] == b"PK\x03\x04":
-        try:
-            return checkpoint.read(raw)
-        except zipfile.BadZipFile:
-            raise ValueError("the zip file is broken") from None
+        return checkpoint.read(raw)
     arrays, metadata = safetensors.unpack(raw)
     told = metadata.get(KEY)
     reader = Reader(arrays)
@@ -53,5 +49,5 @@ def _read(raw):
         return {name: reader.build({"tensor": name}) for name in arrays}
     try:
         return reader.build(json.loads(told))
-    except (KeyError, TypeError, AttributeError):
+    except (KeyError, TypeError, AttributeError, RecursionError, ValueError):
         raise ValueError("the file's description of its containers is broken") from None

@@ -6,7 +6,9 @@ https://github.com/huggingface/safetensors describes it.
 
 from __future__ import annotations
 
+import itertools
 import json
+import math
 
 from ..backend import xp
 from ..engine import dtypes
@@ -56,28 +58,43 @@ def unpack(raw):
         raise ValueError("not a safetensors file: the header is longer than the file")
     try:
         header = json.loads(raw[8 : 8 + length])
-    except ValueError:
+    except (ValueError, RecursionError):
         raise ValueError("not a safetensors file: the header is not JSON") from None
     if not isinstance(header, dict):
         raise ValueError("not a safetensors file: the header is not an object")
     metadata = header.pop("__metadata__", {}) or {}
+    if not isinstance(metadata, dict):
+        raise ValueError("not a safetensors file: the metadata is not an object")
     body = memoryview(raw)[8 + length :]
-    return {name: _array(name, entry, body) for name, entry in header.items()}, metadata
+    places = sorted(_place(name, entry, body) for name, entry in header.items())
+    for (_, end, name), (start, _, other) in itertools.pairwise(places):
+        if start < end:
+            raise ValueError(f"not a safetensors file: {name!r} and {other!r} overlap")
+    return {name: _array(header[name], body) for name in header}, metadata
 
 
-def _array(name, entry, body):
+def _place(name, entry, body):
+    """(start, end, name) of a tensor whose entry is sound."""
     try:
-        dtype = getattr(dtypes, _attribute(NAMES[entry["dtype"]]))
-        shape = tuple(int(n) for n in entry["shape"])
+        itemsize, shape = _dtype(entry).itemsize, entry["shape"]
         start, end = entry["data_offsets"]
+        sound = all(type(n) is int and n >= 0 for n in (*shape, start, end))
     except (KeyError, TypeError, ValueError):
-        raise ValueError(f"not a safetensors file: the entry {name!r} is broken") from None
-    size = dtype.itemsize
-    for n in shape:
-        size *= n
-    if not 0 <= start <= end <= len(body) or end - start != size or any(n < 0 for n in shape):
+        sound = False
+    if not sound:
+        raise ValueError(f"not a safetensors file: the entry {name!r} is broken")
+    if not start <= end <= len(body) or end - start != math.prod(shape) * itemsize:
         raise ValueError(f"not a safetensors file: the offsets of {name!r} do not fit")
-    return xp.frombuffer(body[start:end], dtype.np).reshape(shape).copy()
+    return start, end, name
+
+
+def _dtype(entry):
+    return getattr(dtypes, _attribute(NAMES[entry["dtype"]]))
+
+
+def _array(entry, body):
+    start, end = entry["data_offsets"]
+    return xp.frombuffer(body[start:end], _dtype(entry).np).reshape(entry["shape"]).copy()
 
 
 def _attribute(name):

@@ -8,6 +8,7 @@ from ...engine.dispatch import Tensor
 from ...engine.hooks import register
 from . import global_hooks as everywhere
 from .backward_hooks import BackwardHook, attach_plain_hooks
+from .blame import ERRORS, blame
 
 
 class HookMethods:
@@ -81,7 +82,11 @@ class HookMethods:
             or everywhere.backward_pre
         ):
             return _Call(self, args, kwargs).run()
-        return self.forward(*args, **kwargs)
+        try:
+            return self.forward(*args, **kwargs)
+        except ERRORS as error:
+            blame(self, args, kwargs, error)
+            raise
 
 
 class _Call:
@@ -95,7 +100,9 @@ class _Call:
     def run(self):
         try:
             return self._inner()
-        except Exception:
+        except Exception as error:
+            if isinstance(error, ERRORS):
+                blame(self.module, self.args, self.kwargs, error)
             self._always_called()
             raise
 
