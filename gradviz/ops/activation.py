@@ -56,9 +56,9 @@ elu_op = declare(
     node="EluBackward0",
     formula="scale · g where self > 0, scale · α · exp self · g elsewhere",
     self=lambda F, g, self, alpha, scale, input_scale: F.where(
-        self > 0,
-        g * scale,
+        self <= 0,
         g * (F.exp(F.clamp_max(self, 0.0) * input_scale) * (alpha * scale * input_scale)),
+        g * scale,
     ),
 )
 celu_op = declare(
@@ -70,7 +70,9 @@ celu_op = declare(
     "alpha",
     node="CeluBackward0",
     formula="g where self > 0, exp(self/α) · g elsewhere",
-    self=lambda F, g, self, alpha: F.where(self > 0, g, g * F.exp(F.clamp_max(self, 0.0) / alpha)),
+    self=lambda F, g, self, alpha: F.where(
+        self <= 0, g * F.exp(F.clamp_max(self, 0.0) / alpha), g
+    ),
 )
 silu = unary(
     "silu",
@@ -143,6 +145,11 @@ def _outside(F, g, hidden, x):
     return F.masked_fill(F.tied(g, x), hidden, 0)
 
 
+def _not_between(F, x, low, high):
+    """Where ``x`` is not strictly between two numbers: NaN is not."""
+    return ~((x > low) & (x < high))
+
+
 hardtanh_op = declare(
     "hardtanh",
     lambda x, low, high: xp.clip(x, x.dtype.type(low), x.dtype.type(high)),
@@ -150,7 +157,7 @@ hardtanh_op = declare(
     "min_val max_val",
     formula="g where min < self < max",
     self=lambda F, g, self, min_val, max_val: _outside(
-        F, g, (self <= min_val) | (self >= max_val), self
+        F, g, _not_between(F, self, min_val, max_val), self
     ),
 )
 hardsigmoid_op = unary(
@@ -158,7 +165,7 @@ hardsigmoid_op = unary(
     lambda x: xp.clip(x + 3, 0, 6) / x.dtype.type(6),
     expose=False,
     formula="g/6 where −3 < self < 3",
-    self=lambda F, g, self: _outside(F, g / 6, (self <= -3) | (self >= 3), self),
+    self=lambda F, g, self: _outside(F, g / 6, _not_between(F, self, -3, 3), self),
 )
 hardswish_op = unary(
     "hardswish",
@@ -176,13 +183,15 @@ hardshrink_op = declare(
     "lambd",
     node="HardshrinkBackward0",
     formula="g outside [−λ, λ]",
-    self=lambda F, g, self, lambd: _outside(F, g, (self >= -lambd) & (self <= lambd), self),
+    self=lambda F, g, self, lambd: _outside(
+        F, g, ~((self < -lambd) | (self > lambd)), self
+    ),
 )
 
 
 def _softshrink(x, lambd):
     t = x.dtype.type
-    return xp.where(x > lambd, x - t(lambd), xp.where(x < -lambd, x + t(lambd), t(0)))
+    return xp.where(x > lambd, x - t(lambd), xp.where(x < -lambd, x + t(lambd), x * t(0)))
 
 
 softshrink_op = declare(
@@ -191,7 +200,9 @@ softshrink_op = declare(
     "self",
     "lambd",
     formula="g outside [−λ, λ]",
-    self=lambda F, g, self, lambd: _outside(F, g, (self >= -lambd) & (self <= lambd), self),
+    self=lambda F, g, self, lambd: _outside(
+        F, g, ~((self < -lambd) | (self > lambd)), self
+    ),
 )
 threshold_op = declare(
     "threshold_op",

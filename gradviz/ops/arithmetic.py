@@ -47,7 +47,10 @@ RAW.astype = lambda x, like: x.astype(like.dtype)
 
 
 def _sign(x):
-    """x/|x|, 0 at 0."""
+    """x/|x|, 0 at 0 and, of a real number, at NaN."""
+    if x.dtype.kind == "f":
+        out = xp.sign(x)
+        return xp.nan_to_num(out, copy=False) if xp.isnan(out).any() else out
     if x.dtype.kind != "c":
         return xp.sign(x)
     size = xp.abs(x)
@@ -213,9 +216,11 @@ def _power(x, exponent):
     if exponent == 3:
         return x * x * x
     with xp.errstate(all="ignore"):
-        quick = _QUICK.get(exponent) if x.dtype.kind == "f" else None
+        quick = _QUICK.get(exponent) if x.dtype.kind in "fV" else None
         if quick is not None:
             return quick(x)
+        if x.dtype.kind == "V":  # bfloat16, which NumPy cannot promote
+            return xp.power(x, x.dtype.type(exponent))
         return xp.power(x, xp.asarray(exponent).astype(xp.result_type(x, exponent)))
 
 

@@ -244,10 +244,10 @@ convolution = declare(
     _ATTRS,
     formula="∂self: g ⋆ᵀ weight    ∂weight: self ⋆ g    ∂bias: Σ g",
     self=lambda F, g, weight, self_shape, stride, padding, dilation, groups: F.conv_input(
-        g, weight, self_shape, stride, padding, dilation, groups
+        g, F.conj(weight), self_shape, stride, padding, dilation, groups
     ),
     weight=lambda F, g, self, weight_shape, stride, padding, dilation, groups: F.conv_weight(
-        self, g, weight_shape, stride, padding, dilation, groups
+        F.conj(self), g, weight_shape, stride, padding, dilation, groups
     ),
     bias=_bias_grad,
 )
@@ -268,10 +268,10 @@ conv_transposed = declare(
     node="ConvolutionBackward0",
     formula="∂self: g ⋆ weight    ∂weight: g ⋆ self    ∂bias: Σ g",
     self=lambda F, g, weight, stride, padding, dilation, groups: F.convolution(
-        g, weight, None, stride, padding, dilation, groups
+        g, F.conj(weight), None, stride, padding, dilation, groups
     ),
     weight=lambda F, g, self, weight_shape, stride, padding, dilation, groups: F.conv_weight(
-        g, self, weight_shape, stride, padding, dilation, groups
+        g, F.conj(self), weight_shape, stride, padding, dilation, groups
     ),
     bias=_bias_grad,
 )
@@ -283,10 +283,10 @@ conv_input = declare(
     node="ConvolutionBackwardBackward0",
     formula="∂self: g ⋆ weight    ∂weight: g ⋆ self",
     self=lambda F, g, weight, stride, padding, dilation, groups: F.convolution(
-        g, weight, None, stride, padding, dilation, groups
+        g, F.conj(weight), None, stride, padding, dilation, groups
     ),
     weight=lambda F, g, self, weight_shape, stride, padding, dilation, groups: F.conv_weight(
-        g, self, weight_shape, stride, padding, dilation, groups
+        g, F.conj(self), weight_shape, stride, padding, dilation, groups
     ),
 )
 conv_weight = declare(
@@ -297,9 +297,9 @@ conv_weight = declare(
     node="ConvolutionBackwardBackward0",
     formula="∂self: grad ⋆ᵀ g    ∂grad: self ⋆ g",
     self=lambda F, g, grad, self_shape, stride, padding, dilation, groups: F.conv_input(
-        grad, g, self_shape, stride, padding, dilation, groups
+        F.conj(grad), g, self_shape, stride, padding, dilation, groups
     ),
     grad=lambda F, g, self, stride, padding, dilation, groups: F.convolution(
-        self, g, None, stride, padding, dilation, groups
+        F.conj(self), g, None, stride, padding, dilation, groups
     ),
 )

@@ -660,6 +660,4 @@ def _reduce(self, protocol=None):
 
 Tensor.__deepcopy__ = _deepcopy
 Tensor.__reduce_ex__ = _reduce
-method(
-    lambda input: input._a.ndim == 0 and input._a.size == 1 and bool(input._a != 0), "is_nonzero"
-)
+method(lambda input: bool(input), "is_nonzero")

@@ -194,7 +194,7 @@ def _sgn_grad(F, g, self, result):
 sgn = unary("sgn", lambda x: x.copy() if x.dtype == bool else _sign(x), self=_sgn_grad)
 sign = unary(
     "sign",
-    lambda x: x.copy() if x.dtype == bool else xp.sign(x),
+    lambda x: x.copy() if x.dtype == bool else _sign(x),
     formula="0",
     self=lambda F, g: F.zeros_like(g),
 )

@@ -11,7 +11,7 @@ from ..engine import dtypes
 from ..engine.dispatch import wrap
 from ..engine.operation import RAW, TENSOR
 from ..engine.tensor import wrap_dim
-from .declare import declare, method
+from .declare import FUNCTIONS, declare, method
 
 FFT = {}
 NONE, ROOT, COUNT = 0, 1, 2  # how a transform is scaled: not, by 1/√n, by 1/n
@@ -399,7 +399,11 @@ def istft(
     half_only = x._a.shape[1] == n_fft // 2 + 1 if onesided is None else onesided
     scale = ROOT if normalized else COUNT
     x = x.transpose(1, 2)
-    frames = c2r_op(x, (2,), scale, n_fft) if half_only else c2c_op(x, (2,), scale, False)
+    if half_only:
+        frames = c2r_op(x, (2,), scale, n_fft)
+    else:
+        frames = c2c_op(x, (2,), scale, False)
+        frames = frames if return_complex else FUNCTIONS["real"](frames)
     weights = _window(
         window, width, n_fft, xp.float32 if x._a.dtype == xp.complex64 else xp.float64
     )

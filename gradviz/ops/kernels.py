@@ -5,9 +5,11 @@ Kinds: b bool, i integer, f floating, c complex. ``KERNELS`` is by the operation
 
 from __future__ import annotations
 
+from ..backend import xp
 from ..engine import dtypes
 
 _LETTER = "bifc"
+_SINGLE = xp.dtype(xp.float32)
 
 
 def _named(label):
@@ -38,6 +40,20 @@ KERNELS = {
             "hardswish": "hardswish_cpu",
             "softplus": "softplus_cpu",
             "logaddexp2": "logaddexp2_cpu",
+            "log_sigmoid": "log_sigmoid_cpu",
+            "glu": "glu_cpu",
+            "mse_loss": "mse_cpu",
+            "smooth_l1_loss": "smooth_l1_cpu",
+            "huber_loss": "huber_cpu",
+            "binary_cross_entropy": "binary_cross_entropy",
+            "nll_loss": "nll_loss_out_frame",
+            "native_batch_norm": "batch_norm",
+            "native_layer_norm": "LayerNormKernelImpl",
+            "native_group_norm": "GroupNormKernelImpl",
+            "adaptive_avg_pool2d_op": "adaptive_avg_pool2d",
+            "adaptive_avg_pool3d_op": "adaptive_avg_pool3d_cpu",
+            "grid_sampler_2d_op": "grid_sampler_2d_cpu_kernel_impl",
+            "grid_sampler_3d_op": "grid_sampler3d_cpu",
         }.items()
     },
     **{
@@ -47,6 +63,8 @@ KERNELS = {
             "lerp": "lerp_kernel_tensor",
             "logaddexp": "logaddexp_cpu",
             "logcumsumexp": "logcumsumexp_out_cpu",
+            "im2col": "im2col_out_cpu",
+            "col2im": "col2im_out_cpu",
         }.items()
     },
     **{
@@ -67,7 +85,14 @@ KERNELS = {
     },
     **{
         name: ((label, "fic"),)
-        for name, label in {"abs": "abs_cpu", "addcmul": "addcmul_cpu_out"}.items()
+        for name, label in {
+            "abs": "abs_cpu",
+            "addcmul": "addcmul_cpu_out",
+            "bmm": "bmm",
+            "baddbmm": "baddbmm",
+            "convolution": "slow_conv2d_cpu",
+            "trace_op": "trace",
+        }.items()
     },
     **{
         name: ((label, "bif"),)
@@ -100,6 +125,9 @@ KERNELS = {
             "cummax_op": "cummax_cpu",
             "cummin_op": "cummin_cpu",
             "mode_dim": "mode_cpu",
+            **{n: f"{n}_cpu" for n in "erfcx i0e i1 i1e ndtri log_ndtr entr zeta xlog1py".split()},
+            "avg_pool2d_op": "avg_pool2d",
+            "avg_pool3d_op": "avg_pool3d_out_frame",
         }.items()
     },
     **{
@@ -162,11 +190,48 @@ _RUNTIME = {
     ),
 }
 
+# What computes in float32 on half precision and rounds once, as PyTorch's kernels do: all that is
+# put together from several steps, and what NumPy or SciPy cannot do on two bytes.
+_IN_SINGLE = frozenset(
+    """
+    hardtanh hardsigmoid hardswish gelu silu mish softplus elu_op celu_op log_sigmoid sigmoid
+    pow_base igamma igammac mvlgamma logit erf erfc erfinv digamma lgamma polygamma
+    i0 i0e i1 i1e ndtri log_ndtr erfcx entr sinc zeta xlog1py angle atan2 hypot
+    affine_grid_generator grid_sampler_2d_op grid_sampler_3d_op vector_norm dist renorm
+    bmm baddbmm addbmm_op addmv_op addr_op linear_addmm addmm cdist_op trace_op
+    softmax log_softmax safe_softmax logsumexp logaddexp logaddexp2 logcumsumexp cumsum cumprod
+    var std var_mean std_mean native_layer_norm native_group_norm native_batch_norm
+    adaptive_avg_pool2d_op adaptive_avg_pool2d_back adaptive_avg_pool3d_op adaptive_avg_pool3d_back
+    """.split()
+)
+
+
+def _widened(x):
+    short = x.dtype.itemsize == 2 and x.dtype.kind in "fV"
+    return x.astype(_SINGLE) if short else x
+
+
+def _in_single(forward):
+    """``forward`` on half precision by way of float32."""
+
+    def run(x, *rest):
+        kind = x.dtype
+        if kind.itemsize != 2 or kind.kind not in "fV":
+            return forward(x, *rest)
+        out = forward(_widened(x), *[_widened(y) if hasattr(y, "astype") else y for y in rest])
+        if isinstance(out, tuple):
+            return tuple(y.astype(kind) if y.dtype == _SINGLE else y for y in out)
+        return out.astype(kind) if out.dtype == _SINGLE else out
+
+    return run
+
 
 def checked(name, forward):
     """``forward`` that refuses what PyTorch's kernel of that name refuses; unchanged for a name
     that is not listed.
     """
+    if name in _IN_SINGLE:
+        forward = _in_single(forward)
     rows, error = (
         (KERNELS[name], NotImplementedError)
         if name in KERNELS

@@ -226,6 +226,12 @@ def _bce_self(F, g, self, target, weight, self_shape, reduction):
     return out if weight is None else out * weight
 
 
+def _bce_target(F, g, self, target, weight, self_shape, reduction):
+    rate = F.clamp(F.log(1 - self), -100.0, None) - F.clamp(F.log(self), -100.0, None)
+    out = _spread(F, g, self_shape, reduction) * rate
+    return out if weight is None else out * weight
+
+
 bce_op = declare(
     "binary_cross_entropy",
     _bce_forward,
@@ -234,6 +240,7 @@ bce_op = declare(
     node="BinaryCrossEntropyBackward0",
     formula="(self − target) / (self (1 − self)) · g / n",
     self=_bce_self,
+    target=_bce_target,
 )
 
 

@@ -412,7 +412,9 @@ _SIZES = {
 }
 addbmm_op = declare(
     "addbmm_op",
-    lambda c, a, b, beta, alpha: _times(c, beta) + _times(xp.matmul(a, b).sum(0), alpha),
+    lambda c, a, b, beta, alpha: (
+        _times(c, beta) + _times(xp.matmul(a, b).sum(0, dtype=c.dtype), alpha)
+    ),
     "self batch1 batch2",
     "beta alpha",
     node="AddbmmBackward0",

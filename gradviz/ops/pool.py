@@ -165,6 +165,8 @@ def _mean_forward(x, at, divisor):
     out = at.seen(padded, at.taps[0]).copy()
     for place in at.taps[1:]:
         out += at.seen(padded, place)
+    if out.dtype.kind == "i":
+        return xp.trunc(out / divisor).astype(out.dtype)
     out /= divisor
     return out
 

@@ -53,11 +53,18 @@ def _summing(dtype):
 
 # ---------------------------------------------------------------- sum and mean
 empty = xp.empty
-_HALF = xp.dtype(xp.float16)
-# the dtype to sum in, where it is not the array's own
-_sum_in = {d: xp.dtype(xp.int64) for d in map(xp.dtype, "?bBhHiIlL")} | {
-    _HALF: xp.dtype(xp.float32)
-}
+
+
+class _Sums(dict):
+    """For a dtype, the one to sum in and whether the sum goes back to it."""
+
+    def __missing__(self, dtype):
+        half = dtype.itemsize == 2 and dtype.kind in "fV"
+        self[dtype] = found = (xp.dtype(xp.float32) if half else _summing(dtype), half)
+        return found
+
+
+_sums = _Sums()
 
 
 # A product with ones adds up a few numbers in half the time of a reduction.
@@ -72,18 +79,19 @@ def _sum_all(x):
         out = empty((), dtype)
         (x if x.ndim == 1 else x.ravel()).dot(_ones[x.size], out)
         return out
+    wide, back = _sums[dtype]
     if x.__class__ is ndarray:
-        out = empty((), _sum_in.get(dtype, dtype))
+        out = empty((), wide)
         add_reduce(x, None, None, out)
     else:
-        out = add_reduce(x, None, _sum_in.get(dtype, dtype))
-    return out.astype(dtype) if dtype is _HALF else out
+        out = add_reduce(x, None, wide)
+    return out.astype(dtype) if back else out
 
 
 def _sum_dims(x, dims, keepdim):
-    if x.dtype == xp.float16:
-        return add_reduce(x, dims, xp.float32, None, keepdim).astype(x.dtype)
-    return add_reduce(x, dims, _summing(x.dtype), None, keepdim)
+    wide, back = _sums[x.dtype]
+    out = add_reduce(x, dims, wide, None, keepdim)
+    return out.astype(x.dtype) if back else out
 
 
 sum_all = declare(
@@ -311,10 +319,23 @@ method(prod)
 
 # ---------------------------------------------------------------- extremes
 def _even(F, g, self, result, self_shape, dim, keepdim):
-    """The gradient shared evenly among equal extremes (PyTorch's amax, amin and full max, min)."""
+    """The gradient shared evenly among equal extremes (PyTorch's amax and amin)."""
+    return _shared(F, g, self, result, self_shape, dim, keepdim, lambda x, r: x == r)
+
+
+def _even_or_nan(F, g, self, result, self_shape, dim, keepdim):
+    """As ``_even``; the NaN among the elements share the gradient of a NaN (full max, min)."""
+    return _shared(F, g, self, result, self_shape, dim, keepdim, _same)
+
+
+def _same(x, result):
+    return (x == result) | ((x != x) & (result != result))
+
+
+def _shared(F, g, self, result, self_shape, dim, keepdim, chosen):
     if not keepdim:
         g, result = (F.reshape(x, keep_shape(self_shape, dim)) for x in (g, result))
-    mask = F.cast(self == result, (g if F is RAW else g._a).dtype)
+    mask = F.cast(chosen(self, result), (g if F is RAW else g._a).dtype)
     return g * mask / F.sum_dims(mask, dim, True)
 
 
@@ -332,7 +353,7 @@ def _extreme(function):
     return forward
 
 
-def _reducing(name, ufunc, node, hidden, shared):
+def _reducing(name, ufunc, node, hidden, shared, derivative=_even):
     return declare(
         name,
         _extreme(ufunc),
@@ -341,14 +362,14 @@ def _reducing(name, ufunc, node, hidden, shared):
         node=node,
         formula=f"g shared by the {shared}",
         hidden=hidden,
-        self=_even,
+        self=derivative,
     )
 
 
 amax_op = _reducing("amax", xp.maximum, "AmaxBackward0", ("self_sym_sizes",), "largest")
 amin_op = _reducing("amin", xp.minimum, "AminBackward0", ("self_sym_sizes",), "smallest")
-max_all = _reducing("max_all", xp.maximum, "MaxBackward1", _WHOLE, "largest")
-min_all = _reducing("min_all", xp.minimum, "MinBackward1", _WHOLE, "smallest")
+max_all = _reducing("max_all", xp.maximum, "MaxBackward1", _WHOLE, "largest", _even_or_nan)
+min_all = _reducing("min_all", xp.minimum, "MinBackward1", _WHOLE, "smallest", _even_or_nan)
 
 
 def _aminmax_joint(F, g, self, result, self_shape, dim, keepdim):

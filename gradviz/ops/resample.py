@@ -88,11 +88,16 @@ def antialias_matrix(count, size, align_corners, scale, cubic):
 
 
 def _apply(x, matrices):
-    n = len(matrices)
+    """One product a dimension; half precision and bytes by way of float32, rounded once."""
+    n, kind = len(matrices), x.dtype
+    short = kind.itemsize < 4
+    x = x.astype(xp.float32) if short else x
     for k, m in enumerate(matrices):
         axis = x.ndim - n + k
         x = xp.moveaxis(xp.matmul(xp.moveaxis(x, axis, -1), m.T.astype(x.dtype)), -1, axis)
-    return contiguous(x)
+    if kind.kind == "u":
+        x = xp.rint(x).clip(0, 255)
+    return contiguous(x.astype(kind, copy=False))
 
 
 def _resizing(name, node):

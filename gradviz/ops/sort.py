@@ -12,7 +12,7 @@ from ..engine.tensor import wrap_dim
 from ..engine.views import write
 from .declare import declare, method, only_method, public
 from .join import _region
-from .reduce import _as, _chooser, _even, _pair, _summing, return_types
+from .reduce import _as, _chooser, _even_or_nan, _pair, _summing, return_types
 
 
 # ---------------------------------------------------------------- median, mode, k-th value
@@ -44,8 +44,7 @@ def _whole_median(pick):
 
 def _median_grad(F, g, self, result, self_shape):
     dims = tuple(range(len(self_shape)))
-    nan = F.isnan(result)
-    return F.where(nan, F.constant_like(0, g), _even(F, g, self, result, self_shape, dims, False))
+    return _even_or_nan(F, g, self, result, self_shape, dims, False)
 
 
 def _median(name, pick, nodes):
@@ -77,8 +76,9 @@ def _most_frequent(x, d):
     moved = xp.moveaxis(x, d, -1)
     out = xp.empty(moved.shape[:-1], xp.int64)
     for place in xp.ndindex(out.shape):
-        values, counts = xp.unique(moved[place], return_counts=True)
-        out[place] = xp.nonzero(moved[place] == values[counts.argmax()])[0][-1]
+        values, counts = xp.unique(moved[place], return_counts=True, equal_nan=False)
+        chosen = values[counts.argmax()]
+        out[place] = xp.nonzero((moved[place] == chosen) | (chosen != chosen))[0][-1]
     return out
 
 
@@ -412,6 +412,8 @@ def searchsorted(
         found = xp.empty(values.shape, xp.int64)
         for place in xp.ndindex(rows.shape[:-1]):
             found[place] = xp.searchsorted(rows[place], values[place], side)
+    if values.dtype.kind == "f":
+        found = xp.where(xp.isnan(values), rows.shape[-1], found)
     return wrap(as_array(found, dtype=xp.int32 if out_int32 else xp.int64))
 
 

@@ -1,5 +1,6 @@
 """``gradviz.nn.functional``: layers without state, as in ``torch.nn.functional``."""
 
+from . import low_level  # noqa: F401
 from .activation import *  # noqa: F403
 from .attention import *  # noqa: F403
 from .basic import *  # noqa: F403

@@ -12,7 +12,7 @@ from ...engine.kept import keep
 from ...engine.modes import local, state
 from ...engine.operation import TENSOR
 from ...ops import loss as table
-from ...ops.declare import FUNCTIONS, declare, public
+from ...ops.declare import FUNCTIONS, declare
 from ...ops.loss import reduction_code
 from ...ops.lower import raised
 from ...ops.shape import broadcast_tensors
@@ -412,7 +412,3 @@ def gaussian_nll_loss(input, target, var, full=False, eps=1e-6, reduction="mean"
     if full:
         loss = loss + 0.5 * math.log(2 * math.pi)
     return reduced(loss, reduction)
-
-
-for _f in (kl_div, poisson_nll_loss, binary_cross_entropy_with_logits):
-    public(_f.__name__, _f)

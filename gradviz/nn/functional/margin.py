@@ -7,7 +7,7 @@ import math
 from ...backend import xp
 from ...engine.dispatch import wrap
 from ...ops import loss as table
-from ...ops.declare import FUNCTIONS, declare, public
+from ...ops.declare import FUNCTIONS, declare
 from ...ops.loss import reduction_code
 from .distance import pairwise_distance
 from .loss import legacy_reduction, precise, reduced
@@ -185,7 +185,3 @@ def triplet_margin_with_distance_loss(
     if swap:
         far = FUNCTIONS["minimum"](far, distance(positive, negative))
     return reduced((margin + near - far).clamp_min(0), reduction)
-
-
-for _f in (hinge_embedding_loss, margin_ranking_loss, cosine_embedding_loss, triplet_margin_loss):
-    public(_f.__name__, _f)

@@ -376,7 +376,6 @@ for _f in (
     max_pool3d,
     avg_pool1d,
     adaptive_avg_pool1d,
-    adaptive_max_pool1d,
     max_pool1d_with_indices,
 ):
     public(_f.__name__, _f)
