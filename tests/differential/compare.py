@@ -61,6 +61,8 @@ def arrays(seed=0):
         "k1": normal((4, 3, 3)),
         "k2": normal((4, 3, 3, 3)),
         "k3": normal((2, 2, 2, 2, 2)),
+        "r2": np.full((2, 3, 2), 0.3),
+        "r3": np.full((1, 2, 3), 0.3),
     }
 
 
