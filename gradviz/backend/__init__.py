@@ -12,6 +12,7 @@ import numpy as xp
 from .accelerator import anchor, beside, host, upload
 from .device_array import DeviceArray, OutOfMemoryError
 from .memory import keep_freed, scratch
+from .pieces import blocks
 
 # PyTorch says nothing about overflow or division by zero; the person's own NumPy code keeps its
 # warnings
@@ -76,6 +77,7 @@ __all__ = [
     "as_array",
     "as_strided",
     "beside",
+    "blocks",
     "contiguous",
     "host",
     "owner",

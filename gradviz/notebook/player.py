@@ -38,7 +38,6 @@ class BackwardPlayer(PlayerView):
         else:
             super().__init__(recorded(what), **settings)
 
-
     def _repr_mimebundle_(self, **options):
         """The widget, with its graph as a still picture for where widgets do not run."""
         found = super()._repr_mimebundle_(**options)

@@ -4,10 +4,20 @@ masked."""
 from __future__ import annotations
 
 from ..backend import xp
+from ..engine.operation import RAW
 from .declare import declare
+from .rows import softmax, softmax_back
+
+ndarray = xp.ndarray
+
+
+def _in_rows(x, dim):
+    return x.__class__ is ndarray and dim in (-1, x.ndim - 1) and x.size
 
 
 def _safe_softmax(x, dim):
+    if _in_rows(x, dim):
+        return softmax(x, masked=True)
     top = x.max(dim, keepdims=True)
     out = xp.exp(x - xp.where(xp.isfinite(top), top, 0))
     total = out.sum(dim, keepdims=True)
@@ -16,6 +26,8 @@ def _safe_softmax(x, dim):
 
 
 def _softmax_grad(F, g, result, dim):
+    if F is RAW and _in_rows(result, dim):
+        return softmax_back(g, result)
     return result * (g - F.sum_dims(g * result, (dim,), True))
 
 
@@ -25,7 +37,7 @@ safe_softmax = declare(
     "self",
     "dim",
     formula="result · (g − Σ g · result)",
-    self=lambda F, g, result, dim: _softmax_grad(F, g, result, dim),
+    self=_softmax_grad,
 )
 
 
@@ -34,15 +46,24 @@ def _turned(F, x):
 
 
 def _weights(F, query, key, bias, scale):
-    scores = F.matmul(query, _turned(F, key)) * scale
+    if F is RAW:
+        scores = _scores(query, key, scale)
+    else:
+        scores = F.matmul(query, _turned(F, key)) * scale
     if bias is not None:
         scores = scores + F.constant(bias)
     return F.safe_softmax(scores, len(scores.shape) - 1)
 
 
-def _forward(query, key, value, bias, scale):
-    scores = xp.matmul(query, key.swapaxes(-2, -1))
+def _scores(query, key, scale):
+    """query · keyᵀ · scale; BLAS is slow on small matrices that stand transposed."""
+    scores = xp.matmul(query, xp.ascontiguousarray(key.swapaxes(-2, -1)))
     scores *= query.dtype.type(scale)
+    return scores
+
+
+def _forward(query, key, value, bias, scale):
+    scores = _scores(query, key, scale)
     if bias is not None:
         scores += bias
     return xp.matmul(_safe_softmax(scores, -1), value).astype(query.dtype, copy=False)
@@ -51,7 +72,11 @@ def _forward(query, key, value, bias, scale):
 def _joint(F, g, query, key, value, bias, scale):
     weights = _weights(F, query, key, bias, scale)
     given = F.matmul(g, _turned(F, value))
-    given = _softmax_grad(F, given, weights, len(query.shape) - 1) * scale
+    given = _softmax_grad(F, given, weights, len(query.shape) - 1)
+    if F is RAW:
+        given *= given.dtype.type(scale)
+    else:
+        given = given * scale
     return (
         F.matmul(given, key),
         F.matmul(_turned(F, given), query),

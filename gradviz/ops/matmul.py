@@ -95,11 +95,31 @@ addmm_op = declare(
     mat1=lambda F, g, mat2, alpha: _times(F.mm(g, F.conj(F.t(mat2))), alpha),
     mat2=lambda F, g, mat1, alpha: _times(F.mm(F.conj(F.t(mat1)), g), alpha),
 )
+
+
+def _turns(a, b):
+    """Whether a small batch meets a large weight that is seen transposed: OpenBLAS copies such a
+    weight element by element before it multiplies, and does not when the product is transposed.
+    """
+    return 4 < len(a) <= 64 and b.size >= 1 << 14 and b.flags.f_contiguous and b.shape[1] > 64
+
+
+def _linear_addmm(bias, a, b, beta, alpha):
+    if _turns(a, b) and bias.shape == b.shape[1:]:
+        turned = b.T.dot(a.T)
+        return xp.add(turned.T, bias, out=xp.empty_like(turned, shape=turned.shape[::-1]))
+    return _addmm(bias, a, b, beta, alpha)
+
+
+def _linear_mm(a, b):
+    return xp.ascontiguousarray(b.T.dot(a.T).T) if _turns(a, b) else a.dot(b)
+
+
 # In ``linear`` mat2 is a weight seen transposed: its gradient is computed so that the weight's own
 # comes out row by row.
 linear_op = declare(
     "linear_addmm",
-    _addmm,
+    _linear_addmm,
     "self mat1 mat2",
     "beta alpha",
     node="AddmmBackward0",
@@ -111,7 +131,7 @@ linear_op = declare(
 )
 linear_mm_op = declare(
     "linear_mm",
-    lambda a, b: a.dot(b),
+    _linear_mm,
     "self mat2",
     node="MmBackward0",
     formula="∂self: g · mat2ᵀ    ∂mat2: selfᵀ · g",

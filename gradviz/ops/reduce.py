@@ -621,7 +621,10 @@ def _log_softmax_forward(x, dim):
 
 
 def _in_rows(x, dim):
-    return x.__class__ is ndarray and dim in (-1, x.ndim - 1) and x.ndim and x.size
+    """Whether the kernels over rows pay; half precision needs them."""
+    if x.__class__ is not ndarray or dim not in (-1, x.ndim - 1):
+        return False
+    return x.size > 4096 or (x.dtype.itemsize == 2 and x.size)
 
 
 def _along(F, x, dim):

@@ -59,30 +59,36 @@ def _scale_rows(spread, rows, factor, spare):
 
 
 # ---------------------------------------------------------------- softmax
-def _exponentials(part, out, ones, low, high):
-    """exp of the rows to ``out``, and the sums of the rows. The largest element of a row is taken
-    off only where a sum is not between ``low`` and ``high``: what is lost below is lost in the
-    result as well.
+def _exponentials(part, out, ones, low, high, masked=False):
+    """exp of the rows to ``out``, the sums of the rows, and what was taken off every row: its
+    largest element where a sum is not between ``low`` and ``high`` (what is lost below is lost in
+    the result as well), else None. ``masked``: rows of −∞ have sum 0, not NaN.
     """
     xp.exp(part, out=out)
     total = out.dot(ones)
     if total.min() > low and total.max() < high:
         return total, None
     top = xp.maximum.reduce(part, 1)
+    if masked:
+        top[top == -xp.inf] = 0
     xp.subtract(part, top[:, None], out=out)
     xp.exp(out, out=out)
     return out.dot(ones), top
 
 
 @quiet
-def softmax(x):
-    """exp x / Σ exp x along the last dimension of ``x``, which is not empty."""
+def softmax(x, masked=False):
+    """exp x / Σ exp x along the last dimension of ``x``, which is not empty; ``masked``: 0, not
+    NaN, in rows of −∞.
+    """
     rows = as_rows(x, x.shape[-1])
     out = xp.empty_like(rows)
     ones, spread = _ones(rows), Spread(rows, 1)
     for at in row_blocks(rows):
         target = out[at]
-        total, _ = _exponentials(rows[at], target, ones, 1e-3, 1e30)
+        total, _ = _exponentials(rows[at], target, ones, 1e-3, 1e30, masked)
+        if masked:
+            total[total == 0] = 1
         _scale_rows(spread, target, 1 / total, scratch.like(target))
     return out.reshape(x.shape).astype(x.dtype, copy=False)
 

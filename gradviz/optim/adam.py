@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import math
 
-from ..backend import scratch, xp
+from ..backend import blocks, scratch, xp
 from .optimizer import (
     Rule,
-    blocks,
     check_at_least_zero,
     check_betas,
     check_lr,
@@ -121,7 +120,7 @@ class Adam(Rule):
         arrays = [p, g, state["exp_avg"]._a, state["exp_avg_sq"]._a]
         if amsgrad:
             arrays.append(state["max_exp_avg_sq"]._a)
-        for block in blocks(*arrays):
+        for block in blocks(1 << 16, *arrays):
             _advance(numbers, *block)
         return 2 if decay and decoupled else 1
 

@@ -400,17 +400,3 @@ def count_step(state):
         return float(step._a)
     state["step"] = step + 1
     return step + 1
-
-
-BLOCK = 1 << 16
-
-
-def blocks(*arrays):
-    """The arrays in flat pieces that stay in cache; as they are where one is not contiguous."""
-    first = arrays[0]
-    if first.size <= BLOCK or not all(a.flags.c_contiguous for a in arrays):
-        yield arrays
-        return
-    flat = [a.reshape(-1) for a in arrays]
-    for k in range(0, first.size, BLOCK):
-        yield tuple(a[k : k + BLOCK] for a in flat)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from ..backend import scratch, xp
+from ..backend import blocks, scratch, xp
 from ..engine.dispatch import wrap
 from .optimizer import (
     Rule,
-    blocks,
     check_at_least_zero,
     check_lr,
     number,
@@ -85,7 +84,7 @@ class SGD(Rule):
             g = self._direction(p, g, state, options)
         if maximize and not (momentum or decay):
             lr = -lr
-        for pb, gb in blocks(p, g):
+        for pb, gb in blocks(1 << 18, p, g):
             t = scratch.like(gb)
             xp.multiply(gb, lr, out=t)
             xp.subtract(pb, t, out=pb)
