@@ -12,6 +12,7 @@ from .elementwise import _sigmoid, _special
 from .gelu import gelu, gelu_back
 from .shape import reshape
 
+ndarray = xp.ndarray
 SELU_ALPHA, SELU_SCALE = 1.6732632423543772, 1.0507009873554805
 
 
@@ -110,9 +111,9 @@ def _gelu_tanh(x):
 def _gelu_forward(x, approximate):
     if approximate == "tanh":
         return _gelu_tanh(x)
-    if x.dtype.itemsize == 8:
-        return x * 0.5 * (1 + _special("erf")(x * 0.7071067811865476))
-    return gelu(x.astype(xp.float32, copy=False)).astype(x.dtype, copy=False)
+    if x.__class__ is ndarray and x.dtype.itemsize < 8:
+        return gelu(x.astype(xp.float32, copy=False)).astype(x.dtype, copy=False)
+    return (x * 0.5 * (1 + _special("erf")(x * 0.7071067811865476))).astype(x.dtype, copy=False)
 
 
 def _gelu_grad(F, g, self, approximate):
@@ -120,7 +121,7 @@ def _gelu_grad(F, g, self, approximate):
         t = F.tanh((self + self * self * self * 0.044715) * 0.7978845608028654)
         slope = (1 + self * self * 0.134145) * 0.7978845608028654
         return g * ((1 + t) * 0.5 + self * (1 - t * t) * slope * 0.5)
-    if F is RAW and self.dtype == xp.float32:
+    if self.__class__ is ndarray and self.dtype == xp.float32:
         return gelu_back(g, self)
     return g * (
         (1 + F.erf(self * 0.7071067811865476)) * 0.5

@@ -3,7 +3,7 @@ masked."""
 
 from __future__ import annotations
 
-from ..backend import xp
+from ..backend import contiguous, xp
 from ..engine.operation import RAW
 from .declare import declare
 from .rows import softmax, softmax_back
@@ -57,7 +57,7 @@ def _weights(F, query, key, bias, scale):
 
 def _scores(query, key, scale):
     """query · keyᵀ · scale; BLAS is slow on small matrices that stand transposed."""
-    scores = xp.matmul(query, xp.ascontiguousarray(key.swapaxes(-2, -1)))
+    scores = xp.matmul(query, contiguous(key.swapaxes(-2, -1)))
     scores *= query.dtype.type(scale)
     return scores
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..backend import xp
+from ..backend import contiguous, xp
 from ..engine import dtypes, views
 from ..engine.dispatch import Tensor
 from ..engine.modes import local, state
@@ -12,6 +12,8 @@ from ..engine.tensor import wrap_dim
 from .declare import declare, method, only_method, public
 from .lower import lowered
 from .shape import clone, expand, permute, reshape, transpose, unsafe_view_op, unsqueeze, view_op
+
+ndarray = xp.ndarray
 
 
 def _swap(F, x):
@@ -101,7 +103,13 @@ def _turns(a, b):
     """Whether a small batch meets a large weight that is seen transposed: OpenBLAS copies such a
     weight element by element before it multiplies, and does not when the product is transposed.
     """
-    return 4 < len(a) <= 64 and b.size >= 1 << 14 and b.flags.f_contiguous and b.shape[1] > 64
+    return (
+        4 < len(a) <= 64
+        and b.size >= 1 << 14
+        and b.shape[1] > 64
+        and b.__class__ is ndarray
+        and b.flags.f_contiguous
+    )
 
 
 def _linear_addmm(bias, a, b, beta, alpha):
@@ -112,7 +120,7 @@ def _linear_addmm(bias, a, b, beta, alpha):
 
 
 def _linear_mm(a, b):
-    return xp.ascontiguousarray(b.T.dot(a.T).T) if _turns(a, b) else a.dot(b)
+    return contiguous(b.T.dot(a.T).T) if _turns(a, b) else a.dot(b)
 
 
 # In ``linear`` mat2 is a weight seen transposed: its gradient is computed so that the weight's own

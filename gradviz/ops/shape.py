@@ -52,8 +52,8 @@ def infer(shape, numel):
 # ---------------------------------------------------------------- helpers of derivatives
 def _sum_to(x, shape):
     extra = x.ndim - len(shape)
-    if x.ndim == 2 and extra == 1 and x.size > 4096 and x.dtype.char in "fd":
-        if x.shape[1:] == shape:
+    if x.__class__ is ndarray and extra == 1 and x.ndim == 2 and x.size > 4096:
+        if x.dtype.char in "fd" and x.shape[1:] == shape:
             return xp.ones_like(x, shape=(x.shape[0],)).dot(x)  # BLAS adds rows faster
     axes = tuple(range(extra)) + tuple(
         i + extra for i, n in enumerate(shape) if n == 1 and x.shape[i + extra] != 1
