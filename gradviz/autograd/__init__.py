@@ -4,14 +4,25 @@
 
 from ..engine.backward import backward, grad
 from ..engine.modes import enable_grad, inference_mode, no_grad, set_grad_enabled
-from ..engine.tensor import Tensor as Variable
 from . import anomaly_mode, forward_ad, function, functional, grad_mode, graph
 from .anomaly import detect_anomaly, set_detect_anomaly
 from .function import Function
-from .grad_mode import is_multithreading_enabled, set_multithreading_enabled
+from .grad_mode import (
+    _force_original_view_tracking,
+    is_multithreading_enabled,
+    set_multithreading_enabled,
+)
 from .gradcheck import gradcheck, gradgradcheck
+from .variable import Variable
+
+
+def variable(*args, **kwargs):
+    """Gone, as in PyTorch: RuntimeError that names ``tensor``."""
+    raise RuntimeError("torch.autograd.variable(...) is deprecated, use torch.tensor(...) instead")
+
 
 __all__ = [
+    "_force_original_view_tracking",
     "Function",
     "Variable",
     "anomaly_mode",

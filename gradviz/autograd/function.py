@@ -11,7 +11,15 @@ from ..engine.dispatch import Tensor, wrap
 from ..engine.modes import force_grad_mode, is_grad_enabled
 from ..engine.node import FREED, LEAF, MultiNode, Output, freed
 from ..engine.operation import RAW
-from ..engine.saved import Packed, check_may_be_packed, check_pair, pack, read_tensor, unpack
+from ..engine.saved import (
+    Packed,
+    SavedTensor,
+    check_callables,
+    check_may_be_packed,
+    pack,
+    read_tensor,
+    unpack,
+)
 from . import recording
 
 
@@ -80,7 +88,7 @@ class _Methods:
         return read_tensor(t, version)
 
 
-class _SavedEntry:
+class _SavedEntry(SavedTensor):
     """One tensor that a Function saved."""
 
     __slots__ = ("_index", "_node")
@@ -93,7 +101,7 @@ class _SavedEntry:
         gives it
         back in backward.
         """
-        check_pair(hooks)
+        check_callables("register_hooks", hooks, self)
         node = self._node
         kept = None if node.s is FREED else node.s[self._index]
         check_may_be_packed(node.s is FREED, None if kept is None else kept[0])
@@ -102,6 +110,9 @@ class _SavedEntry:
         entries = list(node.s)
         entries[self._index] = (pack(tensor, edge, hooks), 0, kept[2])
         node.s = tuple(entries)
+
+
+_SavedEntry.__name__ = _SavedEntry.__qualname__ = "SavedTensor"
 
 
 class BackwardCFunction(_Methods, MultiNode):

@@ -1,8 +1,12 @@
-"""Grad modes under the name ``torch.autograd.grad_mode``, and the switch for threads."""
+"""Grad modes under the name ``torch.autograd.grad_mode``, and switches that only the tools around
+PyTorch use.
+"""
 
 from __future__ import annotations
 
+from ..engine.dispatch import Tensor
 from ..engine.modes import enable_grad, inference_mode, local, no_grad, set_grad_enabled
+from ..engine.node import INFERENCE
 
 __all__ = [
     "enable_grad",
@@ -13,20 +17,55 @@ __all__ = [
 ]
 
 
-class set_multithreading_enabled:
-    """Accepted and remembered: the sweep runs in the calling thread either way."""
+class _Remembered:
+    """A switch that is set at once, and set back at the end of a ``with`` block."""
 
     def __init__(self, mode):
-        self.previous = local.multithreading
-        local.multithreading = bool(mode)
+        self.mode = mode
+        self.prev = getattr(local, self.switch)
+        setattr(local, self.switch, bool(mode))
 
     def __enter__(self):
         pass
 
     def __exit__(self, *_):
-        local.multithreading = self.previous
+        setattr(local, self.switch, self.prev)
+
+    def clone(self):
+        """Another one with the same mode."""
+        return type(self)(self.mode)
+
+
+class set_multithreading_enabled(_Remembered):
+    """Accepted and remembered: the sweep runs in the calling thread either way."""
+
+    switch = "multithreading"
+
+
+class _force_original_view_tracking(_Remembered):
+    """Accepted and remembered: views are always made again from their base by their window."""
+
+    switch = "view_replay"
 
 
 def is_multithreading_enabled():
     """What ``set_multithreading_enabled`` set last in this thread."""
     return local.multithreading
+
+
+class _unsafe_preserve_version_counter:
+    """Inside the block tensors are modified without their version counting up."""
+
+    def __init__(self, tensors):
+        self.tensors = (tensors,) if isinstance(tensors, Tensor) else tensors
+        if not isinstance(self.tensors, tuple):
+            raise AssertionError("Expected tensors to be a tuple")
+        self.versions = tuple(t._version for t in self.tensors)
+
+    def __enter__(self):
+        pass
+
+    def __exit__(self, *_):
+        for t, version in zip(self.tensors, self.versions, strict=True):
+            if t._v is not None and t._v is not INFERENCE:
+                t._v[0] = version

@@ -9,13 +9,16 @@ import contextlib
 import threading
 import weakref
 from collections import namedtuple
+from collections.abc import Iterable
 
 from ..backend import xp
+from ..engine.accumulator import AccumulateGrad, accumulator
 from ..engine.dispatch import wrap
 from ..engine.hooks import RemovableHandle
 from ..engine.modes import count, local
-from ..engine.node import AccumulateGrad, Nowhere, accumulator
 from ..engine.node import Node as _Recorded
+from ..engine.node import Nowhere
+from ..engine.saved import check_callables
 from ..engine.tensor import Tensor
 from ..engine.views import bump
 
@@ -48,6 +51,10 @@ def get_gradient_edge(tensor):
     return GradientEdge(tensor.grad_fn, tensor.output_nr)
 
 
+def set_warn_on_accumulate_grad_stream_mismatch(enabled):
+    """Accepted: there are no streams here."""
+
+
 class saved_tensors_hooks:
     """Inside the block every saved tensor goes through ``pack_hook`` and comes back through
     ``unpack_hook``.
@@ -57,6 +64,7 @@ class saved_tensors_hooks:
         self.hooks = (pack_hook, unpack_hook)
 
     def __enter__(self):
+        check_callables("_push_saved_tensors_default_hooks", self.hooks)
         if local.saved_hooks_disabled is not None:
             raise RuntimeError(local.saved_hooks_disabled)
         local.saved_hooks = (*local.saved_hooks, self.hooks)
@@ -90,8 +98,13 @@ def disable_saved_tensors_hooks(error_message):
 
 
 def increment_version(tensor):
-    """Count up the version of a tensor, or of several, as an in-place operation would."""
-    for t in (tensor,) if isinstance(tensor, Tensor) else tensor:
+    """Count up the version of a tensor, or of several, as an in-place operation would.
+    RuntimeError for anything else.
+    """
+    tensors = (tensor,) if isinstance(tensor, Tensor) else tensor
+    if not isinstance(tensors, Iterable) or not all(isinstance(t, Tensor) for t in tensors):
+        raise RuntimeError("increment_version expect a Iterable[Tensor] as input")
+    for t in tensors:
         if not t.is_inference():
             bump(t)
 
@@ -192,7 +205,7 @@ def _edge_key(tensor):
 
 
 # ---------------------------------------------------------------- in place after saving
-class _Clones:
+class _AllowMutationOnSavedContext:
     """Copies of the tensors saved inside a block."""
 
     def __init__(self):
@@ -217,7 +230,7 @@ def allow_mutation_on_saved_tensors():
     """
     if local.mutable_saved:
         raise RuntimeError("allow_mutation_on_saved_tensors contexts cannot be nested")
-    clones = _Clones()
+    clones = _AllowMutationOnSavedContext()
 
     def pack(tensor):
         held = _Held(wrap(xp.array(tensor._a)), clones)
@@ -252,4 +265,5 @@ __all__ = [
     "register_multi_grad_hook",
     "save_on_cpu",
     "saved_tensors_hooks",
+    "set_warn_on_accumulate_grad_stream_mismatch",
 ]

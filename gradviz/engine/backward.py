@@ -22,12 +22,13 @@ from .dispatch import wrap
 from .errors import advised
 from .events import door
 from .hooks import gradient_dtype
-from .modes import force_grad_mode, local, state
+from .modes import force_grad_mode, is_grad_enabled, local, state
 from .node import INFERENCE, LEAF, drop_met, met, new, serial
+from .operands import raise_as_shapes
 from .operation import RAW, TENSOR
 from .roots import as_tuple, capture_key, check_batched, roots_of
 from .tensor import Tensor, is_result
-from .views import is_dense
+from .views import bump, check_expanded, is_dense
 
 _counting = threading.Lock()
 ndarray = xp.ndarray
@@ -59,6 +60,8 @@ class Sweep:
 
     def __init__(self, roots, keep_graph, create_graph, captures=None, accumulates=True):
         self.roots = [edge for edge, _ in roots]
+        for flag in (keep_graph, create_graph):
+            _check_flag(flag)
         self.keep_graph = keep_graph
         self.create_graph = create_graph
         self.captured = None if captures is None or accumulates else dict.fromkeys(captures)
@@ -182,6 +185,8 @@ class Sweep:
             self._heap, self._waiting, self._arrived, self._seeds = [], {}, {}, ()
             if self._observer is not None:
                 self._observer.backward_failed(self, error)
+            if error.__class__ is ValueError:
+                raise_as_shapes(error)
             raise
         if done and self._observer is not None:
             self._observer.backward_finished(self)
@@ -371,6 +376,11 @@ class Sweep:
             _accumulate_array(leaf, g, fresh)
 
 
+def _check_flag(flag):
+    if not isinstance(flag, int):
+        raise TypeError(f"'{type(flag).__name__}' object cannot be interpreted as an integer")
+
+
 def _begin(edge, token, leaves, stack):
     x = edge.node if edge._kind == 1 else edge
     if x._kind == 2:
@@ -494,24 +504,42 @@ def _accumulate_array(leaf, g, fresh):
         t._a = g
         t._g = t._v = None
         leaf._grad = t
-    elif old._a.flags.writeable:
+    elif old._v is None and old._a.flags.writeable:
         _add(old._a, g, old._a)
-        _bump(old)
+        old._v = [1, None]
     else:
-        leaf._grad = wrap(old._a + g)
+        _add_in_place(old, g)
 
 
-def _bump(tensor):
-    cell = tensor._v
-    if cell is None:
-        tensor._v = [1, None]
+def _add_in_place(old, g):
+    """The same for a gradient with a history: it may have views, or may not be written."""
+    array = old._a
+    check_expanded(array)
+    bump(old)
+    if array.flags.writeable:
+        xp.add(array, g, out=array)
     else:
-        cell[0] += 1
+        old._a = array + g
 
 
 def _accumulate_tensor(leaf, g):
     old = leaf._grad
-    leaf._grad = g.clone() if old is None else old + g
+    leaf._grad = _tensor_laid_out(g, leaf._a) if old is None else old + g
+
+
+def accumulate(leaf, g):
+    """Add the tensor ``g`` into ``leaf.grad``, recorded where grad mode is on."""
+    if is_grad_enabled():
+        _accumulate_tensor(leaf, g)
+    else:
+        _accumulate_array(leaf, g._a, False)
+
+
+def _tensor_laid_out(g, like):
+    """A copy that has ``g`` as its history, laid out as ``_laid_out`` says."""
+    if not is_dense(like):
+        return g.clone()
+    return wrap(xp.empty_like(like, g._a.dtype)).copy_(g)
 
 
 # ---------------------------------------------------------------- the public calls
@@ -525,15 +553,25 @@ _CYCLE_WARNING = (
 )
 
 
-def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, inputs=None):
+def backward(
+    tensors,
+    grad_tensors=None,
+    retain_graph=None,
+    create_graph=False,
+    grad_variables=None,
+    inputs=None,
+):
     """Sum the gradients of ``tensors`` into the ``.grad`` of the leaves they were computed from.
 
     ``grad_tensors``: one a tensor, same shape; may be None for a one-element tensor. ``inputs``:
-    accumulate only into these. Raises RuntimeError for an untracked root, a missing gradient of a
+    accumulate only into these. ``grad_variables``: the old name of ``grad_tensors``. Raises
+    RuntimeError for an untracked root, a missing gradient of a
     non-scalar, or a graph whose saved tensors were freed.
     """
     __tracebackhide__ = True
     tensors = as_tuple(tensors)
+    if grad_variables is not None:
+        grad_tensors = _old_name(grad_tensors, grad_variables)
     if inputs is not None:
         inputs = as_tuple(inputs)
         if not inputs:
@@ -551,6 +589,18 @@ def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, 
         roots, create_graph if retain_graph is None else retain_graph, create_graph, captures
     )
     sweep.run()
+
+
+def _old_name(grad_tensors, grad_variables):
+    warnings.warn(
+        "`grad_variables` is deprecated. Use `grad_tensors` instead.", FutureWarning, stacklevel=3
+    )
+    if grad_tensors is not None:
+        raise RuntimeError(
+            "`grad_tensors` and `grad_variables` (deprecated) arguments both passed to "
+            "`backward()`. Please only use `grad_tensors`."
+        )
+    return grad_variables
 
 
 def grad(
@@ -608,10 +658,21 @@ def grad(
         accumulates=False,
     )
     sweep.run()
+    if not create_graph:
+        _give_back_seeds(sweep, grad_outputs)
     return tuple(
         _result(sweep, key, t, k, allow_unused, materialize_grads)
         for k, (key, t) in enumerate(zip(captures, inputs, strict=True))
     )
+
+
+def _give_back_seeds(sweep, grad_outputs):
+    """A gradient that arrived as it was given is the same tensor."""
+    seeds = (grad_outputs,) if isinstance(grad_outputs, Tensor) else grad_outputs or ()
+    given = {id(t._a): t for t in seeds if t is not None}
+    for key, got in sweep.captured.items():
+        if id(got) in given:
+            sweep.captured[key] = given[id(got)]
 
 
 def _batched(
@@ -620,10 +681,18 @@ def _batched(
     """One sweep a row of ``grad_outputs``; results stacked."""
     from .operation import TENSOR
 
-    seeds = as_tuple(grad_outputs)
+    seeds = (None,) * len(outputs) if grad_outputs is None else as_tuple(grad_outputs)
+    if None in seeds:
+        roots_of(outputs, seeds, create_graph)
     check_batched(outputs, seeds)
     keep = create_graph if retain_graph is None else retain_graph
     count = seeds[0]._a.shape[0]
+    counts = [s._a.shape[0] for s in seeds]
+    if len(set(counts)) > 1:
+        raise ValueError(
+            "vmap: Expected all tensors to have the same size in the mapped dimension, got sizes "
+            f"{counts} for the mapped dimension"
+        )
     rows = [
         grad(
             outputs,

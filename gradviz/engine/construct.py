@@ -8,7 +8,7 @@ from .device import like
 from .errors import advised
 from .modes import local, state
 from .node import INFERENCE, LEAF, new
-from .tensor import Tensor, ready_leaf
+from .tensor import INFERENCE_GRAD_MESSAGE, Tensor, ready_leaf
 
 GRAD_DTYPE_MESSAGE = "Only Tensors of floating point and complex dtype can require gradients"
 
@@ -18,6 +18,8 @@ def mark(t, requires_grad):
     if requires_grad:
         if t._a.dtype.kind in "biu":
             raise advised(RuntimeError(GRAD_DTYPE_MESSAGE), "integer_grad", dtype=dtypes.of(t._a))
+        if t._v is INFERENCE and not (state.special and local.inference):
+            raise RuntimeError(INFERENCE_GRAD_MESSAGE)
         t._g = LEAF
         ready_leaf(t)
     return t

@@ -126,6 +126,26 @@ def tensor_name(array):
     return f"torch.{found.type_name}"
 
 
+_C_NAMES = {
+    "float32": "float",
+    "float64": "double",
+    "float16": "c10::Half",
+    "bfloat16": "c10::BFloat16",
+    "complex64": "c10::complex<float>",
+    "complex128": "c10::complex<double>",
+    "int64": "long int",
+    "int32": "int",
+    "int16": "short int",
+    "int8": "signed char",
+    "uint8": "unsigned char",
+}
+
+
+def c_name(dtype):
+    """A dtype as C++ names it: ``long int``, ``c10::Half``."""
+    return _C_NAMES.get(dtype.name, dtype.name)
+
+
 def by_type_name(name):
     """The dtype that an older name such as FloatTensor stands for, None for another text."""
     return next((d for d in _BY_NAME.values() if d.type_name == name), None)

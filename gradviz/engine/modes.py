@@ -30,6 +30,7 @@ class _Thread(threading.local):
     grad = True
     inference = False
     multithreading = True
+    view_replay = False
     anomaly = False
     anomaly_nan = True
     evaluating = None  # the node that runs, while anomalies are looked for
@@ -136,11 +137,11 @@ class _GradBlock(_Block):
         return self(orig_func) if orig_func is not None else self
 
     def __enter__(self):
-        self.previous = local.grad
+        self.prev = local.grad
         _switch(self.value, local.inference)
 
     def __exit__(self, *_):
-        _switch(self.previous, local.inference)
+        _switch(self.prev, local.inference)
 
 
 class no_grad(_GradBlock):
@@ -165,18 +166,18 @@ class set_grad_enabled(_Block):
                 f"{type(mode).__name__}"
             )
         self.mode = mode
-        self.previous = local.grad
+        self.prev = local.grad
         _switch(mode, local.inference)
 
     def __call__(self, function):
-        _switch(self.previous, local.inference)
+        _switch(self.prev, local.inference)
         return super().__call__(function)
 
     def __enter__(self):
         _switch(self.mode, local.inference)
 
     def __exit__(self, *_):
-        _switch(self.previous, local.inference)
+        _switch(self.prev, local.inference)
 
     def __repr__(self):
         return f"torch.autograd.grad_mode.set_grad_enabled(mode={self.mode})"
@@ -191,9 +192,9 @@ class inference_mode(_Block):
     """
 
     def __new__(cls, mode=True):
-        if callable(mode):
-            return cls()(mode)
-        return super().__new__(cls)
+        if isinstance(mode, bool):
+            return super().__new__(cls)
+        return cls()(mode)
 
     def __init__(self, mode=True):
         self.mode = mode

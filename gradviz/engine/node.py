@@ -1,15 +1,13 @@
 """Nodes of the graph, as PyTorch shows them: ``grad_fn`` objects, edges, AccumulateGrad.
 
 An edge is what a node keeps of an input: None (untracked), the leaf tensor itself, the node that
-made it, or an ``Output`` (node and output number) when that node has several outputs.
-AccumulateGrad objects are made when somebody asks, so a leaf and its accumulator are never in a
-cycle: the accumulator holds the leaf, the leaf holds it weakly.
+made it, or an ``Output`` (node and output number) when that node has several outputs. A leaf and
+its accumulator (accumulator.py) are never in a cycle: the leaf holds it weakly.
 """
 
 from __future__ import annotations
 
 import itertools
-import weakref
 
 from .errors import advised
 from .modes import state
@@ -136,20 +134,17 @@ class Node:
     def _sequence_nr(self):
         return self.seq
 
+    def _set_sequence_nr(self, number):
+        self.seq = number
+
     def __call__(self, *grad_outputs):
         """The gradients for the inputs from those for the outputs, as a backward would compute
         them.
         """
         from .operation import TENSOR
-        from .tensor import Tensor
 
         several = self.dtype.__class__ is tuple
-        wanted = len(self.dtype) if several else 1
-        if len(grad_outputs) != wanted:
-            raise TypeError(f"expected {wanted} arguments, got {len(grad_outputs)} instead")
-        for k, g in enumerate(grad_outputs):
-            if g is not None and not isinstance(g, Tensor):
-                raise TypeError(f"argument {k} is not a Variable")
+        check_gradients(grad_outputs, len(self.dtype) if several else 1)
         grads = tuple(self.run(grad_outputs if several else grad_outputs[0], TENSOR))
         return grads if len(grads) != 1 else grads[0]
 
@@ -160,7 +155,7 @@ class Node:
 
         several = self.dtype.__class__ is tuple
         pairs = zip(self.shape, self.dtype, strict=True) if several else ((self.shape, self.dtype),)
-        return [InputMetadata(shape, dtype) for shape, dtype in pairs]
+        return tuple(InputMetadata(shape, dtype) for shape, dtype in pairs)
 
     @property
     def outputs(self):
@@ -203,6 +198,17 @@ class Node:
 
 
 _DEFAULTS = {"at": (), "mark": None, "r": None, "s": (), "note": None, "hooks": None}
+
+
+def check_gradients(grads, wanted):
+    """TypeError unless a node was called with as many gradients as it has outputs."""
+    from .tensor import Tensor
+
+    if len(grads) != wanted:
+        raise TypeError(f"expected {wanted} arguments, got {len(grads)} instead")
+    for k, g in enumerate(grads):
+        if g is not None and not isinstance(g, Tensor):
+            raise TypeError(f"argument {k} is not a Variable")
 
 
 class MultiNode(Node):
@@ -296,80 +302,18 @@ class Output:
         self.nr = nr
 
 
-class AccumulateGrad:
-    """The end of the graph at a leaf: adds what arrives into ``variable.grad``."""
-
-    __slots__ = ("__weakref__", "_meta", "variable")
-
-    next_functions = ()
-    _kind = 3
-
-    def __init__(self, variable):
-        self.variable = variable
-
-    def name(self):
-        return "torch::autograd::AccumulateGrad"
-
-    @property
-    def metadata(self):
-        """A dict for the user's notes."""
-        try:
-            return self._meta
-        except AttributeError:
-            self._meta = {}
-            return self._meta
-
-    @property
-    def requires_grad(self):
-        """True: nodes are made for what is tracked only."""
-        return True
-
-    @property
-    def _input_metadata(self):
-        """Shape and dtype of the leaf."""
-        from .tensor import InputMetadata
-
-        return [InputMetadata(self.variable._a.shape, self.variable._a.dtype)]
-
-    def _sequence_nr(self):
-        return 2**64 - 1
-
-    def register_hook(self, hook):
-        """Call ``hook(grad_inputs, grad_outputs)`` after the gradient was accumulated."""
-        from .hooks import add_accumulator_hook
-
-        return add_accumulator_hook(self, "post", hook)
-
-    def register_prehook(self, hook):
-        """Call ``hook(grad_outputs)`` before the gradient is accumulated."""
-        from .hooks import add_accumulator_hook
-
-        return add_accumulator_hook(self, "pre", hook)
-
-    def __repr__(self):
-        return f"<AccumulateGrad object at 0x{id(self):x}>"
-
-
-def accumulator(leaf):
-    """The AccumulateGrad of ``leaf``: the same object as long as somebody holds it."""
-    ref = leaf._acc
-    found = ref() if ref is not None else None
-    if found is None:
-        found = AccumulateGrad(leaf)
-        leaf._acc = weakref.ref(found)
-    return found
-
-
 def function_of(edge):
     """(node, output number) of an edge, as ``next_functions`` lists it."""
     if edge is None:
         return (None, 0)
+    from .accumulator import accumulator
+
     kind = edge._kind
     if kind == 0:
         return (None, 0) if edge.__class__ is Nowhere else (edge, 0)
-    if kind == 1:
+    if kind == 1 and edge.node._kind == 0:
         return (edge.node, edge.nr)
-    return (accumulator(edge), 0)
+    return (accumulator(edge if kind == 2 else edge.node), 0)
 
 
 def edge_of(tensor):

@@ -4,6 +4,8 @@ fit.
 
 from __future__ import annotations
 
+import re
+
 from ..backend import xp
 from . import dtypes
 from .device import CPU
@@ -113,6 +115,25 @@ def broadcast_error(a, b):
                 f"non-singleton dimension {i}"
             )
     return RuntimeError(f"shapes {list(a)} and {list(b)} cannot be broadcast")
+
+
+_NUMPY_SHAPES = re.compile(r"could not be broadcast together with shapes (\(.*?\)) (\(.*?\))")
+
+
+def raise_as_shapes(error):
+    """Raise PyTorch's error instead of NumPy's where a derivative met shapes that do not fit, as
+    after ``x.data = …`` of another size.
+    """
+    found = _NUMPY_SHAPES.search(str(error))
+    last = error.__traceback__
+    while last.tb_next is not None:
+        last = last.tb_next
+    if found and last.tb_frame.f_globals.get("__name__", "").startswith(_PACKAGE):
+        shapes = [tuple(map(int, re.findall(r"\d+", text))) for text in found.groups()]
+        raise broadcast_error(*shapes) from None
+
+
+_PACKAGE = __name__.partition(".")[0] + "."
 
 
 def check_same_device(*tensors):

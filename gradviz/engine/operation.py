@@ -76,7 +76,7 @@ class Op:
         self.node = type(
             node,
             (MultiNode if outputs else Node,),
-            {"__slots__": (), "op": self, "__module__": "gradviz"},
+            {"__slots__": (), "op": self, "__module__": "builtins"},
         )
         self._plan()
 

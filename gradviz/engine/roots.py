@@ -6,9 +6,10 @@ both.
 from __future__ import annotations
 
 from ..backend import xp
+from .accumulator import AccumulateGrad
 from .dispatch import wrap
 from .errors import advised
-from .node import LEAF, AccumulateGrad, Nowhere, Output
+from .node import LEAF, Nowhere, Output
 from .tensor import Size, Tensor
 
 _SCALARS_ONLY = "grad can be implicitly created only for scalar outputs"

@@ -228,12 +228,15 @@ def _saved_input(node, index):
     return read_tensor(node.s[2 * index], node.s[2 * index + 1])
 
 
-def check_pair(hooks):
-    """TypeError unless a pack and an unpack hook were given."""
+def check_callables(name, hooks, owner=None):
+    """TypeError unless a pack and an unpack hook were given to the function ``name``."""
     if len(hooks) != 2 or not all(map(callable, hooks)):
+        self = "" if owner is None else "self: torch._C._autograd.SavedTensor, "
+        given = ", ".join(map(repr, hooks if owner is None else (owner, *hooks)))
         raise TypeError(
-            "register_hooks(): incompatible function arguments. The following argument types are "
-            "supported:\n    1. (pack_hook: function, unpack_hook: function)"
+            f"{name}(): incompatible function arguments. The following argument types are "
+            f"supported:\n    1. ({self}arg0: collections.abc.Callable, arg1: "
+            f"collections.abc.Callable) -> None\n\nInvoked with: {given}"
         )
 
 
@@ -271,7 +274,7 @@ class SavedTensor:
         gives it
         back in backward.
         """
-        check_pair(hooks)
+        check_callables("register_hooks", hooks, self)
         node, result = self._node, self._name == "result"
         index = 0 if result else 2 * node.op.saved_names.index(self._name)
         gone = node.s is FREED or node.r is FREED

@@ -11,10 +11,11 @@ from __future__ import annotations
 import warnings
 
 from . import device, dtypes, hooks
+from .accumulator import accumulator
 from .device import CPU
 from .events import door
 from .modes import local, state
-from .node import INFERENCE, LEAF, Detached, Nowhere, accumulator, new, nowhere, serial
+from .node import INFERENCE, LEAF, Detached, Nowhere, new, nowhere, serial
 
 _UNSET = frozenset(("_grad", "_view", "_hooks", "_acc", "_id", "_name", "_stale", "_tangent"))
 
@@ -43,13 +44,16 @@ class Size(tuple):
 
 
 class InputMetadata:
-    """Shape, dtype and device of one output of a node."""
+    """Shape (a list), dtype and device of one output of a node."""
 
-    __slots__ = ("device", "dtype", "is_tensor_subclass", "shape")
+    __slots__ = ("device", "dtype", "shape")
+    is_nested_tensor = is_cpp_nested_tensor = False
 
     def __init__(self, shape, np_dtype):
-        self.shape, self.dtype, self.device = Size(shape), dtypes.from_np(np_dtype), CPU
-        self.is_tensor_subclass = False
+        self.shape, self.dtype, self.device = list(shape), dtypes.from_np(np_dtype), CPU
+
+
+InputMetadata.__name__ = InputMetadata.__qualname__ = "_InputMetadata"
 
 
 class Tensor:
@@ -129,10 +133,7 @@ class Tensor:
             raise RuntimeError(_LEAVES_ONLY + _USE_DETACH)
         if requires_grad:
             if self._v is INFERENCE and not (state.special and local.inference):
-                raise RuntimeError(
-                    "Setting requires_grad=True on inference tensor outside InferenceMode is not "
-                    "allowed."
-                )
+                raise RuntimeError(INFERENCE_GRAD_MESSAGE)
             if dtypes.of(self._a).category < 2:
                 raise RuntimeError("only Tensors of floating point dtype can require gradients")
         if not requires_grad and g.__class__ is Nowhere:
@@ -150,7 +151,9 @@ class Tensor:
     def is_leaf(self):
         """True for tensors that no recorded operation made."""
         g = self._g
-        return g is None or g is LEAF or g.__class__ is Nowhere
+        if g is None or g is LEAF or g.__class__ is Nowhere:
+            return True
+        return g._kind == 1 and g.node._kind == 2  # a saved leaf behind an unpack hook
 
     @property
     def grad_fn(self):
@@ -209,9 +212,9 @@ class Tensor:
         if value is not None and self._grad is not None and self._grad.dtype is not value:
             raise RuntimeError(
                 f"Cannot set grad_dtype to '{dtypes.scalar_name(value)}' because there is already "
-                f"a gradient with dtype '{_c_name(self._grad)}'. Please clear the gradient "
-                "(.grad = None) before changing grad_dtype, or ensure the new grad_dtype matches "
-                "the existing gradient's dtype."
+                f"a gradient with dtype '{dtypes.c_name(self._grad.dtype)}'. Please clear the "
+                "gradient (.grad = None) before changing grad_dtype, or ensure the new grad_dtype "
+                "matches the existing gradient's dtype."
             )
         hooks.set_gradient_dtype(self, None if value is None else value.np)
 
@@ -249,7 +252,7 @@ class Tensor:
         from .backward import backward
 
         __tracebackhide__ = True
-        backward((self,), gradient, retain_graph, create_graph, inputs)
+        backward((self,), gradient, retain_graph, create_graph, inputs=inputs)
 
     def detach(self):
         """The same storage and version, outside the graph."""
@@ -452,6 +455,9 @@ class Tensor:
         return sorted(set(dir(type(self))) | set(self.__dict__))
 
 
+INFERENCE_GRAD_MESSAGE = (
+    "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed."
+)
 _LEAVES_ONLY = "you can only change requires_grad flags of leaf variables."
 _USE_DETACH = (
     " If you want to use a computed variable in a subgraph that doesn't require differentiation "
@@ -545,10 +551,10 @@ def _check_grad(tensor, value):
     wanted = hooks.gradient_dtype(tensor)
     if wanted is not None and value._a.dtype != wanted:
         raise RuntimeError(
-            f"attempting to assign a gradient with dtype '{_c_name(value)}' to a tensor with "
-            f"grad_dtype '{dtypes.scalar_name(dtypes.from_np(wanted))}'. The gradient must match "
-            "the tensor's grad_dtype (defaults to the tensor's dtype). You can set the tensor's "
-            "grad_dtype attribute with a specific dtype, or None to allow any dtype. Set "
+            f"attempting to assign a gradient with dtype '{dtypes.c_name(value.dtype)}' to a "
+            f"tensor with grad_dtype '{dtypes.scalar_name(dtypes.from_np(wanted))}'. The gradient "
+            "must match the tensor's grad_dtype (defaults to the tensor's dtype). You can set the "
+            "tensor's grad_dtype attribute with a specific dtype, or None to allow any dtype. Set "
             "grad_dtype with caution. Diverging the dtypes of a tensor and its gradient may break "
             "downstream systems that assume they match."
         )
@@ -567,25 +573,6 @@ def _check_grad(tensor, value):
             f"'{list(tensor.shape)}'. "
             "Please ensure that the gradient and the tensor are the same size"
         )
-
-
-_C_NAMES = {
-    "float32": "float",
-    "float64": "double",
-    "float16": "c10::Half",
-    "bfloat16": "c10::BFloat16",
-    "complex64": "c10::complex<float>",
-    "complex128": "c10::complex<double>",
-    "int64": "long int",
-    "int32": "int",
-    "int16": "short int",
-    "int8": "signed char",
-    "uint8": "unsigned char",
-}
-
-
-def _c_name(tensor):
-    return _C_NAMES.get(tensor.dtype.name, tensor.dtype.name)
 
 
 def ready_leaf(tensor):

@@ -455,7 +455,7 @@ def _zero_like_node(name):
     found = _zero_like_nodes.get(name)
     if found is None:
         zero = TENSOR.zero.op.node
-        found = type(name, (zero,), {"__slots__": (), "__module__": "gradviz"})
+        found = type(name, (zero,), {"__slots__": (), "__module__": "builtins"})
         _zero_like_nodes[name] = found
     return found
 

@@ -26,6 +26,7 @@ from . import (  # noqa: F401
     sort,
     special,
     statistics,
+    storage,
 )
 from .declare import FUNCTIONS
 

@@ -12,7 +12,6 @@ from ..engine.device import Device, default, place, resolve
 from ..engine.device import like as like_of
 from ..engine.dispatch import Tensor, wrap
 from ..engine.events import door
-from ..engine.modes import is_recording
 from ..engine.node import LEAF
 from ..engine.operation import RAW, TENSOR
 from .arithmetic import to_copy
@@ -540,78 +539,6 @@ Tensor.__complex__ = lambda self: _scalar(self, complex)
 Tensor.__bool__ = _truth
 Tensor.__index__ = _as_index
 Tensor.__contains__ = _contains
-
-
-def data_ptr(self):
-    """Address of the first element."""
-    return views.pointer(self._a) if self._a.size else 0
-
-
-def storage_offset(self):
-    """Distance from the start of the storage, in elements."""
-    return views.storage_offset(self._a)
-
-
-for _f in (data_ptr, storage_offset):
-    only_method(_f)
-
-
-class Storage:
-    """The memory under a tensor: ``data_ptr()``, ``nbytes()``, ``size()`` in elements."""
-
-    __slots__ = ("_itemsize", "_owner")
-
-    def __init__(self, owner, itemsize=1):
-        self._owner = owner
-        self._itemsize = itemsize
-
-    def data_ptr(self):
-        """Address of the first byte."""
-        return views.pointer(self._owner)
-
-    def nbytes(self):
-        """Bytes in all."""
-        return self._owner.nbytes
-
-    def size(self):
-        """Elements in all; bytes for an untyped storage."""
-        return self._owner.nbytes // self._itemsize
-
-    __len__ = size
-
-
-only_method(lambda self: Storage(views.owner(self._a)), "untyped_storage")
-only_method(lambda self: Storage(views.owner(self._a), self._a.itemsize), "storage")
-public("is_storage", lambda obj: isinstance(obj, Storage))
-
-
-def set_(self, source=None, storage_offset=0, size=None, stride=None):
-    """Take the storage of ``source``; counts as a modification."""
-    views.check_inplace(self, is_recording() and self.requires_grad)
-    self._a = source._a if source is not None else xp.zeros(0, self._a.dtype, like=self._a)
-    views.bump(self)
-    return self
-
-
-def resize_(self, *size, memory_format=None):
-    """Change the sizes in place, keeping what fits; RuntimeError for a tracked tensor."""
-    if self._g is not None:
-        raise RuntimeError("cannot resize variables that require grad")
-    shape = sizes(size)
-    n = math.prod(shape)
-    flat = self._a.ravel()
-    self._a = flat[:n].reshape(shape) if n <= flat.size else xp.resize(flat, n).reshape(shape)
-    views.bump(self)
-    return self
-
-
-def resize_as_(self, other, memory_format=None):
-    """``resize_`` to the shape of ``other``."""
-    return resize_(self, other._a.shape)
-
-
-for _f in (set_, resize_, resize_as_):
-    only_method(_f)
 
 
 # ---------------------------------------------------------------- copying and pickling

@@ -11,7 +11,7 @@ from ..engine.device import CPU, Device, default, layout, memory_format, of
 from ..engine.device import like as like_of
 from ..engine.dispatch import Tensor, wrap
 from ..engine.modes import local
-from .declare import only_method, public
+from .declare import only_method, public, tensor_argument
 
 
 class finfo:
@@ -229,7 +229,7 @@ for _n, _f in [
 ]:
     public(_n, _f)
 for _n in ("is_conj", "is_neg", "is_inference", "is_signed", "detach", "detach_", "zero_", "fill_"):
-    public(_n, lambda input, *args, _n=_n: getattr(input, _n)(*args))
+    public(_n, lambda input, *args, _n=_n: getattr(tensor_argument(_n, input), _n)(*args))
 public("get_device", lambda input: input.get_device())
 only_method(lambda self: -1 if self.device.type == "cpu" else self.device.index, "get_device")
 only_method(lambda self, *, dtype=None, masked_grad=None: self, "to_dense")

@@ -239,14 +239,14 @@ method(narrow)
 TENSOR.select, TENSOR.narrow = select, narrow
 
 
-def _parts(name, node, forward, joint, also):
+def _parts(name, node, forward, joint, also, view=True):
     return declare(
         name,
         forward,
         "self",
         "sizes dim",
         node=node,
-        view=True,
+        view=view,
         outputs=True,
         formula="the gradients put side by side",
         joint=joint,
@@ -302,6 +302,24 @@ split_sizes_op = _parts(
     _split_joint,
     {"split_sizes": lambda node: node.at[0]},
 )
+# PyTorch's unsafe variants share memory and are no views all the same: what is written to one part
+# is not told to the others.
+unsafe_split_op = _parts(
+    "unsafe_split",
+    "UnsafeSplitBackward0",
+    _split_forward,
+    _split_joint,
+    {"split_size": lambda node: node.at[0][0]},
+    view=False,
+)
+unsafe_split_sizes_op = _parts(
+    "unsafe_split_with_sizes",
+    "UnsafeSplitWithSizesBackward0",
+    _split_forward,
+    _split_joint,
+    {"split_sizes": lambda node: node.at[0]},
+    view=False,
+)
 unbind_op = declare(
     "unbind",
     lambda x, dim: [_select_forward(x, dim, k) for k in range(x.shape[dim])],
@@ -323,20 +341,27 @@ def _at_least_one(name, tensor):
 
 def split(tensor, split_size_or_sections, dim=0):
     """Views of consecutive parts: of one size (the last may be smaller), or of the given sizes."""
+    if isinstance(split_size_or_sections, (list, tuple)):
+        return split_with_sizes(tensor, split_size_or_sections, dim)
+    return _split_by(split_op, tensor, split_size_or_sections, dim)
+
+
+def _split_by(op, tensor, size, dim):
     _at_least_one("split", tensor)
     d = wrap_dim(dim, tensor._a.ndim)
     total = tensor._a.shape[d]
-    if isinstance(split_size_or_sections, (list, tuple)):
-        return split_with_sizes(tensor, split_size_or_sections, dim)
-    size = split_size_or_sections
     if size < 0 or size == 0 and total:
         raise RuntimeError(f"split expects split_size be non-negative, but got split_size={size}")
     parts = [size] * (total // size) + ([total % size] if total % size else []) if size else [0]
-    return split_op(tensor, tuple(parts or [0]), d)
+    return op(tensor, tuple(parts or [0]), d)
 
 
 def split_with_sizes(self, split_sizes, dim=0):
     """Views of consecutive parts of the given sizes."""
+    return _split_into(split_sizes_op, self, split_sizes, dim)
+
+
+def _split_into(op, self, split_sizes, dim):
     d = wrap_dim(dim, self._a.ndim)
     if sum(split_sizes) != self._a.shape[d]:
         raise RuntimeError(
@@ -344,11 +369,30 @@ def split_with_sizes(self, split_sizes, dim=0):
             f"tensor's size at dimension {d}), "
             f"but got split_sizes={list(split_sizes)}"
         )
-    return split_sizes_op(self, tuple(split_sizes), d)
+    return op(self, tuple(split_sizes), d)
+
+
+def unsafe_split(input, split_size, dim=0):
+    """``split`` whose parts share memory without being views."""
+    return _split_by(unsafe_split_op, input, split_size, dim)
+
+
+def unsafe_split_with_sizes(input, split_sizes, dim=0):
+    """``split_with_sizes`` whose parts share memory without being views."""
+    return _split_into(unsafe_split_sizes_op, input, split_sizes, dim)
 
 
 def chunk(input, chunks, dim=0):
     """At most ``chunks`` views of equal size, the last may be smaller."""
+    return _chunk(split, split_with_sizes, input, chunks, dim)
+
+
+def unsafe_chunk(input, chunks, dim=0):
+    """``chunk`` whose parts share memory without being views."""
+    return _chunk(unsafe_split, unsafe_split_with_sizes, input, chunks, dim)
+
+
+def _chunk(split, split_with_sizes, input, chunks, dim):
     _at_least_one("chunk", input)
     if chunks <= 0:
         raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
@@ -365,7 +409,15 @@ def unbind(input, dim=0):
     return unbind_op(input, wrap_dim(dim, input._a.ndim))
 
 
-for _f in (split, split_with_sizes, chunk, unbind):
+for _f in (
+    split,
+    split_with_sizes,
+    chunk,
+    unbind,
+    unsafe_split,
+    unsafe_split_with_sizes,
+    unsafe_chunk,
+):
     method(_f)
 
 

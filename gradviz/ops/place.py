@@ -336,7 +336,8 @@ def _masked_source(self, mask, source):
             f"{dtypes.scalar_name(self.dtype)} and "
             f"{dtypes.scalar_name(source.dtype)}"
         )
-    mask = wrap(xp.broadcast_to(mask._a, self._a.shape))
+    if mask._a.shape != self._a.shape:
+        mask = wrap(xp.broadcast_to(mask._a, self._a.shape))
     if int(mask._a.sum()) > source._a.size:
         raise RuntimeError("Number of elements of source < number of ones in mask")
     return (self, source, mask)

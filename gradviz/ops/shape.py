@@ -435,7 +435,7 @@ expand_op = declare(
     node="ExpandBackward0",
     view=True,
     formula="g summed over the expanded dimensions",
-    self=lambda F, g, self_shape: F.sum_to(g, self_shape),
+    self=lambda F, g, self_shape: g if g.shape == self_shape else F.sum_to(g, self_shape),
 )
 unsqueeze_op = declare(
     "unsqueeze",
@@ -447,6 +447,13 @@ unsqueeze_op = declare(
     formula="g squeezed",
     self=lambda F, g, dim: F.squeeze_dims(g, (dim,)),
 )
+
+
+def _unsqueezed(F, g, self_shape):
+    """``g`` itself where nothing was squeezed, as in PyTorch."""
+    return g if g.shape == self_shape else F.reshape(g, self_shape)
+
+
 squeeze_op = declare(
     "squeeze_all",
     lambda x: x.reshape(tuple(n for n in x.shape if n != 1)),
@@ -455,7 +462,7 @@ squeeze_op = declare(
     node="SqueezeBackward0",
     view=True,
     formula="g in the shape of self",
-    self=lambda F, g, self_shape: F.reshape(g, self_shape),
+    self=_unsqueezed,
 )
 squeeze_dim_op = declare(
     "squeeze_dim",
@@ -466,7 +473,7 @@ squeeze_dim_op = declare(
     view=True,
     also={"dim": lambda node: node.at[0]},
     formula="g in the shape of self",
-    self=lambda F, g, self_shape: F.reshape(g, self_shape),
+    self=_unsqueezed,
 )
 squeeze_dims_op = declare(
     "squeeze_dims",
@@ -477,7 +484,7 @@ squeeze_dims_op = declare(
     view=True,
     also={"dim": lambda node: node.at[0]},
     formula="g in the shape of self",
-    self=lambda F, g, self_shape: F.reshape(g, self_shape),
+    self=_unsqueezed,
 )
 
 
@@ -587,7 +594,7 @@ def _renamed(node_class, name):
     found = _INPLACE_NAMES.get((node_class, name))
     if found is None:
         found = _INPLACE_NAMES[node_class, name] = type(
-            name, (node_class,), {"__slots__": (), "__module__": "gradviz"}
+            name, (node_class,), {"__slots__": (), "__module__": "builtins"}
         )
     return found
 

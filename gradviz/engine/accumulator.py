@@ -1,0 +1,136 @@
+"""AccumulateGrad: the end of the graph at a leaf, made when somebody asks for it.
+
+In PyTorch every node that uses a leaf holds its accumulator, and the hooks on an accumulator die
+with the last of them. Here nodes hold the leaf itself. So when an accumulator with hooks or notes
+loses its last reference, the nodes that use the leaf are looked up once, and hold it from then on;
+if there are none, its hooks are gone.
+"""
+
+from __future__ import annotations
+
+import gc
+import sys
+import weakref
+
+from .node import Node, Output
+
+
+class AccumulateGrad:
+    """The end of the graph at a leaf: adds what arrives into ``variable.grad``."""
+
+    __slots__ = ("__weakref__", "_meta", "variable")
+
+    next_functions = ()
+    _kind = 3
+
+    def __init__(self, variable):
+        self.variable = variable
+
+    def name(self):
+        return "torch::autograd::AccumulateGrad"
+
+    @property
+    def metadata(self):
+        """A dict for the user's notes."""
+        try:
+            return self._meta
+        except AttributeError:
+            self._meta = {}
+            return self._meta
+
+    @property
+    def requires_grad(self):
+        """True: nodes are made for what is tracked only."""
+        return True
+
+    @property
+    def _input_metadata(self):
+        """Shape and dtype of the leaf."""
+        from .tensor import InputMetadata
+
+        return (InputMetadata(self.variable._a.shape, self.variable._a.dtype),)
+
+    def _sequence_nr(self):
+        return 2**64 - 1
+
+    def __call__(self, *grads):
+        """Add one gradient into ``variable.grad``; None adds nothing."""
+        from .backward import accumulate
+        from .node import check_gradients
+
+        check_gradients(grads, 1)
+        if grads[0] is not None:
+            accumulate(self.variable, grads[0])
+        return ()
+
+    def register_hook(self, hook):
+        """Call ``hook(grad_inputs, grad_outputs)`` after the gradient was accumulated."""
+        from .hooks import add_accumulator_hook
+
+        return add_accumulator_hook(self, "post", hook)
+
+    def register_prehook(self, hook):
+        """Call ``hook(grad_outputs)`` before the gradient is accumulated."""
+        from .hooks import add_accumulator_hook
+
+        return add_accumulator_hook(self, "pre", hook)
+
+    def __repr__(self):
+        return f"<AccumulateGrad object at 0x{id(self):x}>"
+
+    def __del__(self):
+        hooks = self.variable._hooks
+        hooked = hooks is not None and (hooks.pre or hooks.post)
+        if (hooked or hasattr(self, "_meta")) and not sys.is_finalizing():
+            _leave_to_nodes(self)
+
+
+class Held(Output):
+    """The edge of a node that holds the accumulator of its leaf."""
+
+    __slots__ = ("accumulator",)
+
+    def __init__(self, accumulator):
+        super().__init__(accumulator.variable, 0)
+        self.accumulator = accumulator
+
+
+def accumulator(leaf):
+    """The AccumulateGrad of ``leaf``: the same object as long as somebody holds it."""
+    ref = leaf._acc
+    found = ref() if ref is not None else None
+    if found is None:
+        found = AccumulateGrad(leaf)
+        leaf._acc = weakref.ref(found)
+    return found
+
+
+def _leave_to_nodes(dying):
+    """Let the nodes that use the leaf hold a successor of ``dying``; without such, hooks end."""
+    leaf = dying.variable
+    nodes = _users(leaf)
+    if not nodes:
+        if leaf._hooks is not None:
+            leaf._hooks.pre = leaf._hooks.post = None
+        return
+    successor = AccumulateGrad(leaf)
+    if hasattr(dying, "_meta"):
+        successor._meta = dying._meta
+    leaf._acc = weakref.ref(successor)
+    for node in nodes:
+        node.e = tuple(Held(successor) if _leads_to(x, leaf) else x for x in node.e)
+
+
+def _leads_to(edge, leaf):
+    return edge is leaf or (edge.__class__ is Held and edge.node is leaf)
+
+
+def _users(leaf):
+    """The nodes with an edge to ``leaf``."""
+    return [
+        node
+        for edges in gc.get_referrers(leaf)
+        if edges.__class__ is tuple
+        for node in gc.get_referrers(edges)
+        if isinstance(node, Node) and node.e is edges
+    ]

@@ -1,0 +1,143 @@
+"""The memory under tensors: looking at it, and giving a tensor another one."""
+
+from __future__ import annotations
+
+import math
+
+from ..backend import xp
+from ..engine import dtypes, views
+from ..engine.dispatch import Tensor
+from ..engine.modes import is_recording
+from ..engine.node import LEAF, Node, new, serial
+from .declare import only_method, public
+from .shape import sizes
+
+
+def data_ptr(self):
+    """Address of the first element."""
+    return views.pointer(self._a) if self._a.size else 0
+
+
+def storage_offset(self):
+    """Distance from the start of the storage, in elements."""
+    return views.storage_offset(self._a)
+
+
+class Storage:
+    """The memory under a tensor: ``data_ptr()``, ``nbytes()``, ``size()`` in elements."""
+
+    __slots__ = ("_itemsize", "_owner")
+
+    def __init__(self, owner, itemsize=1):
+        self._owner = owner
+        self._itemsize = itemsize
+
+    def data_ptr(self):
+        """Address of the first byte."""
+        return views.pointer(self._owner)
+
+    def nbytes(self):
+        """Bytes in all."""
+        return self._owner.nbytes
+
+    def size(self):
+        """Elements in all; bytes for an untyped storage."""
+        return self._owner.nbytes // self._itemsize
+
+    __len__ = size
+
+
+only_method(lambda self: Storage(views.owner(self._a)), "untyped_storage")
+only_method(lambda self: Storage(views.owner(self._a), self._a.itemsize), "storage")
+public("is_storage", lambda obj: isinstance(obj, Storage))
+
+
+# ---------------------------------------------------------------- another storage
+class NotImplementedNode(Node):
+    """The node of an operation that has no derivative; ``at`` holds its name."""
+
+    __slots__ = ()
+
+    def name(self):
+        return "torch::autograd::NotImplemented"
+
+    def run(self, g, F):
+        raise RuntimeError(f"derivative for {self.at[0]} is not implemented")
+
+
+NotImplementedNode.__name__ = NotImplementedNode.__qualname__ = "NotImplemented"
+
+
+def _edge(x):
+    return x if x._g is LEAF else x._g
+
+
+def set_(self, source=None, storage_offset=0, size=None, stride=None):
+    """Take the memory of ``source``, a tensor or a storage; counts as a modification that has no
+    derivative. RuntimeError for a source of another dtype, or sizes that its storage does not hold.
+    """
+    given = isinstance(source, Tensor)
+    tracked = is_recording() and (self.requires_grad or (given and source.requires_grad))
+    views.check_inplace(self, tracked)
+    array = _window(self, source, storage_offset, size, stride)
+    if tracked:
+        node = new(NotImplementedNode)
+        node.seq = serial()
+        node.shape, node.dtype = array.shape, array.dtype
+        node.hooks = node.r = node.mark = None
+        node.e, node.s, node.at = (_edge(self), _edge(source) if given else None), (), ("set_",)
+    self._a = array
+    views.bump(self)
+    if tracked:
+        views.rebase(self, node)
+    return self
+
+
+def _window(self, source, offset, size, stride):
+    if source is None:
+        return xp.zeros(0, self._a.dtype, like=self._a)
+    if isinstance(source, Storage):
+        flat = views.flat_storage(source._owner).view(self._a.dtype)
+        size = flat.shape if size is None else size
+    elif isinstance(source, Tensor):
+        if source._a.dtype != self._a.dtype:
+            raise RuntimeError(
+                f"Could not set tensor of type {dtypes.c_name(source.dtype)} to a tensor of type "
+                f"{dtypes.c_name(self.dtype)}"
+            )
+        if size is None:
+            return source._a
+        flat = views.flat_storage(source._a)
+    else:
+        raise TypeError(
+            "set_() received an invalid combination of arguments - got "
+            f"({type(source).__name__}), but expected one of:\n * ()\n * (torch.Storage source)\n "
+            "* (torch.Storage source, int storage_offset, tuple of ints size, tuple of ints "
+            "stride = None)\n * (Tensor source)"
+        )
+    size = (size,) if isinstance(size, int) else tuple(size)
+    stride = (stride,) if isinstance(stride, int) else stride
+    if not stride:
+        stride = tuple(math.prod(size[k + 1 :]) for k in range(len(size)))
+    return views.strided(flat, size, tuple(stride), offset)
+
+
+def resize_(self, *size, memory_format=None):
+    """Change the sizes in place, keeping what fits; RuntimeError for a tracked tensor."""
+    if self._g is not None:
+        raise RuntimeError("cannot resize variables that require grad")
+    shape = sizes(size)
+    n = math.prod(shape)
+    flat = self._a.ravel()
+    self._a = flat[:n].reshape(shape) if n <= flat.size else xp.resize(flat, n).reshape(shape)
+    views.bump(self)
+    return self
+
+
+def resize_as_(self, other, memory_format=None):
+    """``resize_`` to the shape of ``other``."""
+    return resize_(self, other._a.shape)
+
+
+for _f in (data_ptr, storage_offset, set_, resize_, resize_as_):
+    only_method(_f)
