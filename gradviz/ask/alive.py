@@ -8,7 +8,7 @@ from gradviz.engine import events
 from gradviz.engine.tensor import Tensor
 from gradviz.sources.graph import node_of, reach
 from gradviz.sources.interest import Interest
-from gradviz.texts import text
+from gradviz.texts import catalogue, text
 from gradviz.watch.case import held
 from gradviz.watch.holders import walk
 from gradviz.watch.names import rank
@@ -72,7 +72,12 @@ def _row(one, itself, above, away):
     steps = 0 if itself else away[above.seq]
     kind = held(one.link, None).category
     how = text("ask.alive.itself") if itself else text("ask.alive.through", steps=steps)
-    return {"holder": one.path, "kind": text(f"ask.kind.{kind}"), "how": how, "steps": steps}
+    return {"holder": one.path, "kind": _kind(kind), "how": how, "steps": steps}
+
+
+def _kind(category):
+    known = f"kind.{category}" in catalogue("ask")
+    return text(f"ask.kind.{category if known else 'name'}")
 
 
 def _distances(node, tops):

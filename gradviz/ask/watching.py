@@ -32,8 +32,13 @@ class Watching:
             lines = linecache.getlines(filename)
             if lines:
                 known = self._files[filename] = len(self._files) + 1
-                self.recorder.begin_cell(known, None, "".join(lines))
+                top = lines[0] if lines[0].strip() else "#\n"  # only cells lose blank lines there
+                self.recorder.begin_cell(known, None, "".join([top, *lines[1:]]))
         return known
+
+    def is_mine(self, filename: str) -> bool:
+        """Whether a file is the person's: not ours, not installed."""
+        return not filename.startswith("<") and self._mine.is_mine(filename)
 
     def file_of(self, cell: int | None) -> str:
         """The name of the file that counts as ``cell``, or ''."""

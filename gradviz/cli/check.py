@@ -7,9 +7,14 @@ import os
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
+import gradviz
+from gradviz.ask.moment import near
+from gradviz.doctor import Choice
 from gradviz.export import words
+from gradviz.export.sarif import Located, annotation, located, sarif
 from gradviz.texts import language, text
 from gradviz.watch.model import Finding
 
@@ -17,6 +22,7 @@ from .arguments import help_of
 from .program import CannotRun, Program, read
 
 NOTHING, SOMETHING, COULD_NOT = 0, 1, 2
+ERROR = ("cell", "type", "message")
 
 
 def add_arguments(parser):
@@ -25,30 +31,46 @@ def add_arguments(parser):
         "files", nargs="+", type=Path, help=help_of("cli.check.files"), metavar="FILE"
     )
     parser.add_argument(
-        "--format", choices=("text", "json"), default="text", help=help_of("cli.check.format")
+        "--format", choices=tuple(FORMATS), default="text", help=help_of("cli.check.format")
     )
+    for name in ("select", "ignore"):
+        parser.add_argument(
+            f"--{name}",
+            action="append",
+            default=[],
+            metavar="RULES",
+            help=help_of(f"cli.check.{name}"),
+        )
 
 
 def command(options) -> int:
     """Run each file in its own process; 0 nothing found, 1 something found, 2 could not run."""
     status, reports = NOTHING, []
+    choice = Choice(_rules(options.select), _rules(options.ignore))
     for file in options.files:
         try:
             program = read(file)
             report = run(program)
         except CannotRun as reason:
             print(reason, file=sys.stderr)
-            reports.append((file, {"findings": [], "errors": [reason.error]}))
+            report = {"findings": [], "errors": [reason.error]}
+            reports.append((Program(file, []), report))
             status = COULD_NOT
             continue
-        reports.append((file, report))
+        report["findings"] = [one for one in report["findings"] if choice.wants(one)]
+        reports.append((program, report))
         if options.format == "text":
             print(in_words(program, report))
         if words.serious(report["findings"]) or report["errors"]:
             status = max(status, SOMETHING)
-    if options.format == "json":
-        print(json.dumps(in_json(reports), ensure_ascii=False))
+    if options.format != "text":
+        print(FORMATS[options.format](reports))
     return status
+
+
+def _rules(asked):
+    """``["GV1,leak", "GV203"]`` as single names."""
+    return tuple(word for part in asked for word in part.replace(",", " ").split())
 
 
 def run(program: Program) -> dict:
@@ -79,14 +101,50 @@ def _not_started(program, error):
     return CannotRun(" ".join(said.split()), error=error)
 
 
-def in_json(reports) -> dict:
+def in_json(reports) -> str:
     """One object for all files; a finding names its file when there are several."""
     findings, errors = [], []
-    for file, report in reports:
-        where = {"file": str(file)} if len(reports) > 1 else {}
+    for program, report in reports:
+        where = {"file": str(program.file)} if len(reports) > 1 else {}
         findings += [where | finding_json(finding) for finding in report["findings"]]
-        errors += [where | error for error in report["errors"]]
-    return {"findings": findings, "errors": errors}
+        told = [{key: error[key] for key in ERROR} for error in report["errors"]]
+        errors += [where | error for error in told]
+    return json.dumps({"findings": findings, "errors": errors}, ensure_ascii=False)
+
+
+def in_sarif(reports) -> str:
+    """SARIF 2.1.0 for all files."""
+    return json.dumps(sarif(_located(reports), gradviz.__version__), ensure_ascii=False, indent=1)
+
+
+def in_annotations(reports) -> str:
+    """One workflow command of GitHub a finding."""
+    return "\n".join(annotation(one) for one in _located(reports))
+
+
+FORMATS: dict[str, Callable[[list], str]] = {
+    "text": str,
+    "json": in_json,
+    "sarif": in_sarif,
+    "github": in_annotations,
+}
+
+
+def _located(reports) -> list[Located]:
+    """Every finding and error with its line in the file."""
+    out = []
+    for program, report in reports:
+        uri = near(str(program.file)).replace(os.sep, "/")
+        for finding in report["findings"]:
+            line = program.line_in_file(finding.cell, finding.line)
+            cell = "" if program.script else words.place(finding.cell, finding.line)
+            out.append(located(finding, uri, line, cell))
+        for error in report["errors"]:
+            line = program.line_in_file(error["cell"], error.get("line"))
+            cell = text("cli.check.cell", cell=error["cell"]) if error["cell"] else ""
+            where = "" if program.script else cell
+            out.append(Located(uri, line, error["type"], "error", error["message"], where))
+    return out
 
 
 def finding_json(finding) -> dict:
@@ -100,6 +158,7 @@ def finding_json(finding) -> dict:
         "line": finding.line,
         "nodes": finding.nodes,
         "bytes": finding.bytes,
+        "count": finding.count,
         "message": words.message(finding),
         "fix": words.fix(finding),
     }

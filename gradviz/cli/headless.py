@@ -46,10 +46,18 @@ def run(program: Program, folder: str) -> dict:
         error = result.error_before_exec or result.error_in_exec
         left = isinstance(error, SystemExit)
         if error is not None and not (left and error.code in (None, 0)):
-            errors.append(_error(result.execution_count, error, _blank_lines(cell)))
+            found = _error(result.execution_count, error, _blank_lines(cell))
+            errors.append(found | {"line": found["line"] or _line(session, found["cell"])})
         if left:
             break
     return {"findings": list(session.seen.values()), "errors": errors, "ran": ran}
+
+
+def _line(session, count):
+    """The line of the cell that raised, as the watcher saw it; None when it did not."""
+    failures = [one for one in session.source.failures if one.cell == count]
+    chain = failures[-1].chain if failures else ()
+    return next((place.line for place in chain if place.cell == count), None)
 
 
 def _blank_lines(cell):
@@ -58,10 +66,11 @@ def _blank_lines(cell):
 
 
 def _error(count, error, left_out):
-    said = str(error)
+    said, line = str(error), None
     if isinstance(error, SyntaxError) and error.lineno is not None:
-        said = text("cli.check.syntax", said=error.msg, line=error.lineno + left_out)
-    return {"cell": count, "type": type(error).__name__, "message": said}
+        line = error.lineno + left_out
+        said = text("cli.check.syntax", said=error.msg, line=line)
+    return {"cell": count, "type": type(error).__name__, "message": said, "line": line}
 
 
 def _shell(folder):

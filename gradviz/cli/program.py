@@ -6,7 +6,7 @@ import ast
 import json
 import re
 import tokenize
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from gradviz.texts import text
@@ -26,11 +26,22 @@ class CannotRun(Exception):
 
 @dataclass(frozen=True)
 class Program:
-    """``cells`` are the texts to run, in order; ``script`` when the file is one cell."""
+    """``cells`` are the texts to run, in order; ``script`` when the file is one cell. ``lines``:
+    for each cell the numbers in the file of its lines, as far as they are known.
+    """
 
     file: Path
     cells: list[str]
     script: bool = False
+    lines: list[list[int]] = field(default_factory=list)
+
+    def line_in_file(self, count: int | None, line: int | None) -> int:
+        """Where in the file a line of the ``count``-th cell that ran stands; 1 when unknown."""
+        ran = [
+            numbers for cell, numbers in zip(self.cells, self.lines, strict=False) if cell.strip()
+        ]
+        numbers = ran[(count or 1) - 1] if (count or 1) <= len(ran) else []
+        return numbers[(line or 1) - 1] if (line or 1) <= len(numbers) else 1
 
 
 def read(file: Path) -> Program:
@@ -65,12 +76,30 @@ def _notebook(file, source):
         book = json.loads(source)
         _check_kind(file, book)
         cells = [_cell_source(c) for c in book["cells"] if c["cell_type"] == "code"]
+        lines = _lines_of_cells(source, book["cells"])
     except json.JSONDecodeError as error:
         said = text("cli.check.not_json", file=file, line=error.lineno)
         raise CannotRun(said) from error
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise CannotRun(text("cli.check.broken", file=file)) from error
-    return Program(file, cells)
+    return Program(file, cells, lines=lines)
+
+
+def _lines_of_cells(source, cells):
+    """Where each line of each code cell stands in the JSON text: one string a line, in order."""
+    rows, at, out = source.splitlines(), 0, []
+    for cell in cells:
+        found = []
+        for text_of_line in _cell_source(cell).splitlines(keepends=True):
+            quoted = json.dumps(text_of_line, ensure_ascii=False), json.dumps(text_of_line)
+            here = next(
+                (i for i in range(at, len(rows)) if rows[i].strip(" ,[]").startswith(quoted)), None
+            )
+            at = at if here is None else here + 1
+            found.append(at if here is not None else max(at, 1))
+        if cell["cell_type"] == "code":
+            out.append(found)
+    return out
 
 
 def _check_kind(file, book):
@@ -92,14 +121,22 @@ def _cell_source(cell):
 def _script(file, source):
     marks = list(MARK.finditer(source))
     if not marks:
-        return Program(file, [source] if _has_code(source) else [], script=True)
+        cells = [source] if _has_code(source) else []
+        return Program(file, cells, script=True, lines=[_numbers(source, 0) for _ in cells])
     head = source[: marks[0].start()]
     cells = [head] if _has_code(head) else []
+    lines = [_numbers(head, 0) for _ in cells]
     ends = [mark.start() for mark in marks[1:]] + [len(source)]
     for mark, end in zip(marks, ends, strict=True):
         if not NOT_CODE.search(mark["rest"]):
             cells.append(source[mark.end() + 1 : end].rstrip())
-    return Program(file, cells)
+            lines.append(_numbers(cells[-1], source.count("\n", 0, mark.end() + 1)))
+    return Program(file, cells, lines=lines)
+
+
+def _numbers(text_of_cell, before):
+    """The lines of a cell that follows ``before`` lines of its file."""
+    return list(range(before + 1, before + len(text_of_cell.splitlines()) + 1))
 
 
 def _has_code(source):

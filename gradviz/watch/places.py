@@ -81,9 +81,7 @@ class Places:
         name = "" if function == "<module>" else function
         text = self._text_of(cell) if cell is not None else None
         if cell is not None and text is not None:
-            # what a cell magic runs begins on the line after the magic; ours keeps the lines
-            shifted = text.startswith("%%") and not text.startswith(OURS)
-            return self.in_cell(cell, line + shifted, name)
+            return self.in_cell(cell, line + left_out(text), name)
         return Place(cell, line, filename, name, linecache.getline(filename, line).strip())
 
     def in_cell(self, cell: int, line: int, function: str = "") -> Place:
@@ -101,6 +99,15 @@ class Places:
             return []
         flat = (*note[:2], *note[2])
         return [self.place(flat[i], flat[i + 1]) for i in range(0, len(flat), 2)]
+
+
+def left_out(text: str) -> int:
+    """How many lines of a cell come before what is compiled of it: IPython leaves out blank lines
+    at the top, and a cell magic runs what follows it; ours keeps the lines.
+    """
+    body = text.lstrip()
+    blank = text[: len(text) - len(body)].count("\n")
+    return blank + (body.startswith("%%") and not body.startswith(OURS))
 
 
 def user_chain(frame, files: Files):

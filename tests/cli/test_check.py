@@ -26,6 +26,7 @@ for step in range(5):
     history.append(loss)
 print("user output", loss.item())
 """
+QUIET = "loss)  # gradviz: ignore[GV101]\n"
 SOUND = LEAKING.replace("history.append(loss)", "history.append(loss.item())")
 
 
@@ -70,6 +71,7 @@ def test_a_leak_in_json(write, tmp_path):
         "line",
         "nodes",
         "bytes",
+        "count",
         "message",
         "fix",
     }
@@ -217,3 +219,32 @@ def test_hostile_names_stay_on_their_line(write, tmp_path):
     text += "    loss = (w * w).sum()\n    loss.backward()\n    d['<b>\\x1b[31m%d\"' % i] = loss\n"
     ended = gradviz("check", write("a.py", text), cwd=tmp_path)
     assert ended.returncode in (0, 1) and "\x1b" not in ended.stdout
+
+
+def test_rules_are_chosen_and_comments_silence(write, tmp_path):
+    files = write("case.py", LEAKING), write("quiet.py", LEAKING.replace("loss)\n", QUIET))
+    assert (
+        gradviz("check", "--ignore", "GV9,leak.container", files[0], cwd=tmp_path).returncode == 0
+    )
+    assert gradviz("check", "--select", "leak", files[1], cwd=tmp_path).returncode == 0
+
+
+def test_other_formats_name_the_line_of_the_file(write, tmp_path):
+    file = write("case.py", LEAKING)
+    book = {"nbformat": 4, "metadata": {}, "cells": []}
+    for text in LEAKING.split("# %%\n")[1:]:
+        lines = text.splitlines(keepends=True)
+        book["cells"].append({"cell_type": "code", "source": lines})
+    notebook = write("case.ipynb", json.dumps(book, indent=1))
+    ended = gradviz("check", "--format", "sarif", file, notebook, cwd=tmp_path)
+    run = json.loads(ended.stdout)["runs"][0]
+    places = [one["locations"][0]["physicalLocation"] for one in run["results"]]
+    at = {p["artifactLocation"]["uri"]: p["region"]["startLine"] for p in places}
+    assert LEAKING.splitlines()[at["case.py"] - 1].strip() == "history.append(loss)"
+    assert "history.append(loss)" in notebook.read_text().splitlines()[at["case.ipynb"] - 1]
+    assert run["tool"]["driver"]["rules"][0]["id"] == run["results"][0]["ruleId"] == "GV101"
+    failing = "# %%\nimport torch\n# %%\n\nx = torch.ones(2)\nx.backward()\n"
+    bad = write("bad.py", failing)
+    said = gradviz("check", "--format", "github", file, bad, cwd=tmp_path).stdout
+    assert said.startswith(f"::warning file=case.py,line={at['case.py']},title=GV101::")
+    assert "::error file=bad.py,line=6,title=RuntimeError::" in said

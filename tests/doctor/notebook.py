@@ -48,7 +48,7 @@ class Notebook:
         return self.findings
 
     def _execute(self, text, name):
-        tree = ast.parse(text)
+        tree = ast.parse(text.lstrip("\n"))  # as IPython does
         last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
         exec(compile(tree, name, "exec"), self.ns)
         if last is not None:

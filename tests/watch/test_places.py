@@ -41,3 +41,10 @@ def test_cell_magics_shift_lines():
     assert (places.at("<cell>", 2).line, places.at("<cell>", 2).code) == (3, "y = 2")
     timed = places.at("<timed exec>", 1)
     assert (timed.cell, timed.line, timed.code) == (8, 2, "x = 1")
+
+
+def test_blank_lines_at_the_top_of_a_cell_are_counted():
+    text = "\n  \n%%time\nx = 1\ny = 2"
+    places = Places({"<cell>": 7}.get, {7: text, 8: "\n\nx = 1"}.get, lambda: 8)
+    assert (places.at("<cell>", 2).line, places.at("<cell>", 2).code) == (5, "y = 2")
+    assert (places.at("<timed exec>", 1).line, places.at("<timed exec>", 1).code) == (3, "x = 1")
