@@ -7,10 +7,14 @@ from __future__ import annotations
 from collections import namedtuple
 
 from ..engine import forward_mode
-from ..engine.modes import local
+from ..engine.modes import Block, local
 from ..engine.node import new
 from ..engine.tensor import Tensor
 
+_NOT_LAST = (
+    "Trying to exit a forward AD level that was not the last one that was created. This is not "
+    "supported."
+)
 UnpackedDualTensor = namedtuple("UnpackedDualTensor", ("primal", "tangent"))
 
 __all__ = [
@@ -23,6 +27,12 @@ __all__ = [
 ]
 
 
+def __getattr__(name):
+    if name == "_current_level":
+        return -1 if local.dual is None else 0
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
 def enter_dual_level():
     """Open a forward-mode level; 0 is its number."""
     forward_mode.enter()
@@ -30,16 +40,20 @@ def enter_dual_level():
 
 
 def exit_dual_level(*, level=None):
-    """Close the level; RuntimeError when none is open."""
+    """Close the level; RuntimeError when none is open, or for the number of another one."""
     if local.dual is None:
         raise RuntimeError(
             "Trying to exit a forward AD level but no level exists, make sure to enter one first."
+            if level is not None and level >= 0
+            else "Dual level must be a positive number."
         )
+    if level not in (None, 0):
+        raise RuntimeError(_NOT_LAST)
     forward_mode.leave(local.dual)
 
 
-class dual_level:
-    """``with dual_level():`` opens a level for the block."""
+class dual_level(Block):
+    """``with dual_level():`` opens a level for the block; a decorator opens one for every call."""
 
     def __enter__(self):
         return enter_dual_level()
@@ -63,19 +77,18 @@ def make_dual(tensor, tangent, *, level=None):
         raise ValueError(
             f"Expected tangent to be floating point or complex, but got: {tangent.dtype}"
         )
-    if tensor._a.shape != tangent._a.shape:
+    if level not in (None, 0):
+        raise RuntimeError("Invalid level given to _make_dual")
+    if forward_mode.tangent_of(tensor) is not None:
         raise RuntimeError(
-            "Trying to set a forward gradient that has a different size than that of the original "
-            "Tensor, this is not supported. "
-            f"Tensor is of size {list(tensor.shape)} while the given forward gradient is of size "
-            f"{list(tangent.shape)}."
+            "Making a dual Tensor based on a Tensor that already has a forward gradient at the "
+            "same level 0 is not supported."
         )
-    level_, local.dual = local.dual, None
-    try:
+    forward_mode.check_tangent(tensor, tangent)
+    open_level = local.dual
+    with forward_mode.outside(open_level):
         dual = tensor.view_as(tensor)
-    finally:
-        local.dual = level_
-    level_.keep(dual, tangent)
+    open_level.keep(dual, tangent)
     return dual
 
 
@@ -83,9 +96,24 @@ def unpack_dual(tensor, *, level=None):
     """(primal, tangent) of a dual; the tangent is None for an ordinary tensor or outside a
     level.
     """
-    if local.dual is None:
+    if level is not None and level < 0 or local.dual is None and level is None:
         return UnpackedDualTensor(tensor, None)
-    tangent = forward_mode.tangent_of(tensor)
+    if not isinstance(tensor, Tensor):
+        raise TypeError(
+            "_unpack_dual(): argument 'dual' (position 1) must be Tensor, not "
+            f"{type(tensor).__name__}"
+        )
+    tangent = forward_mode.tangent_of(tensor) if level in (None, 0) else None
+    if tangent is None:
+        return UnpackedDualTensor(tensor, None)
+    return UnpackedDualTensor(primal_of(tensor), tangent)
+
+
+def primal_of(tensor):
+    """``tensor`` without the tangent of the innermost level."""
     primal = new(Tensor)
     primal._a, primal._g, primal._v, primal._view = tensor._a, tensor._g, tensor._v, tensor._view
-    return UnpackedDualTensor(primal if tangent is not None else tensor, tangent)
+    if local.dual is not None:
+        with forward_mode.outside(local.dual):
+            forward_mode.carry(primal, tensor)
+    return primal

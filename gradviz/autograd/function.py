@@ -20,6 +20,7 @@ from ..engine.saved import (
     read_tensor,
     unpack,
 )
+from ..engine.tensor import track
 from . import recording
 
 
@@ -271,8 +272,8 @@ class Function(metaclass=FunctionMeta):
 
     @staticmethod
     def vmap(info, in_dims, *args):
-        """The rule for a batch of inputs. ``func.vmap`` runs ``forward`` for each of them and never
-        asks for it.
+        """The rule for a batch: (output, out_dims) from ``info`` (batch_size, randomness), the
+        dimension of each argument (None: not batched) and the arguments.
         """
         raise NotImplementedError(
             "To use autograd.Function with vmap, you must either override the vmap staticmethod or "
@@ -332,7 +333,7 @@ def once_differentiable(function):
 
 
 def _fresh_leaf(x):
-    return x if x is None else x.detach().requires_grad_()
+    return x if x is None else track(x.detach())
 
 
 class _Refuse(Function):
@@ -348,6 +349,36 @@ class _Refuse(Function):
         raise RuntimeError(
             "trying to differentiate twice a function that was marked with @once_differentiable"
         )
+
+
+FOR_DETAILS = "For more details, please see https://pytorch.org/docs/main/notes/extending.func.html"
+
+
+def require_transformable(cls):
+    """RuntimeError for a Function whose forward takes the ctx, inside a function transform."""
+    if cls.setup_context is Function.setup_context:
+        raise RuntimeError(
+            "In order to use an autograd.Function with functorch transforms (vmap, grad, jvp, "
+            "jacrev, ...), it must override the setup_context staticmethod. " + FOR_DETAILS
+        )
+
+
+def require_batching(cls):
+    """Whether ``cls`` has a rule of its own for batches; RuntimeError when it can have none."""
+    own = cls.vmap is not Function.vmap
+    if own and cls.generate_vmap_rule:
+        raise RuntimeError(
+            f"You tried to vmap over {cls.__name__}, but it has both generate_vmap_rule=True and "
+            "an overridden vmap staticmethod. Please set generate_vmap_rule=False or delete the "
+            "overridden vmap staticmethod to avoid ambiguity. " + FOR_DETAILS
+        )
+    if not own and not cls.generate_vmap_rule:
+        raise RuntimeError(
+            f"You tried to vmap over {cls.__name__}, but it does not have vmap support. Please "
+            "override and implement the vmap staticmethod or set generate_vmap_rule=True. "
+            + FOR_DETAILS
+        )
+    return own
 
 
 class InplaceFunction(Function):

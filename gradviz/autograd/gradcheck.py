@@ -6,7 +6,7 @@ import functools
 import warnings
 from dataclasses import dataclass
 
-from ..backend import xp
+from ..backend import xp, zeros_by
 from ..engine.backward import grad
 from ..engine.dispatch import wrap
 from ..engine.dtypes import promote_types
@@ -229,7 +229,7 @@ def _forward_parts(whole):
 
 # ---------------------------------------------------------------- batches
 def _zeros_like(x):
-    return wrap(xp.zeros(x._a.shape, x._a.dtype))
+    return wrap(zeros_by(x._a, x._a.shape))
 
 
 def _check_batch(one, samples, complain, explanation):
@@ -534,7 +534,7 @@ def _random_seed(output, scattered):
     gaps = scattered and output._a.size > 1
     if gaps:
         shape[-1] *= 2
-    made = wrap(xp.zeros(shape, output._a.dtype))
+    made = wrap(zeros_by(output._a, shape))
     for part in (made.real, made.imag) if output.is_complex() else (made,):
         part.uniform_(-1, 1)
     return (made[..., ::2] if gaps else made).requires_grad_()

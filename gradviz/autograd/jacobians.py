@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 
-from ..backend import xp
+from ..backend import xp, zeros_by
 from ..engine.backward import grad
 from ..engine.dispatch import wrap
 from ..engine.dtypes import of
@@ -52,7 +52,7 @@ def _difference(func, inputs, array, step, size, at, shown):
     """The outputs' central difference when ``array[at]`` moves by ``step``, whose length is
     ``size``.
     """
-    kept = xp.array(array[at])
+    kept = xp.array(array[at], like=array)
     try:
         array[at] = kept - step
         low = _outputs(func, inputs)
@@ -93,7 +93,7 @@ def numerical(func, inputs, place, outputs, eps, forward=False):
     made = []
     for k in wanted:
         dtype = array.dtype if array.dtype.kind == "c" else outputs[k]._a.dtype
-        made.append(xp.zeros((array.size, outputs[k]._a.size), dtype))
+        made.append(xp.zeros((array.size, outputs[k]._a.size), dtype, like=array))
     for row, at in enumerate(xp.ndindex(array.shape)):
         found = _pushed(func, inputs, place, eps, eps, at, forward)
         for jacobian, k in zip(made, wanted, strict=True):
@@ -128,7 +128,7 @@ def _rows(output, inputs, seeds):
 
 def _units(output):
     for at in xp.ndindex(output._a.shape):
-        seed = xp.zeros(output._a.shape, output._a.dtype)
+        seed = zeros_by(output._a, output._a.shape)
         seed[at] = 1
         yield seed
 
@@ -138,7 +138,7 @@ def _stacked(rows, inputs):
     sizes = dtypes = True
     out = []
     for row, x in zip(rows, inputs, strict=True):
-        jacobian = xp.zeros((x._a.size, len(row)), x._a.dtype)
+        jacobian = zeros_by(x._a, (x._a.size, len(row)))
         for k, g in enumerate(row):
             if g is None:
                 continue
@@ -210,7 +210,7 @@ def forward_columns(func, inputs, outputs, check_dtypes, directions=None):
             kept = [o for o in outputs if has_derivative(o)]
             made = []
             for m, o in enumerate(kept):
-                jacobian = xp.zeros((len(columns), o._a.size), o._a.dtype)
+                jacobian = zeros_by(o._a, (len(columns), o._a.size))
                 for row, column in enumerate(columns):
                     if column[m] is not None:
                         jacobian[row] = column[m]

@@ -15,6 +15,8 @@ from ..engine.views import bump, join_view, note_write
 
 def apply(cls, args, kwargs):
     """``cls.apply(*args)``: run ``forward`` and record one node for it."""
+    from . import function
+
     state.onlookers = True
     node = object.__new__(cls._backward_cls)
     node.seq = serial()
@@ -27,6 +29,11 @@ def apply(cls, args, kwargs):
     node._places = [k for k, x in enumerate(args) if isinstance(x, Tensor)]
     tensors = [args[k] for k in node._places]
     tracked = is_recording() and any(node._needs)
+    if local.transforms:
+        function.require_transformable(cls)
+        answer = None if local.batch is None else local.batch.apply(cls, args)
+        if answer is not None:
+            return answer()
     if state.special and local.dual is not None:
         return _apply_dual(cls, node, args, kwargs, tensors, tracked)
     return _run(cls, node, args, kwargs, tensors, tracked)
@@ -41,35 +48,75 @@ def _run(cls, node, args, kwargs, tensors, tracked):
 
 
 def _apply_dual(cls, node, args, kwargs, tensors, tracked):
-    """The same inside a dual level: tangents go through ``cls.jvp``, not through the forward."""
-    tangents = [tangent_of(x) for x in tensors]
-    level, local.dual = local.dual, None
+    """The same inside dual levels: tangents go through ``cls.jvp``, not through the forward."""
+    levels = []
+    while (level := local.dual if not levels else levels[-1].outer) is not None:
+        levels.append(level)
+    tangents = [[tangent_of(x, level) for x in tensors] for level in levels]
+    innermost, local.dual = local.dual, None
     try:
         made = _run(cls, node, args, kwargs, tensors, tracked)
-        if any(t is not None for t in tangents):
-            _carry_tangents(
-                cls, node, args, dict(zip(map(id, tensors), tangents, strict=True)), made, level
-            )
+        for level, found in zip(levels, tangents, strict=True):
+            if any(t is not None for t in found):
+                local.dual = level.outer
+                _carry_tangents(cls, node, args, tensors, found, made, level)
     finally:
-        local.dual = level
+        local.dual = innermost
+        node.saved_for_forward = None
     return made
 
 
-def _carry_tangents(cls, node, args, tangents, made, level):
+def _carry_tangents(cls, node, args, tensors, tangents, made, level):
     outputs = made if isinstance(made, tuple) else (made,)
-    given = [_tangent(node, x, tangents.get(id(x))) for x in args]
-    found = cls.jvp(node, *given)
-    node.saved_for_forward = None
+    by_id = dict(zip(map(id, tensors), tangents, strict=True))
+    found = cls.jvp(node, *[_tangent(node, x, by_id.get(id(x))) for x in args])
     found = found if isinstance(found, tuple) else (found,)
     if len(found) != len(outputs):
         raise RuntimeError(
             "Function's jvp returned an invalid number of forward gradients (expected "
             f"{len(outputs)} but got {len(found)})"
         )
-    for out, tangent in zip(outputs, found, strict=True):
+    given = {id(t) for t in _with_bases(t for t in tangents if t is not None)}
+    known = {id(x) for x in _with_bases(tensors)}
+    for k, (out, tangent) in enumerate(zip(outputs, found, strict=True)):
+        if not (tangent is None or isinstance(tangent, Tensor)):
+            raise RuntimeError(
+                f"expected Variable or None (got {type(tangent).__name__}) for grad output {k}."
+            )
         if tangent is not None and isinstance(out, Tensor):
             check_tangent(out, tangent)
+            _check_aliasing(out, tangent, by_id, known, given)
             level.keep(out, tangent)
+
+
+def _with_bases(tensors):
+    """Tensors, and behind each view its base."""
+    for t in tensors:
+        yield t
+        if t._view is not None:
+            yield t._view[0]
+
+
+def _check_aliasing(out, tangent, by_id, known, given):
+    """An output that is an input or a view must have a tangent that is so too."""
+    if id(out) in by_id:
+        if by_id[id(out)] is not None and tangent is not by_id[id(out)]:
+            raise RuntimeError(
+                "An inplace custom Function is not modifying the forward mode gradients inplace. "
+                "If the forward is modifying an input inplace, then the jvp function must modify "
+                "the corresponding gradient inplace."
+            )
+    elif out._view is not None and id(out._view[0]) in known and given:
+        if tangent._view is None:
+            raise RuntimeError(
+                "A custom Function's forward is returning a view (or an input as-is) but the jvp "
+                "is not returning a view."
+            )
+        if id(tangent._view[0]) not in given:
+            raise RuntimeError(
+                "A custom Function is returning a view but the jvp is not returning a view of the "
+                "given grad input."
+            )
 
 
 def _tangent(node, x, tangent):
@@ -79,10 +126,10 @@ def _tangent(node, x, tangent):
 
 
 def _forward(cls, node, args, kwargs):
-    from .function import Function
+    from . import function
 
     with force_grad_mode(False):
-        if cls.setup_context is Function.setup_context:
+        if cls.setup_context is function.Function.setup_context:
             return cls.forward(node, *args, **kwargs)
         result = cls.forward(*args, **kwargs)
         cls.setup_context(node, args, result)

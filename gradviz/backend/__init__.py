@@ -5,18 +5,15 @@
 makes an array out of nothing says beside which one: ``xp.zeros(shape, dtype, like=x)``.
 """
 
-import warnings
-
 import numpy as xp
 
 from .accelerator import anchor, beside, host, upload
 from .device_array import DeviceArray, OutOfMemoryError
+from .floating_point import stay_silent
 from .memory import keep_freed, scratch
 from .pieces import blocks
 
-# PyTorch says nothing about overflow or division by zero; the person's own NumPy code keeps its
-# warnings
-warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"gradviz\.")
+stay_silent()
 
 keep_freed()
 

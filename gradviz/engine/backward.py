@@ -27,7 +27,7 @@ from .node import INFERENCE, LEAF, drop_met, met, new, serial
 from .operands import raise_as_shapes
 from .operation import RAW, TENSOR
 from .roots import as_tuple, capture_key, check_batched, roots_of
-from .tensor import Tensor, is_result
+from .tensor import Tensor, is_result, track
 from .views import bump, check_expanded, is_dense
 
 _counting = threading.Lock()
@@ -569,6 +569,12 @@ def backward(
     non-scalar, or a graph whose saved tensors were freed.
     """
     __tracebackhide__ = True
+    if local.transforms:
+        raise RuntimeError(
+            "backward() called inside a functorch transform. This is not supported, please use "
+            "functorch.grad or functorch.vjp instead or call backward() outside of functorch "
+            "transforms."
+        )
     tensors = as_tuple(tensors)
     if grad_variables is not None:
         grad_tensors = _old_name(grad_tensors, grad_variables)
@@ -723,7 +729,7 @@ def _result(sweep, key, tensor, index, allow_unused, materialize):
             )
         if materialize:
             made = wrap(xp.zeros(tensor._a.shape, tensor._a.dtype, like=tensor._a))
-            return made.requires_grad_() if sweep.create_graph else made
+            return track(made) if sweep.create_graph else made
         if not allow_unused:
             text = (
                 f"The differentiated Tensor at index {index} appears to not have been used in the "

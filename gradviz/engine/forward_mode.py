@@ -2,38 +2,71 @@
 
 Inside a dual level every operation takes its slow path, and its tangent is J·v. A view of a dual
 has the same view of its tangent; everything else gets J·v as the derivative of (Jᵀ·u)·v with
-respect to u, so no second set of rules exists.
+respect to u, so no second set of rules exists. Levels nest: the tangents of an inner one are
+computed while the outer ones are open, so these are carried along them too.
 """
 
 from __future__ import annotations
 
-from ..backend import xp
+from ..backend import xp, zeros_by
 from .backward import grad
 from .dispatch import call, wrap
-from .modes import enable_grad, local, state
+from .leaves import depends_only_on
+from .modes import count, enable_grad, local
 from .node import new
-from .tensor import Tensor
+from .tensor import Tensor, as_leaf, element_strides
+from .views import storage_offset
 
 
 class Level:
     """An open dual level; tangents belong to one and end with it."""
 
-    __slots__ = ("duals",)
+    __slots__ = ("asked", "duals", "outer")
 
-    def __init__(self):
+    def __init__(self, outer, asked):
+        self.outer, self.asked = outer, asked
         self.duals = []
 
     def keep(self, tensor, tangent):
-        tensor._tangent = (self, tangent)
+        held = tensor._tangent
+        if held is None:
+            held = tensor._tangent = {}
+        held[self] = tangent
         self.duals.append(tensor)
 
+    def __enter__(self):
+        return self
 
-def enter():
-    """Open a level; RuntimeError when one is open, as PyTorch has one only."""
-    if local.dual is not None:
-        raise RuntimeError("Nested forward mode AD is not supported at the moment")
-    local.dual = Level()
-    state.special += 1
+    def __exit__(self, *_):
+        leave(self)
+
+
+class outside:
+    """Inside the block the levels outside of ``level`` only are open."""
+
+    __slots__ = ("before", "level")
+
+    def __init__(self, level):
+        self.level = level
+
+    def __enter__(self):
+        self.before, local.dual = local.dual, self.level.outer
+
+    def __exit__(self, *_):
+        local.dual = self.before
+
+
+def enter(asked=True):
+    """Open a level. One that a person ``asked`` for is refused (RuntimeError) inside another such;
+    those of transforms nest.
+    """
+    level = local.dual
+    while asked and level is not None:
+        if level.asked:
+            raise RuntimeError("Nested forward mode AD is not supported at the moment")
+        level = level.outer
+    local.dual = Level(local.dual, asked)
+    count(1)
     return local.dual
 
 
@@ -41,21 +74,69 @@ def leave(level):
     """Close it: its duals lose their tangents."""
     if local.dual is not level:
         raise RuntimeError(
-            "Trying to exit a forward AD level that was not the last one that was created."
+            "Trying to exit a forward AD level that was not the last one that was created. This is "
+            "not supported."
         )
     for tensor in level.duals:
-        tensor._tangent = None
+        held = tensor._tangent
+        if held is not None:
+            held.pop(level, None)
+            if not held:
+                tensor._tangent = None
     level.duals.clear()
-    local.dual = None
-    state.special -= 1
+    local.dual = level.outer
+    count(-1)
 
 
-def tangent_of(tensor):
-    """The tangent of ``tensor`` in the open level, or None."""
+def tangent_of(tensor, level=None):
+    """The tangent of ``tensor`` in ``level`` (the innermost open one unless given), or None. A view
+    of a tensor that got a tangent later has that part of it.
+    """
+    level = level or local.dual
+    if level is None:
+        return None
     held = tensor._tangent
-    return (
-        held[1] if held is not None and held[0] is local.dual and local.dual is not None else None
-    )
+    if held is not None and level in held:
+        return held[level]
+    base = None if tensor._view is None else tensor._view[0]
+    held = None if base is None else base._tangent
+    if held is None or level not in held:
+        return None
+    tangent = _same_part(tensor, base, held[level])
+    level.keep(tensor, tangent)
+    return tangent
+
+
+def _same_part(view, base, tangent):
+    """The part of ``tangent`` that ``view`` is of ``base``."""
+    offset = storage_offset(tangent._a) + storage_offset(view._a) - storage_offset(base._a)
+    return tangent.as_strided(view._a.shape, element_strides(view._a), offset)
+
+
+def start_in_base(view, level):
+    """A zero tangent for the base of ``view``, laid out as it; its part for ``view``."""
+    base = view._view[0]
+    zeros = xp.zeros_like(base._a)
+    if zeros.strides != base._a.strides:
+        zeros = zeros_by(base._a, base._a.shape)
+    level.keep(base, wrap(zeros))
+    return tangent_of(view, level)
+
+
+def carry(copy, source, transform=None):
+    """Give ``copy``, another tensor of the same elements, the tangents of ``source``; without a
+    graph that hangs on leaves of ``transform`` and of ended ones only.
+    """
+    level = local.dual
+    while level is not None:
+        tangent = tangent_of(source, level)
+        if tangent is not None:
+            if tangent.requires_grad and depends_only_on(tangent, transform):
+                with outside(level):
+                    tangent = carry(tangent.detach(), tangent, transform)
+            level.keep(copy, tangent)
+        level = level.outer
+    return copy
 
 
 def check_tangent(tensor, tangent):
@@ -70,19 +151,17 @@ def check_tangent(tensor, tangent):
 
 
 def propagate(op, outs, ins, attrs):
-    """Give the results of ``op`` their tangents."""
-    tangents = [None if x is None else tangent_of(x) for x in ins]
-    if all(t is None for t in tangents):
-        return
-    level, local.dual = local.dual, None
-    try:
-        with enable_grad():
-            found = _tangents(op, outs, ins, attrs, tangents)
-    finally:
-        local.dual = level
-    for out, tangent in zip(outs, found, strict=True):
-        if tangent is not None:
-            level.keep(out, tangent)
+    """Give the results of ``op`` their tangents, of every open level."""
+    level = local.dual
+    while level is not None:
+        tangents = [None if x is None else tangent_of(x, level) for x in ins]
+        if any(t is not None for t in tangents):
+            with outside(level), enable_grad():
+                found = _tangents(op, outs, ins, attrs, tangents)
+            for out, tangent in zip(outs, found, strict=True):
+                if tangent is not None:
+                    level.keep(out, tangent)
+        level = level.outer
 
 
 def _tangents(op, outs, ins, attrs, tangents):
@@ -97,7 +176,10 @@ def _tangents(op, outs, ins, attrs, tangents):
     pairs = [
         (x, t) for x, t in zip(leaves, tangents, strict=True) if x is not None and x._g is not None
     ]
-    return [directional(y, pairs) for y in made]
+    found = [directional(y, pairs) for y in made]
+    if any(t._g is not None for _, t in pairs) or any(not x.is_leaf for x, _ in pairs):
+        return found
+    return [None if t is None else carry(wrap(xp.array(t._a, like=t._a)), t) for t in found]
 
 
 def _tracked(x):
@@ -108,32 +190,29 @@ def _tracked(x):
         return TENSOR.alias(x)
     t = new(Tensor)
     t._a, t._g, t._v = x._a, None, None
-    return t.requires_grad_() if x._a.dtype.kind in "fcV" else t
+    t._tangent = x._tangent
+    return as_leaf(t) if x._a.dtype.kind in "fcV" else t
 
 
 def directional(output, pairs):
     """J·v of ``output`` for (input, tangent) pairs; None for what has no derivative."""
     if output._g is None or not pairs:
         return None
-    zeros = wrap(xp.zeros(output._a.shape, output._a.dtype, like=output._a))
-    through = zeros.requires_grad_()
+    through = as_leaf(wrap(zeros_by(output._a, output._a.shape)))
     inputs = [x for x, _ in pairs]
     back = grad(output, inputs, through, create_graph=True, allow_unused=True)
     kept = [
         (b, t) for b, (_, t) in zip(back, pairs, strict=True) if b is not None and b._g is not None
     ]
-    if not kept:
-        return wrap(xp.zeros(output._a.shape, output._a.dtype, like=output._a))
-    (found,) = grad(
-        [b for b, _ in kept], through, [t for _, t in kept], create_graph=True, allow_unused=True
-    )
+    found = None
+    if kept:
+        (found,) = grad(
+            [b for b, _ in kept],
+            through,
+            [t for _, t in kept],
+            create_graph=True,
+            allow_unused=True,
+        )
     if found is None:
-        return wrap(xp.zeros(output._a.shape, output._a.dtype, like=output._a))
-    if not any(t._g is not None for _, t in pairs) and not any(_joined(x) for x in inputs):
-        return wrap(xp.array(found._a, like=found._a))
+        return wrap(zeros_by(output._a, output._a.shape))
     return found
-
-
-def _joined(x):
-    """Whether an input came out of a graph rather than being a copy made here."""
-    return not x.is_leaf

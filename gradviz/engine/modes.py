@@ -39,6 +39,8 @@ class _Thread(threading.local):
     mutable_saved = False
     dual = None
     sweep = None  # the backward that runs in this thread
+    transforms = 0  # how many function transforms are around
+    batch = None  # the innermost vmap
 
 
 local = _Thread()
@@ -76,7 +78,7 @@ def is_inference_mode_enabled():
     return bool(state.special) and local.inference
 
 
-class _Block:
+class Block:
     """A context manager that is a decorator too, and that restores whatever was there before."""
 
     def __call__(self, function):
@@ -129,7 +131,7 @@ class _Block:
         return type(self)()
 
 
-class _GradBlock(_Block):
+class _GradBlock(Block):
     value = False
 
     def __new__(cls, orig_func=None):
@@ -154,7 +156,7 @@ class enable_grad(_GradBlock):
     value = True
 
 
-class set_grad_enabled(_Block):
+class set_grad_enabled(Block):
     """Switch recording on or off: at once when called, until the end of the block when used with
     ``with``.
     """
@@ -186,7 +188,7 @@ class set_grad_enabled(_Block):
         return type(self)(self.mode)
 
 
-class inference_mode(_Block):
+class inference_mode(Block):
     """Like ``no_grad``, and the tensors made inside have no version counter and can never be
     recorded.
     """
@@ -208,6 +210,18 @@ class inference_mode(_Block):
 
     def clone(self):
         return type(self)(self.mode)
+
+
+class transforming:
+    """Inside the block a function is being transformed."""
+
+    __slots__ = ()
+
+    def __enter__(self):
+        local.transforms += 1
+
+    def __exit__(self, *_):
+        local.transforms -= 1
 
 
 class _force_grad_mode:

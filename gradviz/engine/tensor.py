@@ -126,6 +126,8 @@ class Tensor:
                 "requires_grad_(): argument 'requires_grad' (position 1) must be bool, not "
                 f"{type(requires_grad).__name__}"
             )
+        if local.transforms:
+            raise RuntimeError(_TRANSFORMED)
         g = edge_now(self)
         if is_result(g):
             if requires_grad:
@@ -473,6 +475,14 @@ _NONLEAF_GRAD = (
     "Tensor instead. See github.com/pytorch/pytorch/pull/30531 for more information."
 )
 
+_TRANSFORMED = (
+    "You are attempting to call Tensor.requires_grad_() (or perhaps using "
+    "torch.autograd.functional.* APIs) inside of a function being transformed by a functorch "
+    "transform. This is unsupported, please attempt to use the functorch transforms (e.g. grad, "
+    "vjp, jacrev, jacfwd, hessian) or call requires_grad_() outside of a function being "
+    "transformed instead."
+)
+
 _read_g = Tensor.__dict__["_g"].__get__
 
 
@@ -579,6 +589,25 @@ def ready_leaf(tensor):
     """Set the slots that a sweep reads of every leaf, so that it never meets an unset one."""
     tensor._hooks = tensor._hooks
     tensor._grad = tensor._grad
+
+
+class Ended:
+    """Stands for a transform whose leaves nobody can hold any more."""
+
+    open = False
+
+
+def as_leaf(tensor, transform=Ended):
+    """``tensor``, made by ``transform`` for itself, as a leaf to differentiate for."""
+    tensor._transform = transform
+    return track(tensor)
+
+
+def track(tensor):
+    """A fresh untracked tensor as a leaf that requires grad."""
+    tensor._g = LEAF
+    ready_leaf(tensor)
+    return tensor
 
 
 def ensure_id(tensor):

@@ -415,19 +415,22 @@ def write(op, ins, attrs=(), kept=()):
 
 def _write_tangent(op, ins, attrs):
     """The tangent of a dual that is modified in place, before its value changes."""
-    from .forward_mode import propagate, tangent_of
+    from .forward_mode import outside, propagate, start_in_base, tangent_of
 
-    self = ins[0]
-    before, result = tangent_of(self), new(Tensor)
+    self, result = ins[0], new(Tensor)
     result._a, result._g, result._v = self._a, None, None
     propagate(op, (result,), ins, attrs)
-    found = tangent_of(result)
-    if found is None:
-        return
-    if before is None:
-        local.dual.keep(self, found)
-    else:
-        before.copy_(found)
+    level = local.dual
+    while level is not None:
+        found, before = tangent_of(result, level), tangent_of(self, level)
+        if found is not None and before is None and self._view is not None:
+            before = start_in_base(self, level)
+        if found is not None and before is None:
+            level.keep(self, found)
+        elif found is not None:
+            with outside(level):
+                before.copy_(found)
+        level = level.outer
 
 
 def _copies_itself(op, ins):

@@ -43,16 +43,18 @@ def _swapped(module, tensors):
 def _merged(given):
     if isinstance(given, dict):
         return given
-    out = {}
-    for part in given:
-        both = out.keys() & part.keys()
-        if both:
-            raise ValueError(
-                f"{sorted(both)[0]} appears in multiple dictionaries; behavior of functional "
-                "call is ambiguous"
-            )
-        out.update(part)
-    return out
+    if not isinstance(given, (list, tuple)):
+        raise ValueError(
+            "Expected parameter_and_buffer_dicts to be a dict, or a list/tuple of dicts, but got "
+            f"{type(given)}"
+        )
+    names = [n for part in given for n in part]
+    twice = [n for n in dict.fromkeys(names) if names.count(n) > 1]
+    if twice:
+        raise ValueError(
+            f"{twice} appeared in multiple dictionaries; behavior of functional call is ambiguous"
+        )
+    return {n: t for part in given for n, t in part.items()}
 
 
 def _with_tied(module, tensors):
@@ -82,12 +84,11 @@ def functional_call(
     if strict:
         missing, unexpected = sorted(names - tensors.keys()), sorted(tensors.keys() - names)
         if missing or unexpected:
-            parts = [f"Unexpected key(s): {', '.join(unexpected)}."] if unexpected else []
-            parts += [f"Missing key(s): {', '.join(missing)}."] if missing else []
-            raise RuntimeError(
-                f"Error(s) in passing buffers and parameters to module {type(module).__name__}: "
-                f"{' '.join(parts)}"
-            )
+            lines = [f"Error(s) in reparametrizing for {type(module).__name__}:"]
+            for what, found in (("Unexpected", unexpected), ("Missing", missing)):
+                if found:
+                    lines.append(f"{what} key(s): {', '.join(map(repr, found))}.")
+            raise RuntimeError("\n\t".join(lines))
     tensors = {k: v for k, v in tensors.items() if k in names}
     if tie_weights:
         tensors = _with_tied(module, tensors)
@@ -116,6 +117,8 @@ def stack_module_state(models):
 def _stacked(tables):
     out = {}
     for name, first in tables[0].items():
+        if any(t[name].requires_grad != first.requires_grad for t in tables):
+            raise RuntimeError(f"Expected {name} from each model to have the same .requires_grad")
         made = stack([t[name] for t in tables]).detach()
         out[name] = made.requires_grad_(first.requires_grad)
     return out

@@ -1,8 +1,8 @@
 """Function transforms: ``grad``, ``grad_and_value``, ``vjp``, ``jvp``, ``jacrev``, ``jacfwd``,
 ``hessian``, ``linearize``.
 
-Each runs the function on inputs of its own and differentiates it with ``create_graph``, so that
-transforms nest; what depends on
+Those of reverse mode run the function on inputs of their own and differentiate it with
+``create_graph``; those of forward mode open a dual level. So transforms nest. What depends on
 nothing tracked outside is detached.
 """
 
@@ -10,60 +10,27 @@ from __future__ import annotations
 
 import functools
 
-from ..autograd.functional import pushed
-from ..autograd.leaves import depends_only_on
+from ..autograd.forward_ad import primal_of
 from ..backend import xp
+from ..engine import forward_mode
 from ..engine.backward import grad as _grad
 from ..engine.dispatch import wrap
-from ..engine.modes import enable_grad
+from ..engine.dtypes import of
+from ..engine.modes import enable_grad, local, transforming
 from ..engine.operation import TENSOR
-from ..engine.tensor import Tensor
-from .tree import flatten, map_tree
+from ..engine.tensor import Tensor, as_leaf
+from .arguments import (
+    Inputs,
+    require_number,
+    require_real,
+    require_tensors,
+    split_aux,
+)
+from .tree import drawn, flatten, structure
+from .vmap import Columns, check_randomness
 
-
-# ---------------------------------------------------------------- inputs of our own
-def _own(tensor):
-    if not isinstance(tensor, Tensor):
-        return tensor
-    if tensor.requires_grad:
-        return tensor.view_as(tensor)
-    return (
-        tensor.detach().requires_grad_()
-        if tensor.is_floating_point() or tensor.is_complex()
-        else tensor
-    )
-
-
-class _Inputs:
-    """The arguments of a call, those at ``argnums`` replaced by tracked ones."""
-
-    def __init__(self, args, argnums):
-        self.single = isinstance(argnums, int)
-        self.places = [self._place(k, len(args)) for k in ((argnums,) if self.single else argnums)]
-        self.args = [map_tree(_own, a) if k in self.places else a for k, a in enumerate(args)]
-        self.leaves, self.rebuild = flatten(tuple(self.args[k] for k in self.places))
-        self.fresh = [x for x in self.leaves if isinstance(x, Tensor) and x.is_leaf]
-
-    @staticmethod
-    def _place(k, count):
-        if not -count <= k < count:
-            raise RuntimeError(f"Got argnum={k}, but only {count} positional inputs")
-        return k % count
-
-    def settle(self, tree):
-        """``tree`` without the graph, where that hangs on our own inputs only."""
-        return map_tree(lambda t: settle(t, self.fresh), tree)
-
-    def result(self, leaves):
-        made = self.settle(self.rebuild(list(leaves)))
-        return made[0] if self.single else made
-
-
-def settle(tensor, own):
-    """``tensor``, detached when no tracked leaf but ``own`` takes part in it."""
-    if isinstance(tensor, Tensor) and tensor.requires_grad and depends_only_on(tensor, own):
-        return tensor.detach()
-    return tensor
+_VJP = "vjp(f, *primals)"
+_JVP = "jvp(f, primals, tangents)"
 
 
 def _zeros(x):
@@ -97,39 +64,18 @@ def grad_and_value(func, argnums=0, has_aux=False):
 
     @functools.wraps(func)
     def wrapper(*args, **kwargs):
-        with enable_grad():
-            inputs = _Inputs(args, argnums)
+        with enable_grad(), transforming():
+            inputs = Inputs(args, argnums)
             output = func(*inputs.args, **kwargs)
-            output, aux = _split_aux(output, has_aux, "grad_and_value")
-            _check_scalar(output)
+            output, aux = split_aux(output, has_aux, "grad_and_value(f)(*args)")
+            require_number(output)
             gradients = _pull([output], inputs.leaves, [_ones(output)])
-        value = inputs.settle(output)
+        value, aux = inputs.settle(output), inputs.settle(aux)
         found = inputs.result(gradients)
-        return (found, (value, inputs.settle(aux))) if has_aux else (found, value)
+        inputs.open = False
+        return (found, (value, aux)) if has_aux else (found, value)
 
     return wrapper
-
-
-def _split_aux(output, has_aux, name):
-    if not has_aux:
-        return output, None
-    if not (isinstance(output, tuple) and len(output) == 2):
-        raise RuntimeError(
-            f"{name}(f)(*args): output of function f should be a tuple: (output, aux) if has_aux "
-            "is True"
-        )
-    return output
-
-
-def _check_scalar(output):
-    start = "grad_and_value(f)(*args): Expected f(*args) to return a"
-    if not isinstance(output, Tensor):
-        raise RuntimeError(f"{start} Tensor, got {type(output)}")
-    if output._a.ndim:
-        raise RuntimeError(
-            f"{start} scalar Tensor, got tensor with {output._a.ndim} dims. Maybe you wanted to "
-            "use the vjp or jacrev APIs instead?"
-        )
 
 
 def grad(func, argnums=0, has_aux=False):
@@ -151,72 +97,149 @@ def vjp(func, *primals, has_aux=False):
     """(output, pullback[, aux]): ``pullback(cotangents)`` gives one product with the Jacobian a
     primal.
     """
-    with enable_grad():
-        inputs = _Inputs(primals, tuple(range(len(primals))))
-        output, aux = _split_aux(func(*inputs.args), has_aux, "vjp")
-        outputs, rebuild = flatten(output)
+    with enable_grad(), transforming():
+        inputs = Inputs(primals, tuple(range(len(primals))))
+        output, aux = split_aux(func(*inputs.args), has_aux, _VJP)
+        outputs, _ = require_tensors(output, _VJP)
+    for o in outputs:
+        if of(o._a).category < 2:
+            raise RuntimeError(
+                "vjp(f, ...): All outputs of f must be floating-point or complex Tensors, got "
+                f"Tensor with dtype {o.dtype}"
+            )
+    shape = drawn(output)
 
-    def pullback(*cotangents, retain_graph=True, create_graph=None):
-        seeds, _ = flatten(cotangents[0] if len(cotangents) == 1 else cotangents)
+    def pullback(cotangents, retain_graph=True, create_graph=None):
+        if drawn(cotangents) != shape:
+            raise RuntimeError(
+                "Expected pytree structure of cotangents to be the same as pytree structure of "
+                f"outputs to the function. cotangents: {drawn(cotangents)}, primal output: {shape}"
+            )
         with enable_grad():
-            found = _pull(outputs, inputs.leaves, seeds)
+            found = _pull(outputs, inputs.leaves, flatten(cotangents)[0])
         return inputs.result(found)
 
-    shown = inputs.settle(output)
-    return (shown, pullback, inputs.settle(aux)) if has_aux else (shown, pullback)
+    shown, aux = inputs.settle(output), inputs.settle(aux)
+    inputs.open = False
+    return (shown, pullback, aux) if has_aux else (shown, pullback)
 
 
-def _push(outputs, inputs, tangents):
-    """Jacobian · tangents for every output."""
-    tracked = [o for o in outputs if o.requires_grad]
-    if not tracked:
-        return [_zeros(o) for o in outputs]
-    found = iter(pushed(tuple(tracked), tuple(inputs), tuple(tangents), True))
-    return [
-        (_zeros(o) if (got := next(found)) is None else got) if o.requires_grad else _zeros(o)
-        for o in outputs
-    ]
+def _check_pairs(primals, tangents):
+    """(tensors of the primals, of the tangents); RuntimeError unless they go together."""
+    if not isinstance(primals, tuple):
+        raise RuntimeError(
+            f"{_JVP}: Expected primals to be a tuple. E.g. it should be valid to call f(*primals)."
+        )
+    if structure(primals) != structure(tangents):
+        raise RuntimeError(
+            f"{_JVP}: Expected primals and tangents to have the same python structure. For "
+            "example, if primals is a tuple of 3 tensors, tangents also must be. Got primals with "
+            f"structure {structure(primals)} and tangents with structure {structure(tangents)}"
+        )
+    both = flatten(primals)[0], flatten(tangents)[0]
+    for leaves, name in zip(both, ("primals", "tangents"), strict=True):
+        if not leaves:
+            raise RuntimeError(f"{_JVP}: Expected {name} to contain at least one Tensor.")
+        for x in leaves:
+            if not isinstance(x, Tensor):
+                raise RuntimeError(
+                    f"{_JVP}: Expected {name} to only contain Tensors, got {type(x)}"
+                )
+    return both
+
+
+def _dual(x, tangent, level):
+    forward_mode.check_tangent(x, tangent)
+    with forward_mode.outside(level):
+        dual = x.view_as(x)
+    level.keep(dual, tangent)
+    return dual
 
 
 def jvp(func, primals, tangents, *, strict=False, has_aux=False):
     """(output, Jacobian · tangents[, aux])."""
-    if not isinstance(primals, tuple) or not isinstance(tangents, tuple):
-        raise RuntimeError(
-            "jvp(f, primals, tangents): Expected primals to be a tuple. E.g. it should be valid "
-            "to call f(*primals)."
+    _, moving = _check_pairs(primals, tangents)
+    if not has_aux:
+        return _pushed(func, primals, moving, strict, has_aux)[:2]
+    return _pushed(func, primals, moving, strict, has_aux)
+
+
+def _pushed(func, primals, tangents, strict, has_aux):
+    rest = iter(tangents)
+    with transforming(), forward_mode.enter(asked=False) as level:
+        inputs = Inputs(
+            primals, tuple(range(len(primals))), lambda x, _: _dual(x, next(rest), level)
         )
-    with enable_grad():
-        inputs = _Inputs(primals, tuple(range(len(primals))))
-        output, aux = _split_aux(func(*inputs.args), has_aux, "jvp")
-        outputs, rebuild = flatten(output)
-        moved = _push(outputs, inputs.leaves, flatten(tangents)[0])
-    result = inputs.settle(output), rebuild([_settle_pushed(t, inputs.fresh) for t in moved])
-    return (*result, inputs.settle(aux)) if has_aux else result
+        output, aux = split_aux(func(*inputs.args), has_aux, _JVP)
+        outputs, rebuild = require_tensors(output, _JVP)
+        moved = [forward_mode.tangent_of(o, level) for o in outputs]
+        if strict and any(t is None for t in moved):
+            raise RuntimeError(
+                "jvp(f, primals, tangents, strict=True): The output of f is independent of the "
+                "inputs. This is not allowed with strict=True."
+            )
+        moved = [_zeros(o) if t is None else t for t, o in zip(moved, outputs, strict=True)]
+        shown = rebuild([primal_of(o) for o in outputs])
+        kept, build = flatten(aux)
+        aux = build([primal_of(x) if isinstance(x, Tensor) else x for x in kept])
+    return shown, rebuild(moved), aux
 
 
-def _settle_pushed(tensor, own):
-    """Pushed tangents hang on zero vectors of ours too: these do not count as tracked."""
-    if not tensor.requires_grad:
-        return tensor
-    from ..autograd.leaves import leaves
+class _Linear:
+    """A function run once in forward mode with tangents that gradients can be taken for: its output
+    tangents are linear in these, and so give Jacobian · tangents for any of them.
+    """
 
-    foreign = [x for x in leaves(tensor) if not any(x is o for o in own) and x._a.any()]
-    return tensor if foreign else tensor.detach()
+    def __init__(self, func, args, argnums, kwargs=None, has_aux=False):
+        self.dummies = []
+
+        def replace(x, inputs):
+            self.dummies.append(as_leaf(_zeros(x), inputs))
+            return _dual(x, self.dummies[-1], level)
+
+        with enable_grad(), transforming(), forward_mode.enter(asked=False) as level:
+            self.inputs = Inputs(args, argnums, replace)
+            output, self.aux = split_aux(func(*self.inputs.args, **(kwargs or {})), has_aux, _JVP)
+            outputs, self.rebuild = require_tensors(output, _JVP)
+            self.moved = [forward_mode.tangent_of(o, level) for o in outputs]
+            self.outputs = [primal_of(o) for o in outputs]
+            self.inputs.open = False
+
+    def push(self, tangents):
+        """Jacobian · tangents for every output; a tangent None stands for zeros."""
+        pairs = [(d, t) for d, t in zip(self.dummies, tangents, strict=True) if t is not None]
+        with enable_grad():
+            found = [
+                None if m is None or not m.requires_grad else forward_mode.directional(m, pairs)
+                for m in self.moved
+            ]
+        return [
+            _zeros(o) if t is None else self.inputs.settle(t)
+            for o, t in zip(self.outputs, found, strict=True)
+        ]
 
 
 def linearize(func, *primals):
     """(output, push): ``push(*tangents)`` gives Jacobian · tangents at these primals."""
-    with enable_grad():
-        inputs = _Inputs(primals, tuple(range(len(primals))))
-        output = func(*inputs.args)
-        outputs, rebuild = flatten(output)
+    linear = _Linear(func, primals, tuple(range(len(primals))))
+    expected, shapes = structure(primals), [x.shape for x in flatten(primals)[0]]
 
     def push(*tangents):
-        with enable_grad():
-            moved = _push(outputs, inputs.leaves, flatten(tangents)[0])
-        return rebuild([_settle_pushed(t, inputs.fresh) for t in moved])
+        if structure(tangents) != expected:
+            raise RuntimeError(
+                f"Expected the tangents {structure(tangents)} to have the same argspec as the "
+                f"primals {expected}"
+            )
+        moving = flatten(tangents)[0]
+        for k, (t, shape) in enumerate(zip(moving, shapes, strict=True)):
+            if t.shape != shape:
+                raise RuntimeError(
+                    f"tangent:{k} with shape {t.shape} in flattened pytree doesn't match the shape "
+                    f"{shape} of the corresponding primal."
+                )
+        return linear.rebuild(linear.push(moving))
 
-    return inputs.settle(output), push
+    return linear.rebuild(linear.outputs), push
 
 
 # ---------------------------------------------------------------- whole derivatives
@@ -241,39 +264,44 @@ def _jacobian_rows(output, inputs):
 
 def jacrev(func, argnums=0, *, has_aux=False, chunk_size=None, _preallocate_and_copy=False):
     """A function that gives the Jacobian of ``func``, in the nesting of its output and of the
-    arguments at ``argnums``.
+    arguments at ``argnums``. ValueError unless ``chunk_size`` is None or positive.
     """
+    if chunk_size is not None and chunk_size <= 0:
+        raise ValueError("jacrev: `chunk_size` should be greater than 0.")
 
     @functools.wraps(func)
     def wrapper(*args, **kwargs):
-        with enable_grad():
-            inputs = _Inputs(args, argnums)
-            output, aux = _split_aux(func(*inputs.args, **kwargs), has_aux, "jacrev")
-            outputs, rebuild = flatten(output)
+        with enable_grad(), transforming():
+            inputs = Inputs(args, argnums)
+            output, aux = split_aux(func(*inputs.args, **kwargs), has_aux, _VJP)
+            outputs, rebuild = require_tensors(output, _VJP)
+            require_real(inputs.leaves, "jacrev", "input")
+            require_real(outputs, "jacrev", "output")
             tables = [inputs.result(_jacobian_rows(o, inputs.leaves)) for o in outputs]
+            aux = inputs.settle(aux)
+            inputs.open = False
         table = rebuild(tables)
-        return (table, inputs.settle(aux)) if has_aux else table
+        return (table, aux) if has_aux else table
 
     return wrapper
 
 
-def _push_columns(outputs, inputs, k):
+def _push_columns(linear, k):
     """The derivative of all outputs by input ``k``: output shape × input shape."""
-    x = inputs[k]
-    columns = [[] for _ in outputs]
+    x = linear.dummies[k]
+    columns = [[] for _ in linear.outputs]
     for at in range(x._a.size):
         tangent = xp.zeros(x._a.size, x._a.dtype, like=x._a)
         tangent[at] = 1
-        moved = _push(outputs, [x], [wrap(tangent.reshape(x._a.shape))])
-        for column, t in zip(columns, moved, strict=True):
+        tangents = [None] * len(linear.dummies)
+        tangents[k] = wrap(tangent.reshape(x._a.shape))
+        for column, t in zip(columns, linear.push(tangents), strict=True):
             column.append(t)
     out = []
-    for column, o in zip(columns, outputs, strict=True):
-        stacked = _stack(column, x._a.shape, o)
-        n = x._a.ndim
-        out.append(
-            stacked.permute(*range(n, n + o._a.ndim), *range(n)) if n + o._a.ndim else stacked
-        )
+    for column, o in zip(columns, linear.outputs, strict=True):
+        stacked = _stack(column, (x._a.size,), o)
+        rows = stacked.permute(*range(1, stacked.dim()), 0)
+        out.append(rows.reshape(*o._a.shape, *x._a.shape))
     return out
 
 
@@ -282,17 +310,22 @@ def jacfwd(func, argnums=0, has_aux=False, *, randomness="error"):
 
     @functools.wraps(func)
     def wrapper(*args, **kwargs):
-        with enable_grad():
-            inputs = _Inputs(args, argnums)
-            output, aux = _split_aux(func(*inputs.args, **kwargs), has_aux, "jacfwd")
-            outputs, rebuild = flatten(output)
-            by_input = [_push_columns(outputs, inputs.leaves, k) for k in range(len(inputs.leaves))]
+        check_randomness(randomness)
+        outer, local.batch = local.batch, Columns(local.batch)
+        try:
+            linear = _Linear(func, args, argnums, kwargs, has_aux)
+        finally:
+            local.batch = outer
+        inputs = linear.inputs
+        require_real(flatten(inputs.chosen)[0], "jacfwd", "input")
+        require_real(linear.outputs, "jacfwd", "output")
+        by_input = [_push_columns(linear, k) for k in range(len(linear.dummies))]
         tables = []
-        for k in range(len(outputs)):
-            row = inputs.rebuild([_settle_pushed(columns[k], inputs.fresh) for columns in by_input])
+        for k in range(len(linear.outputs)):
+            row = inputs.rebuild([columns[k] for columns in by_input])
             tables.append(row[0] if inputs.single else row)
-        table = rebuild(tables)
-        return (table, inputs.settle(aux)) if has_aux else table
+        table = linear.rebuild(tables)
+        return (table, linear.aux) if has_aux else table
 
     return wrapper
 

@@ -72,9 +72,7 @@ celu_op = declare(
     "alpha",
     node="CeluBackward0",
     formula="g where self > 0, exp(self/α) · g elsewhere",
-    self=lambda F, g, self, alpha: F.where(
-        self <= 0, g * F.exp(F.clamp_max(self, 0.0) / alpha), g
-    ),
+    self=lambda F, g, self, alpha: F.where(self <= 0, g * F.exp(F.clamp_max(self, 0.0) / alpha), g),
 )
 silu = unary(
     "silu",
@@ -193,9 +191,7 @@ hardshrink_op = declare(
     "lambd",
     node="HardshrinkBackward0",
     formula="g outside [−λ, λ]",
-    self=lambda F, g, self, lambd: _outside(
-        F, g, ~((self < -lambd) | (self > lambd)), self
-    ),
+    self=lambda F, g, self, lambd: _outside(F, g, ~((self < -lambd) | (self > lambd)), self),
 )
 
 
@@ -210,9 +206,7 @@ softshrink_op = declare(
     "self",
     "lambd",
     formula="g outside [−λ, λ]",
-    self=lambda F, g, self, lambd: _outside(
-        F, g, ~((self < -lambd) | (self > lambd)), self
-    ),
+    self=lambda F, g, self, lambd: _outside(F, g, ~((self < -lambd) | (self > lambd)), self),
 )
 threshold_op = declare(
     "threshold_op",

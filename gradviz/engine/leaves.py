@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ..engine.node import LEAF
-from ..engine.tensor import Tensor
+from .node import LEAF
+from .tensor import Tensor
 
 
 def leaves(tensor):
@@ -26,8 +26,12 @@ def leaves(tensor):
     return found
 
 
-def depends_only_on(tensor, own):
-    """Whether no tracked leaf but those of ``own`` (compared by identity) takes part in
-    ``tensor``.
+def depends_only_on(tensor, transform=None):
+    """Whether no tracked leaf takes part in ``tensor`` but those of ``transform`` and of transforms
+    that have ended.
     """
-    return all(any(x is o for o in own) for x in leaves(tensor))
+    return all(
+        (made_by := getattr(x, "_transform", None)) is not None
+        and (made_by is transform or not made_by.open)
+        for x in leaves(tensor)
+    )

@@ -1,0 +1,142 @@
+"""The arguments and outputs of a function that is being transformed: which are differentiated,
+tensors of our own in their place, and what is refused.
+"""
+
+from __future__ import annotations
+
+from ..engine.dtypes import of
+from ..engine.forward_mode import carry
+from ..engine.leaves import depends_only_on
+from ..engine.node import new
+from ..engine.tensor import Tensor, as_leaf
+from .tree import flatten, map_tree
+
+
+# ---------------------------------------------------------------- inputs of our own
+def _own(tensor, transform):
+    """Another tensor in place of an input: joined to what it came from, otherwise a leaf."""
+    _require_tensor(tensor)
+    if tensor.requires_grad:
+        return tensor.view_as(tensor)
+    if of(tensor._a).category < 2:
+        raise RuntimeError("only Tensors of floating point dtype can require gradients")
+    made = new(Tensor)
+    made._a, made._g, made._v = tensor._a, None, None
+    return carry(as_leaf(made, transform), tensor)
+
+
+def _require_tensor(x):
+    if not isinstance(x, Tensor):
+        raise ValueError(f"Thing passed to transform API must be Tensor, got {type(x)}")
+
+
+def places(argnums, count):
+    """The positions that ``argnums`` names among ``count`` arguments; RuntimeError for anything
+    else.
+    """
+    if isinstance(argnums, int):
+        return [_place(argnums, count)]
+    if not isinstance(argnums, tuple):
+        raise RuntimeError(f"argnums must be int or Tuple[int, ...], got: {type(argnums)}")
+    if not argnums:
+        raise RuntimeError("argnums must be non-empty")
+    for k in argnums:
+        if not isinstance(k, int):
+            raise RuntimeError(f"argnum must be int, got: {type(k)}")
+    found = [_place(k, count) for k in argnums]
+    if len(set(found)) < len(found):
+        raise RuntimeError(f"argnums elements must be unique, got {tuple(found)}")
+    return found
+
+
+def _place(k, count):
+    if not -count <= k < count:
+        raise RuntimeError(f"Got argnum={k}, but only {count} positional inputs")
+    return k % count
+
+
+class Inputs:
+    """The arguments of a call, those at ``argnums`` replaced by ``replace(tensor, these inputs)``,
+    tracked tensors of our own unless given. ``open`` while the function runs.
+    """
+
+    def __init__(self, args, argnums, replace=_own):
+        self.open = True
+        self.single = isinstance(argnums, int)
+        at = places(argnums, len(args))
+        self.args = [
+            map_tree(lambda x: replace(x, self), a) if k in at else a for k, a in enumerate(args)
+        ]
+        self.chosen = tuple(args[k] for k in at)
+        self.leaves, self.rebuild = flatten(tuple(self.args[k] for k in at))
+
+    def settle(self, tree):
+        """``tree`` without the graph, where that hangs on our own inputs only."""
+        return map_tree(self._settled, tree)
+
+    def _settled(self, x):
+        if isinstance(x, Tensor) and x.requires_grad and depends_only_on(x, self):
+            return carry(x.detach(), x, self)
+        return x
+
+    def result(self, leaves):
+        """``leaves`` in the nesting of the arguments at ``argnums``, settled."""
+        made = self.settle(self.rebuild(list(leaves)))
+        return made[0] if self.single else made
+
+
+# ---------------------------------------------------------------- outputs
+def split_aux(output, has_aux, call):
+    """(output, aux) of what the function gave; ``call`` is how the transform was called."""
+    if not has_aux:
+        return output, None
+    if not (isinstance(output, tuple) and len(output) == 2):
+        raise RuntimeError(
+            f"{call}: output of function f should be a tuple: (output, aux) if has_aux is True"
+        )
+    for x in flatten(output[1])[0]:
+        if not isinstance(x, Tensor):
+            raise RuntimeError(f"Expected tensors, got unsupported type {type(x)}")
+    return output
+
+
+def require_tensors(output, call):
+    """(tensors of ``output``, rebuild); RuntimeError unless there are some, and nothing else."""
+    if isinstance(output, (tuple, list)) and not output:
+        raise RuntimeError(
+            f"{call}: Expected f to be a function that has non-empty output (got output = {output})"
+        )
+    leaves, rebuild = flatten(output)
+    for x in leaves:
+        if not isinstance(x, Tensor):
+            raise RuntimeError(
+                f"{call}: expected f(*primals) to return only tensors, got unsupported type "
+                f"{type(x)}"
+            )
+    return leaves, rebuild
+
+
+def require_real(tensors, name, what):
+    """RuntimeError for a complex one among the inputs or outputs of a whole Jacobian."""
+    for k, x in enumerate(tensors):
+        if isinstance(x, Tensor) and x.is_complex():
+            raise RuntimeError(
+                f"{name}: Expected all {what}s to be real but received complex tensor at "
+                f"flattened {what} idx: {k}"
+            )
+
+
+def require_number(output):
+    """RuntimeError unless ``output`` is a real tensor of no dimensions."""
+    start = "grad_and_value(f)(*args): Expected f(*args) to return a"
+    if not isinstance(output, Tensor):
+        raise RuntimeError(f"{start} Tensor, got {type(output)}")
+    if output._a.ndim:
+        raise RuntimeError(
+            f"{start} scalar Tensor, got tensor with {output._a.ndim} dims. Maybe you wanted to "
+            "use the vjp or jacrev APIs instead?"
+        )
+    if output.is_complex():
+        raise RuntimeError(
+            f"grad can be implicitly created only for real scalar outputs but got {output.dtype}"
+        )
