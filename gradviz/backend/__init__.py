@@ -5,6 +5,8 @@
 makes an array out of nothing says beside which one: ``xp.zeros(shape, dtype, like=x)``.
 """
 
+import functools
+
 import numpy as xp
 
 from .accelerator import anchor, beside, host, upload
@@ -42,6 +44,24 @@ def as_array(found, dtype=None):
     return _asarray(found, dtype)
 
 
+def on_host(function):
+    """``function`` of arrays for which there is nothing on a GPU: arrays of one are fetched, which
+    waits, and the results are sent back.
+    """
+
+    @functools.wraps(function)
+    def computed(*args, **kwargs):
+        device = next((a for a in args if isinstance(a, DeviceArray)), None)
+        if device is None:
+            return function(*args, **kwargs)
+        found = function(*[host(a) for a in args], **kwargs)
+        if isinstance(found, tuple):
+            return tuple(beside(one, device) for one in found)
+        return beside(found, device)
+
+    return computed
+
+
 def pointer(array):
     """Address of the first element."""
     return array.__array_interface__["data"][0] if array.__class__ is ndarray else array.pointer
@@ -77,6 +97,7 @@ __all__ = [
     "blocks",
     "contiguous",
     "host",
+    "on_host",
     "owner",
     "pointer",
     "scratch",

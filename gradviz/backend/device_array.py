@@ -23,6 +23,9 @@ RUNNING = {"add": "cumsum", "multiply": "cumprod"}
 # these take numbers from the host: that is what they are for
 UPLOADS = {"array", "asarray", "asanyarray", "ascontiguousarray", "asfortranarray"}
 
+# the size of their result is known only when they are done
+COUNTING = {"nonzero", "flatnonzero", "argwhere", "unique"}
+
 
 class OutOfMemoryError(RuntimeError):
     """A device has no memory left for a tensor."""
@@ -66,7 +69,7 @@ class DeviceArray(np.lib.mixins.NDArrayOperatorsMixin):
         return found if target is None else target
 
     def _ufunc(self, ufunc, method, kwargs):
-        name = ufunc.__name__
+        name = ufunc.__name__.lstrip("_")  # SciPy's zeta is called _zeta
         if method == "__call__":
             found = self.library.ufunc(name)
         elif method == "at":
@@ -94,6 +97,8 @@ class DeviceArray(np.lib.mixins.NDArrayOperatorsMixin):
         function = self.library.function(path)
         if function is None:
             self._lacks(path)
+        if path in COUNTING:
+            self._wait(path)
         if kwargs.get("device", 0) is None:  # NumPy passes on what nobody gave
             del kwargs["device"]
         return self._call(function, args, kwargs, path in UPLOADS)
@@ -139,10 +144,20 @@ class DeviceArray(np.lib.mixins.NDArrayOperatorsMixin):
 
     # -- reading and writing parts ----------------------------------------
     def __getitem__(self, index):
+        self._note_mask(index)
         return self._call(self.library.part, (self, index), {})
 
     def __setitem__(self, index, value):
+        self._note_mask(index)
         self._call(self.library.write, (self, index, value), {})
+
+    def _note_mask(self, index):
+        """How many elements a mask takes is known only to the device: asking it is a wait."""
+        if any(
+            isinstance(i, DeviceArray) and i.dtype == bool
+            for i in (index if index.__class__ is tuple else (index,))
+        ):
+            self._wait("mask")
 
     def __len__(self):
         return len(self.raw)
@@ -151,7 +166,9 @@ class DeviceArray(np.lib.mixins.NDArrayOperatorsMixin):
         return (self[k] for k in range(len(self.raw)))
 
     # -- what it is --------------------------------------------------------
-    shape = property(lambda self: self.raw.shape)
+    shape = property(
+        lambda self: self.raw.shape, lambda self, value: setattr(self.raw, "shape", value)
+    )
     dtype = property(lambda self: self.raw.dtype)
     ndim = property(lambda self: self.raw.ndim)
     size = property(lambda self: self.raw.size)
@@ -161,8 +178,14 @@ class DeviceArray(np.lib.mixins.NDArrayOperatorsMixin):
     flags = property(lambda self: Flags(self.raw.flags))
     T = property(lambda self: self._close(self.raw.T))
     mT = property(lambda self: self._close(self.raw.mT))
-    real = property(lambda self: self._close(self.raw.real))
-    imag = property(lambda self: self._close(self.raw.imag))
+    real = property(
+        lambda self: self._close(self.raw.real),
+        lambda self, value: self.real.__setitem__(..., value),
+    )
+    imag = property(
+        lambda self: self._close(self.raw.imag),
+        lambda self, value: self.imag.__setitem__(..., value),
+    )
 
     @property
     def device(self):
@@ -223,10 +246,8 @@ class DeviceArray(np.lib.mixins.NDArrayOperatorsMixin):
         return f"device_array({self._wait('print').download(self.raw)!r}, cuda:{self.index})"
 
     def __array__(self, dtype=None, copy=None):
-        raise TypeError(
-            "Implicit conversion to a NumPy array is not allowed. Please use `.get()` to construct "
-            "a NumPy array explicitly."
-        )
+        """Only a host array that meets this one asks: it would be an unseen copy."""
+        refuse_mixture("cpu", f"cuda:{self.index}")
 
     def __copy__(self):
         return self.copy()

@@ -34,10 +34,7 @@ class Normal(Distribution):
             return FUNCTIONS["normal"](self.loc.expand(shape), self.scale.expand(shape))
 
     def rsample(self, sample_shape=()):
-        return (
-            self.loc
-            + standard_normal(self._extended_shape(sample_shape), self.loc.dtype) * self.scale
-        )
+        return self.loc + standard_normal(self._extended_shape(sample_shape), self.loc) * self.scale
 
     def log_prob(self, value):
         if self._validate_args:
@@ -132,7 +129,7 @@ class Uniform(Distribution):
     variance = property(lambda self: (self.high - self.low).pow(2) / 12)
 
     def rsample(self, sample_shape=()):
-        drawn = standard_uniform(self._extended_shape(sample_shape), self.low.dtype)
+        drawn = standard_uniform(self._extended_shape(sample_shape), self.low)
         return self.low + drawn * (self.high - self.low)
 
     def log_prob(self, value):
@@ -204,7 +201,7 @@ class Laplace(Distribution):
 
     def rsample(self, sample_shape=()):
         dtype = self.loc._a.dtype
-        drawn = wrap(xp.empty(self._extended_shape(sample_shape), dtype))
+        drawn = wrap(xp.empty(self._extended_shape(sample_shape), dtype, like=self.loc._a))
         drawn.uniform_(float(xp.finfo(dtype).eps) - 1, 1)
         return self.loc - self.scale * drawn.sign() * (-drawn.abs()).log1p()
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from ..backend import xp
+from ..backend import beside, host, xp
 from ..engine.dispatch import wrap
 from ..engine.modes import no_grad
 from ..nn.functional import binary_cross_entropy_with_logits
 from ..ops.declare import FUNCTIONS
-from ..ops.random import default_generator
+from ..ops.random import stream_of
 from . import constraints
 from .distribution import Distribution, tensors
 
@@ -156,8 +156,9 @@ class Poisson(Distribution):
     def sample(self, sample_shape=()):
         with no_grad():
             rate = self.rate._a
-            wide = xp.broadcast_to(rate, self._extended_shape(sample_shape))
-            return wrap(_counts(wide).astype(rate.dtype))
+            wide = xp.broadcast_to(host(rate), self._extended_shape(sample_shape))
+            found = _counts(wide, stream_of(None, rate)).astype(rate.dtype)
+            return wrap(beside(found, rate))
 
     def log_prob(self, value):
         if self._validate_args:
@@ -166,11 +167,11 @@ class Poisson(Distribution):
         return value.xlogy(rate) - rate - (value + 1).lgamma()
 
 
-def _counts(rate):
+def _counts(rate, stream):
     """How many unit waiting times fit into ``rate``."""
     out, left = xp.zeros(rate.shape), xp.array(rate, dtype=xp.float64)
     while True:
-        left = left + xp.log1p(-default_generator.doubles(left.size)).reshape(left.shape)
+        left = left + xp.log1p(-stream.doubles(left.size)).reshape(left.shape)
         inside = left > 0
         if not inside.any():
             return out

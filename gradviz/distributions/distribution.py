@@ -161,11 +161,11 @@ class Distribution:
         return f"{type(self).__name__}({', '.join(parts)})"
 
 
-def standard_normal(shape, dtype):
-    """Normal numbers with mean 0 and deviation 1."""
-    return wrap(xp.empty(shape, dtype.np)).normal_()
+def standard_normal(shape, like):
+    """Normal numbers with mean 0 and deviation 1, in the dtype of ``like``, where it lies."""
+    return wrap(xp.empty(shape, like._a.dtype, like=like._a)).normal_()
 
 
-def standard_uniform(shape, dtype):
-    """Uniform numbers in [0, 1)."""
-    return wrap(xp.empty(shape, dtype.np)).uniform_()
+def standard_uniform(shape, like):
+    """Uniform numbers in [0, 1), in the dtype of ``like``, where it lies."""
+    return wrap(xp.empty(shape, like._a.dtype, like=like._a)).uniform_()

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from ..backend import xp
+from ..backend import beside, host, xp
 from ..engine.dispatch import wrap
+from ..engine.operation import RAW
 from ..ops.declare import FUNCTIONS, declare
-from ..ops.random import default_generator
+from ..ops.random import stream_of
 
 
 def _draw(shape_parameter):
     """Marsaglia and Tsang's rejection; below 1 a power of a uniform number is multiplied on."""
-    a = shape_parameter.astype(xp.float64).ravel()
-    g = default_generator
+    a = host(shape_parameter).astype(xp.float64).ravel()
+    g = stream_of(None, shape_parameter)
     boost = xp.where(a < 1, (1 - g.doubles(a.size)) ** (1 / xp.maximum(a, 1e-300)), 1.0)
     d = xp.where(a < 1, a + 1, a) - 1 / 3
     c = 1 / xp.sqrt(9 * d)
@@ -25,7 +26,8 @@ def _draw(shape_parameter):
             good = (v > 0) & (xp.log(1 - u) < 0.5 * normal**2 + d[left] * (1 - v + xp.log(v)))
         out[left[good]] = d[left[good]] * v[good]
         left = left[~good]
-    return (out * boost).reshape(shape_parameter.shape).astype(shape_parameter.dtype)
+    drawn = (out * boost).reshape(shape_parameter.shape).astype(shape_parameter.dtype)
+    return beside(drawn, shape_parameter)
 
 
 def _slope(a, x):
@@ -40,7 +42,7 @@ def _slope(a, x):
 
 
 def _gradient(F, g, self, drawn):
-    plain = self if isinstance(self, xp.ndarray) else self._a
+    plain = self if F is RAW else self._a
     return g * F.constant(_slope(plain, drawn).astype(plain.dtype))
 
 

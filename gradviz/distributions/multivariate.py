@@ -97,7 +97,7 @@ class MultivariateNormal(Distribution):
         )
 
     def rsample(self, sample_shape=()):
-        drawn = standard_normal(self._extended_shape(sample_shape), self.loc.dtype)
+        drawn = standard_normal(self._extended_shape(sample_shape), self.loc)
         return self.loc + (self._unbroadcasted_scale_tril @ drawn.unsqueeze(-1)).squeeze(-1)
 
     def _distance(self, difference):

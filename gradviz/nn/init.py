@@ -10,7 +10,7 @@ from ..backend import xp
 from ..engine.dispatch import wrap
 from ..engine.modes import no_grad
 from ..ops.declare import FUNCTIONS
-from ..ops.random import normal_array, uniform_array
+from ..ops.random import normal_array, stream_of, uniform_array
 
 _LINEAR = frozenset(
     (
@@ -70,7 +70,7 @@ def trunc_normal_(tensor, mean=0.0, std=1.0, a=-2.0, b=2.0, generator=None):
     with no_grad():
         inside = _normal_below((b - mean) / std) - _normal_below((a - mean) / std)
         draw = _redrawn_normal if inside > 0.3 else _accepted_uniform
-        return tensor.copy_(wrap(draw(tensor._a, mean, std, a, b, generator)))
+        return tensor.copy_(wrap(draw(tensor._a, mean, std, a, b, stream_of(generator, tensor._a))))
 
 
 def _normal_below(x):
@@ -90,7 +90,7 @@ def _redrawn_normal(array, mean, std, a, b, generator):
 def _accepted_uniform(array, mean, std, a, b, generator):
     """Uniform numbers, each accepted with the probability that the normal density gives it."""
     peak = -0.5 * ((max(a, min(mean, b)) - mean) / std) ** 2
-    out, pending = array, xp.ones(array.shape, bool)
+    out, pending = xp.zeros(array.shape, array.dtype), xp.ones(array.shape, bool)
     while pending.any():
         drawn = uniform_array(array.size, array.dtype, generator, a, b).reshape(array.shape)
         out = xp.where(pending, drawn, out)

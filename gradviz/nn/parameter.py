@@ -7,9 +7,9 @@ import copy
 from ..backend import xp
 from ..engine import dtypes
 from ..engine.construct import mark
+from ..engine.device import like
 from ..engine.dispatch import Tensor, wrap
-from ..engine.node import LEAF, new
-from ..ops.create import _rebuild
+from ..engine.node import new
 
 
 def _same_storage(cls, data, requires_grad):
@@ -39,7 +39,7 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
 
     def __new__(cls, data=None, requires_grad=True):
         if data is None:
-            data = _empty(None)
+            data = _empty()
         if not isinstance(data, Tensor):
             raise AttributeError(f"'{type(data).__name__}' object has no attribute 'detach'")
         return _same_storage(cls, data, requires_grad)
@@ -57,9 +57,6 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
         memo[id(self)] = made
         return made
 
-    def __reduce_ex__(self, protocol=None):
-        return (_rebuild, (type(self), self._a.copy(), self._g is LEAF, dict(self.__dict__)))
-
 
 class Buffer(Tensor):
     """A tensor that ``Module`` registers as a buffer when it is assigned. ``persistent``: part of
@@ -69,7 +66,7 @@ class Buffer(Tensor):
 
     def __new__(cls, data=None, *, persistent=True):
         t = _same_storage(
-            cls, _empty(None) if data is None else data, data is not None and data.requires_grad
+            cls, _empty() if data is None else data, data is not None and data.requires_grad
         )
         t.persistent = persistent
         t._is_buffer = True
@@ -93,7 +90,8 @@ class _Uninitialized:
 
     def materialize(self, shape, device=None, dtype=None):
         """Become an ordinary tensor of ``shape``, its values undefined."""
-        self._a = xp.empty(tuple(shape), self._a.dtype if dtype is None else dtype.np)
+        there = self._a if device is None else like(device)
+        self._a = xp.empty(tuple(shape), self._a.dtype if dtype is None else dtype.np, like=there)
         self.__class__ = self.cls_to_become
 
     def __repr__(self):
@@ -109,12 +107,14 @@ class UninitializedParameter(_Uninitialized, Parameter):
     cls_to_become = Parameter
 
     def __new__(cls, requires_grad=True, device=None, dtype=None):
-        return _same_storage(cls, _empty(dtype), requires_grad)
+        return _same_storage(cls, _empty(dtype, device), requires_grad)
 
     def __deepcopy__(self, memo):
         made = memo.get(id(self))
         if made is None:
-            made = memo[id(self)] = type(self)(self.requires_grad, dtype=self.dtype)
+            made = memo[id(self)] = type(self)(
+                self.requires_grad, device=self.device, dtype=self.dtype
+            )
         return made
 
 
@@ -125,14 +125,14 @@ class UninitializedBuffer(_Uninitialized, Tensor):
     cls_to_become = Tensor
 
     def __new__(cls, requires_grad=False, device=None, dtype=None, persistent=True):
-        t = _same_storage(cls, _empty(dtype), requires_grad)
+        t = _same_storage(cls, _empty(dtype, device), requires_grad)
         t.persistent = persistent
         t._is_buffer = True
         return t
 
 
-def _empty(dtype):
-    return wrap(xp.empty(0, (dtype or dtypes.default.float).np))
+def _empty(dtype=None, device=None):
+    return wrap(xp.empty(0, (dtype or dtypes.default.float).np, like=like(device)))
 
 
 def is_lazy(x):

@@ -421,7 +421,7 @@ _splitter("dsplit", 3, lambda ndim: 2)
 # ---------------------------------------------------------------- products of sets, blocks
 def _block_forward(*arrays):
     rows, columns = sum(a.shape[0] for a in arrays), sum(a.shape[1] for a in arrays)
-    out = xp.zeros((rows, columns), xp.result_type(*arrays))
+    out = xp.zeros((rows, columns), xp.result_type(*arrays), like=arrays[0])
     r = c = 0
     for a in arrays:
         out[r : r + a.shape[0], c : c + a.shape[1]] = a
@@ -487,7 +487,7 @@ def combinations(input, r=2, with_replacement=False):
 
     pick = itertools.combinations_with_replacement if with_replacement else itertools.combinations
     rows = list(pick(range(input._a.shape[0]), r))
-    index = xp.asarray(rows, xp.int64).reshape(len(rows), r)
+    index = xp.asarray(rows, xp.int64, like=input._a).reshape(len(rows), r)
     return stack([input[wrap(contiguous(column))] for column in index.T], 1)
 
 

@@ -20,7 +20,7 @@ def _as_real(x):
     return (
         as_strided(x.view() if x.ndim else x.reshape(1), (*x.shape, 1), strides).view(real)
         if x.size
-        else xp.zeros((*x.shape, 2), real)
+        else xp.zeros((*x.shape, 2), real, like=x)
     )
 
 
@@ -121,7 +121,7 @@ RAW.imag, TENSOR.imag = (lambda x: x.imag), imag
 
 
 def _join(real_, imag_):
-    out = xp.empty(xp.broadcast_shapes(real_.shape, imag_.shape), COMPLEX[real_.dtype])
+    out = xp.empty(xp.broadcast_shapes(real_.shape, imag_.shape), COMPLEX[real_.dtype], like=real_)
     out.real, out.imag = real_, imag_
     return out
 

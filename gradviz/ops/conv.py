@@ -134,14 +134,14 @@ class Geometry:
 class Room:
     """Arrays reused from block to block."""
 
-    def __init__(self):
-        self._kept = {}
+    def __init__(self, like):
+        self._kept, self._like = {}, like
 
     def get(self, name, shape, dtype):
         """An array of ``shape``, its values undefined."""
         found = self._kept.get(name)
         if found is None or found.size < math.prod(shape):
-            found = self._kept[name] = xp.empty(math.prod(shape), dtype)
+            found = self._kept[name] = xp.empty(math.prod(shape), dtype, like=self._like)
         return found[: math.prod(shape)].reshape(shape)
 
 
@@ -168,7 +168,7 @@ def conv_forward(x, weight, bias, stride, padding, dilation, groups):
     x, weight = _working(x), _working(weight)
     at = Geometry(x.shape[2:], weight.shape[2:], stride, padding, dilation)
     out = xp.empty((x.shape[0], weight.shape[0], *at.out), x.dtype, like=x)
-    room = Room()
+    room = Room(x)
     for channels, outputs in _groups(groups, x.shape[1], weight.shape[0]):
         kernel = weight[outputs].reshape(outputs.stop - outputs.start, -1)
         for rows in _blocks(x.shape[0], at.images_at_once(kernel.shape[1] // len(at.taps) or 1)):
@@ -196,7 +196,7 @@ def conv_input_forward(g, weight, shape, stride, padding, dilation, groups):
     g, weight = _working(g), _working(weight)
     at = Geometry(shape[2:], weight.shape[2:], stride, padding, dilation)
     out = xp.empty(shape, g.dtype, like=g)
-    room = Room()
+    room = Room(g)
     for channels, outputs in _groups(groups, shape[1], weight.shape[0]):
         kernel = weight[outputs].reshape(outputs.stop - outputs.start, -1).T
         count = channels.stop - channels.start
@@ -222,7 +222,7 @@ def conv_weight_forward(x, g, shape, stride, padding, dilation, groups):
     x, g = _working(x), _working(g)
     at = Geometry(x.shape[2:], shape[2:], stride, padding, dilation)
     out = zeros_by(g, shape)
-    room = Room()
+    room = Room(x)
     for channels, outputs in _groups(groups, x.shape[1], shape[0]):
         rows_of = out[outputs].reshape(outputs.stop - outputs.start, -1)
         for rows in _blocks(x.shape[0], at.images_at_once(channels.stop - channels.start)):

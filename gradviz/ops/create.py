@@ -8,7 +8,7 @@ import warnings
 from ..backend import beside, host, xp
 from ..engine import dtypes, views
 from ..engine.construct import array_of, mark
-from ..engine.device import Device, default, place, resolve
+from ..engine.device import CPU, Device, default, place, resolve
 from ..engine.device import like as like_of
 from ..engine.dispatch import Tensor, wrap
 from ..engine.events import door
@@ -304,7 +304,7 @@ fill_inplace = declare(
 )
 fill_tensor_op = declare(
     "fill_tensor",
-    lambda x, value: xp.broadcast_to(value.astype(x.dtype), x.shape),
+    lambda x, value: xp.broadcast_to(beside(value, x).astype(x.dtype), x.shape),
     "self value",
     node="FillBackward1",
     formula="∂value: Σ g",
@@ -313,7 +313,7 @@ fill_tensor_op = declare(
 )
 fill_tensor_inplace = declare(
     "fill_tensor_inplace",
-    lambda x, value: xp.broadcast_to(value.astype(x.dtype), x.shape),
+    lambda x, value: xp.broadcast_to(beside(value, x).astype(x.dtype), x.shape),
     "self value",
     node="FillBackward3",
     formula="∂value: Σ g",
@@ -565,9 +565,9 @@ def _deepcopy(self, memo):
     return made
 
 
-def _rebuild(cls, array, requires_grad, state):
+def _rebuild(cls, array, requires_grad, state, device=CPU):
     made = object.__new__(cls)
-    made._a, made._v = array, None
+    made._a, made._v = place(array, resolve(device)), None
     made._g = LEAF if requires_grad else None
     made.__dict__.update(state)
     return made
@@ -582,7 +582,9 @@ def _reduce(self, protocol=None):
             "before serializing (e.g., putting it on "
             "the queue)."
         )
-    return (_rebuild, (type(self), xp.array(self._a), self._g is LEAF, dict(self.__dict__)))
+    values = host(self._a) if self.is_cuda else xp.array(self._a)
+    where = (self.device,) if self.is_cuda else ()
+    return (_rebuild, (type(self), values, self._g is LEAF, dict(self.__dict__), *where))
 
 
 Tensor.__deepcopy__ = _deepcopy

@@ -453,19 +453,19 @@ Tensor.__iand__, Tensor.__ior__, Tensor.__ixor__ = (
 
 isnan = unary(
     "isnan",
-    lambda x: xp.isnan(x) if x.dtype.kind in "fcV" else xp.zeros(x.shape, bool),
+    lambda x: xp.isnan(x) if x.dtype.kind in "fcV" else xp.zeros(x.shape, bool, like=x),
     inplace=False,
     self=None,
 )
 isinf = unary(
     "isinf",
-    lambda x: xp.isinf(x) if x.dtype.kind in "fcV" else xp.zeros(x.shape, bool),
+    lambda x: xp.isinf(x) if x.dtype.kind in "fcV" else xp.zeros(x.shape, bool, like=x),
     inplace=False,
     self=None,
 )
 isfinite = unary(
     "isfinite",
-    lambda x: xp.isfinite(x) if x.dtype.kind in "fcV" else xp.ones(x.shape, bool),
+    lambda x: xp.isfinite(x) if x.dtype.kind in "fcV" else xp.ones(x.shape, bool, like=x),
     inplace=False,
     self=None,
 )

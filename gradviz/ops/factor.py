@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from ..backend import contiguous, xp
+from ..backend import beside, contiguous, host, on_host, xp
 from ..engine.dispatch import wrap
 from ..engine.operation import RAW, TENSOR
 from .declare import declare, method
@@ -121,6 +121,7 @@ def _lapack(name, *args, **kwargs):
     return function(*args, **kwargs)
 
 
+@on_host
 def _lu_forward(a):
     """Packed factors and pivots of a batch."""
     flat = a.reshape(math.prod(a.shape[:-2]), *a.shape[-2:])
@@ -132,6 +133,7 @@ def _lu_forward(a):
     return _columns(packed.reshape(a.shape)), pivots.reshape(*a.shape[:-2], pivots.shape[-1])
 
 
+@on_host
 def _permutation(pivots, n):
     """The matrix P with A = P L U."""
     flat = pivots.reshape(math.prod(pivots.shape[:-1]), pivots.shape[-1])
@@ -167,7 +169,8 @@ def _lu_forward_parts(a, pivot):
     n, m = a.shape[-2:]
     k = min(n, m)
     lower = xp.tril(packed[..., :k], -1)
-    lower[..., xp.arange(k), xp.arange(k)] = 1
+    diagonal = xp.arange(k, like=lower)
+    lower[..., diagonal, diagonal] = 1
     return _permutation(pivots, n).astype(a.dtype), lower, xp.triu(packed[..., :k, :])
 
 
@@ -241,7 +244,7 @@ def lu_factor_ex(A, *, pivot=True, check_errors=False):
     """(LU, pivots, info) of ``lu_factor``."""
     _matrix("linalg.lu_factor_ex", A)
     return return_types("linalg_lu_factor_ex", ("LU", "pivots", "info"))(
-        *lu_factor_op(A, pivot), wrap(xp.zeros(A._a.shape[:-2], xp.int32))
+        *lu_factor_op(A, pivot), wrap(xp.zeros(A._a.shape[:-2], xp.int32, like=A._a))
     )
 
 
@@ -265,13 +268,15 @@ def ldl_factor_ex(A, *, hermitian=False, check_errors=False):
     """(LD, pivots, info) of a symmetric matrix, by LAPACK."""
     _square("torch.linalg.ldl_factor_ex", A)
     name = "hetrf" if hermitian and A.is_complex() else "sytrf"
-    flat = A._a.reshape(-1, *A._a.shape[-2:])
+    flat = host(A._a).reshape(-1, *A._a.shape[-2:])
     found = [_lapack(name, xp.asfortranarray(a), lower=1) for a in flat]
     packed = xp.stack([xp.tril(f[0]) for f in found]).reshape(A._a.shape)
     pivots = xp.stack([f[1] + (f[1] >= 0) * 1 for f in found]).astype(xp.int32)
     info = xp.asarray([f[2] for f in found], xp.int32)
     return return_types("linalg_ldl_factor_ex", ("LD", "pivots", "info"))(
-        wrap(packed), wrap(pivots.reshape(A._a.shape[:-1])), wrap(info.reshape(A._a.shape[:-2]))
+        wrap(beside(packed, A._a)),
+        wrap(beside(pivots.reshape(A._a.shape[:-1]), A._a)),
+        wrap(beside(info.reshape(A._a.shape[:-2]), A._a)),
     )
 
 
@@ -286,14 +291,14 @@ def ldl_solve(LD, pivots, B, *, hermitian=False, out=None):
     name = "hetrs" if hermitian and LD.is_complex() else "sytrs"
     n = LD._a.shape[-1]
     shape = (*xp.broadcast_shapes(LD._a.shape[:-2], B._a.shape[:-2]), *B._a.shape[-2:])
-    rights = xp.broadcast_to(B._a, shape).reshape(-1, *shape[-2:])
-    lefts = xp.broadcast_to(LD._a, (*shape[:-2], n, n)).reshape(-1, n, n)
-    places = xp.broadcast_to(pivots._a, (*shape[:-2], n)).reshape(-1, n)
+    rights = xp.broadcast_to(host(B._a), shape).reshape(-1, *shape[-2:])
+    lefts = xp.broadcast_to(host(LD._a), (*shape[:-2], n, n)).reshape(-1, n, n)
+    places = xp.broadcast_to(host(pivots._a), (*shape[:-2], n)).reshape(-1, n)
     out = [
         _lapack(name, xp.asfortranarray(a), p - (p > 0) * 1, b, lower=1)[0]
         for a, p, b in zip(lefts, places, rights, strict=True)
     ]
-    return wrap(contiguous(xp.stack(out)).reshape(shape))
+    return wrap(beside(contiguous(xp.stack(out)).reshape(shape), B._a))
 
 
 for _f in (ldl_factor, ldl_factor_ex, ldl_solve):
@@ -316,8 +321,8 @@ def _row(F, s):
 
 def _filled(F, x, value):
     """``x`` with its diagonal set to ``value``, constant for derivatives."""
-    n = (x if F is RAW else x._a).shape[-1]
-    return F.masked_fill(x, F.constant(xp.eye(n, dtype=bool)), value)
+    array = x if F is RAW else x._a
+    return F.masked_fill(x, F.constant(xp.eye(array.shape[-1], dtype=bool, like=array)), value)
 
 
 def _svd_joint(F, g, result, self_shape, full_matrices):

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import math
 
-from ..backend import xp
+from ..backend import beside, xp
 from ..engine import dtypes
 from ..engine.dispatch import wrap
 from ..engine.operation import RAW, TENSOR
@@ -90,7 +90,7 @@ def _c2r_grad(F, g, dim, normalization, last):
         (g if F is RAW else g._a).dtype,
     )
     weights[(slice(None),) * dim[-1] + (slice(1, 1 + double),)] = 2
-    return out * F.constant(weights)
+    return out * F.constant(beside(weights, g if F is RAW else g._a))
 
 
 c2r_op = declare(
@@ -327,11 +327,13 @@ def _reflected(x, width):
     """``x`` with ``width`` mirrored elements on both sides of the last dimension."""
     n = x._a.shape[-1]
     index = xp.pad(xp.arange(n), width, mode="reflect")
-    return x.index_select(-1, wrap(index))
+    return x.index_select(-1, wrap(beside(index, x._a)))
 
 
-def _window(window, win_length, n_fft, dtype):
-    found = wrap(xp.ones(win_length, dtype)) if window is None else window
+def _window(window, win_length, n_fft, like):
+    found = window
+    if window is None:
+        found = wrap(xp.ones(win_length, like.real.dtype, like=like))
     left = (n_fft - win_length) // 2
     return (
         TENSOR.constant_pad_nd_op(found, (left, n_fft - win_length - left), 0)
@@ -369,8 +371,7 @@ def stft(
             if pad_mode == "reflect"
             else TENSOR.constant_pad_nd_op(x, (half, half), 0)
         )
-    real = xp.float32 if x._a.dtype in (xp.float32, xp.complex64) else xp.float64
-    frames = x.unfold(-1, n_fft, hop) * _window(window, width, n_fft, real)
+    frames = x.unfold(-1, n_fft, hop) * _window(window, width, n_fft, x._a)
     half_only = not x.is_complex() if onesided is None else onesided
     scale = ROOT if normalized else NONE
     frames = frames if half_only else _promoted(frames, need_complex=True)
@@ -404,9 +405,7 @@ def istft(
     else:
         frames = c2c_op(x, (2,), scale, False)
         frames = frames if return_complex else FUNCTIONS["real"](frames)
-    weights = _window(
-        window, width, n_fft, xp.float32 if x._a.dtype == xp.complex64 else xp.float64
-    )
+    weights = _window(window, width, n_fft, x._a)
     total = n_fft + hop * (frames._a.shape[1] - 1)
     shape = (frames._a.shape[0], total)
     signal = TENSOR.from_windows(frames * weights, shape, 1, n_fft, hop)

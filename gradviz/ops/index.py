@@ -4,7 +4,7 @@ tensors, lists and masks.
 
 from __future__ import annotations
 
-from ..backend import as_array, contiguous, xp, zeros_by
+from ..backend import as_array, beside, contiguous, host, xp, zeros_by
 from ..engine import dtypes, views
 from ..engine.dispatch import Tensor, wrap
 from ..engine.kept import keep
@@ -21,7 +21,7 @@ def add_rows(out, index, rows):
     NumPy does this three times as fast as row by row.
     """
     width = out[:1].size
-    if width < 2 or not out.flags.c_contiguous:
+    if width < 2 or not out.flags.c_contiguous or out.__class__ is not xp.ndarray:
         xp.add.at(out, index, rows)
         return
     places = (index.reshape(-1, 1) % len(out)) * width + xp.arange(width)
@@ -142,7 +142,7 @@ class _Reader:
 
     def _truth(self, value):
         self.out = unsqueeze_op(self.out, self.dim)
-        self.pending.append((self.dim, xp.zeros(1 if value else 0, xp.int64)))
+        self.pending.append((self.dim, xp.zeros(1 if value else 0, xp.int64, like=self.out._a)))
         self.dim += 1
 
     def _tensor(self, i):
@@ -159,13 +159,13 @@ class _Reader:
         if a.dtype == bool or a.dtype == xp.uint8:
             a = a.astype(bool)
             _check_mask(a, self.out._a.shape, self.dim, self.real)
-            self.pending.append((self.dim, a))
+            self.pending.append((self.dim, _with(a, self.out._a)))
             self._step(a.ndim)
             return
         if a.dtype.kind not in "iu":
             raise IndexError("tensors used as indices must be long, int, byte or bool tensors")
         _check_bounds(a, self.out._a.shape[self.dim], self.dim)
-        self.pending.append((self.dim, a))
+        self.pending.append((self.dim, _with(a, self.out._a)))
         self._step()
 
     def numpy_index(self):
@@ -178,8 +178,19 @@ class _Reader:
         return tuple(out)
 
 
+def _with(index, array):
+    """An index beside the array: one on the host goes with any."""
+    if array.__class__ is index.__class__ is xp.ndarray:
+        return index
+    if array.__class__ is xp.ndarray:
+        raise RuntimeError(
+            "indices should be either on cpu or on the same device as the indexed tensor (cpu)"
+        )
+    return beside(index, array)
+
+
 def _array(i):
-    made = xp.asarray([x._a if isinstance(x, Tensor) else x for x in i])
+    made = xp.asarray([host(x._a) if isinstance(x, Tensor) else x for x in i])
     if made.dtype.kind in "USO":
         _refuse(i)
     return made.astype(xp.int64) if made.size == 0 else made
@@ -435,7 +446,7 @@ def nonzero(input, *, as_tuple=False):
         found = nonzero(input if input._a.ndim else reshape(input, (1,)))
         return TENSOR.unbind(found, 1)
     if input._a.ndim == 0:
-        return wrap(xp.zeros((int(bool(input._a)), 0), xp.int64))
+        return wrap(xp.zeros((int(bool(input._a)), 0), xp.int64, like=input._a))
     return wrap(xp.stack(xp.nonzero(input._a), 0).astype(xp.int64).T)
 
 

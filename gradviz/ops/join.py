@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..backend import contiguous, xp, zeros_by
+from ..backend import beside, contiguous, xp, zeros_by
 from ..engine.dispatch import Tensor
 from ..engine.operands import common_dtype
 from ..engine.operation import RAW, TENSOR
@@ -256,8 +256,9 @@ def _parts(name, node, forward, joint, also, view=True):
 
 
 def _fill_none(F, gs, shapes, like):
+    there = next((g if F is RAW else g._a for g in gs if g is not None), None)
     return [
-        g if g is not None else F.constant(xp.zeros(s, like))
+        g if g is not None else F.constant(beside(xp.zeros(s, like), there))
         for g, s in zip(gs, shapes, strict=True)
     ]
 

@@ -90,7 +90,7 @@ def _columns(x):
 # ---------------------------------------------------------------- determinant, inverse
 def _eye_like(F, x):
     a = x if F is RAW else x._a
-    return F.constant(xp.broadcast_to(xp.eye(a.shape[-1], dtype=a.dtype), a.shape).copy())
+    return F.constant(xp.broadcast_to(xp.eye(a.shape[-1], dtype=a.dtype, like=a), a.shape).copy())
 
 
 def _unsqueeze2(F, x):
@@ -224,7 +224,7 @@ def inv_ex(A, *, check_errors=False):
     """(inverse, info): info is 0 where it worked."""
     _square("linalg.inv_ex" if not check_errors else "linalg.inv", A)
     return return_types("linalg_inv_ex", ("inverse", "info"))(
-        inv_op(A), wrap(xp.zeros(A._a.shape[:-2], xp.int32))
+        inv_op(A), wrap(xp.zeros(A._a.shape[:-2], xp.int32, like=A._a))
     )
 
 
@@ -309,7 +309,7 @@ def solve(A, B, *, left=True, out=None):
 def solve_ex(A, B, *, left=True, check_errors=False):
     """(result, info) of ``solve``."""
     return return_types("linalg_solve_ex", ("result", "info"))(
-        solve(A, B, left=left), wrap(xp.zeros(A._a.shape[:-2], xp.int32))
+        solve(A, B, left=left), wrap(xp.zeros(A._a.shape[:-2], xp.int32, like=A._a))
     )
 
 
@@ -318,7 +318,8 @@ def _triangle(a, upper, unit):
     if unit:
         kept = kept.copy()
         n = a.shape[-1]
-        kept[..., xp.arange(n), xp.arange(n)] = 1
+        diagonal = xp.arange(n, like=a)
+        kept[..., diagonal, diagonal] = 1
     return kept
 
 
@@ -459,7 +460,7 @@ def cholesky_ex(A, *, upper=False, check_errors=False):
     """(L, info) of ``cholesky``."""
     _square("linalg.cholesky", A)
     return return_types("linalg_cholesky_ex", ("L", "info"))(
-        cholesky_op(A, upper), wrap(xp.zeros(A._a.shape[:-2], xp.int32))
+        cholesky_op(A, upper), wrap(xp.zeros(A._a.shape[:-2], xp.int32, like=A._a))
     )
 
 
@@ -507,7 +508,7 @@ def _chol_inverse_grad(F, g, self, result, upper):
 chol_inverse_op = declare(
     "chol_inverse_op",
     lambda f, upper: _chol_solve_forward(
-        xp.broadcast_to(xp.eye(f.shape[-1], dtype=f.dtype), f.shape), f, upper
+        xp.broadcast_to(xp.eye(f.shape[-1], dtype=f.dtype, like=f), f.shape), f, upper
     ),
     "self",
     "upper",

@@ -124,11 +124,22 @@ huber_op = declare(
 
 # ---------------------------------------------------------------- negative log likelihood
 def _nll_weights(target, weight, ignore_index, classes, dtype):
-    """Weight of every element of ``target``: 0 where ignored."""
+    """Weight of every element of ``target``: 0 where ignored. On a GPU classes that do not exist
+    have weight NaN, since it would wait to say more; elsewhere they were refused.
+    """
     kept = target != ignore_index
-    if kept.__class__ is xp.ndarray and kept.all():  # not to be asked of a GPU: it would wait
+    if target.__class__ is not xp.ndarray:
+        there = (target >= 0) & (target < classes)
+        safe = xp.where(kept & there, target, 0)
+        per = 1.0 if weight is None else weight[safe]
+        return xp.where(kept, xp.where(there, per, xp.nan), 0).astype(dtype), safe
+    if kept.all():
         safe = target
-        per = xp.ones(target.shape, dtype) if weight is None else weight[safe].astype(dtype)
+        per = (
+            xp.ones(target.shape, dtype, like=target)
+            if weight is None
+            else weight[safe].astype(dtype)
+        )
         return per, safe
     safe = xp.where(kept, target, 0)
     if weight is None:
@@ -147,7 +158,8 @@ def _at_target(x, safe):
 
 
 def _nll_forward(x, target, weight, reduction, ignore_index):
-    per, safe = _nll_weights(target, weight, ignore_index, None, x.dtype)
+    classes = x.shape[1 if x.ndim > 1 else 0]
+    per, safe = _nll_weights(target, weight, ignore_index, classes, x.dtype)
     losses = -x[_at_target(x, safe)] * per
     if reduction == NONE:
         return as_array(losses)
@@ -159,7 +171,8 @@ def _nll_forward(x, target, weight, reduction, ignore_index):
 
 
 def _nll_back_forward(g, shape, target, weight, reduction, ignore_index):
-    per, safe = _nll_weights(target, weight, ignore_index, None, g.dtype)
+    classes = shape[1 if len(shape) > 1 else 0]
+    per, safe = _nll_weights(target, weight, ignore_index, classes, g.dtype)
     scale = -per / xp.add.reduce(per, None) if reduction == MEAN else -per
     out = zeros_by(g, shape)
     out[_at_target(out, safe)] = scale * g
@@ -168,9 +181,10 @@ def _nll_back_forward(g, shape, target, weight, reduction, ignore_index):
 
 def _nll_back_back(F, g, target, weight, reduction, ignore_index):
     like = g.dtype if F is RAW else g._a.dtype
-    per, safe = _nll_weights(target, weight, ignore_index, None, like)
-    scale = -per / xp.add.reduce(per, None) if reduction == MEAN else -per
     shape = (g if F is RAW else g._a).shape
+    classes = shape[1 if len(shape) > 1 else 0]
+    per, safe = _nll_weights(target, weight, ignore_index, classes, like)
+    scale = -per / xp.add.reduce(per, None) if reduction == MEAN else -per
     picked = F.take_along(
         g, safe if len(shape) == 1 else xp.expand_dims(safe, 1), 0 if len(shape) == 1 else 1
     )

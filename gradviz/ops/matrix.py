@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from ..backend import as_array, xp
+from ..backend import as_array, beside, on_host, xp
 from ..engine.dispatch import wrap
 from ..engine.operation import RAW, TENSOR
 from ..engine.tensor import wrap_dim
@@ -17,6 +17,7 @@ from .statistics import vector_norm
 
 
 # ---------------------------------------------------------------- pseudo-inverse, least squares
+@on_host
 def _pinv_of(a, rtol, hermitian, atol=None):
     values = xp.linalg.svd(a, compute_uv=False)
     top = values.max(-1) if values.size else xp.zeros(a.shape[:-2])
@@ -89,7 +90,8 @@ def matrix_rank(A, tol=None, hermitian=False, *, atol=None, rtol=None, out=None)
         floor = tol._a if hasattr(tol, "_a") else tol
     else:
         floor = xp.maximum(
-            _rtol(A, rtol, atol) * values.max(-1, initial=0), 0 if atol is None else atol
+            _rtol(A, rtol, atol) * xp.maximum.reduce(values, -1, initial=0),
+            0 if atol is None else atol,
         )
     return wrap(as_array((values > as_array(floor)[..., None]).sum(-1), dtype=xp.int64))
 
@@ -132,11 +134,19 @@ def lstsq(A, B, rcond=None, *, driver=None):
     solution = lstsq_op(A, right)
     m, n = A._a.shape[-2:]
     dtype = A._a.dtype
-    residuals = (A @ solution - right).abs().square().sum(-2) if m > n else wrap(xp.zeros(0, dtype))
-    rank = (
-        matrix_rank(A) if driver != "gels" and driver is not None else wrap(xp.zeros(0, xp.int64))
+    residuals = (
+        (A @ solution - right).abs().square().sum(-2)
+        if m > n
+        else wrap(xp.zeros(0, dtype, like=A._a))
     )
-    values = svdvals(A).detach() if driver in ("gelsd", "gelss") else wrap(xp.zeros(0, dtype))
+    rank = (
+        matrix_rank(A)
+        if driver != "gels" and driver is not None
+        else wrap(xp.zeros(0, xp.int64, like=A._a))
+    )
+    values = (
+        svdvals(A).detach() if driver in ("gelsd", "gelss") else wrap(xp.zeros(0, dtype, like=A._a))
+    )
     made = return_types("linalg_lstsq", ("solution", "residuals", "rank", "singular_values"))
     return made(solution.squeeze(-1) if vector else solution, residuals, rank, values)
 
@@ -217,7 +227,9 @@ def matrix_power(A, n, *, out=None):
     """
     _square("linalg.matrix_power", A)
     if n == 0:
-        return wrap(xp.broadcast_to(xp.eye(A._a.shape[-1], dtype=A._a.dtype), A._a.shape).copy())
+        return wrap(
+            xp.broadcast_to(xp.eye(A._a.shape[-1], dtype=A._a.dtype, like=A._a), A._a.shape).copy()
+        )
     base = inv(A) if n < 0 else A
     n = abs(n)
     if n == 1:
@@ -234,6 +246,7 @@ def matrix_power(A, n, *, out=None):
     return out_
 
 
+@on_host
 def _exp_forward(a):
     import scipy.linalg
 
@@ -388,11 +401,11 @@ def tensorsolve(A, B, dims=None, *, out=None):
 def householder_product(A, tau, *, out=None):
     """The first columns of a product of Householder reflections, as ``geqrf`` gives them."""
     m, n = A._a.shape[-2:]
-    eye = wrap(xp.eye(m, dtype=A._a.dtype))
+    eye = wrap(xp.eye(m, dtype=A._a.dtype, like=A._a))
     result = eye.expand(*A._a.shape[:-2], m, m) if A._a.ndim > 2 else eye
     lower = A.tril(-1)
     for k in range(tau._a.shape[-1]):
-        unit = wrap(xp.eye(m, dtype=A._a.dtype)[:, k : k + 1])
+        unit = wrap(xp.eye(m, dtype=A._a.dtype, like=A._a)[:, k : k + 1])
         v = lower.narrow(-1, k, 1) + unit
         result = result - (result @ v) @ v.mH * tau.narrow(-1, k, 1).unsqueeze(-1)
     return result.narrow(-1, 0, n)
@@ -483,7 +496,7 @@ def cdist(x1, x2, p=2.0, compute_mode="use_mm_for_euclid_dist_if_necessary"):
 def pdist(input, p=2.0):
     """The distances between all pairs of rows, as a vector."""
     n = input._a.shape[0]
-    rows, columns = xp.triu_indices(n, 1)
+    rows, columns = (beside(k, input._a) for k in xp.triu_indices(n, 1))
     difference = input.index_select(0, wrap(rows)) - input.index_select(0, wrap(columns))
     return vector_norm(difference, p, 1)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..backend import xp, zeros_by
+from ..backend import beside, xp, zeros_by
 from .declare import declare
 
 
@@ -18,7 +18,10 @@ def _regions(shape, sides):
 def _constant(x, sides, value):
     inner, kept = _regions(x.shape, sides)
     out = xp.full(
-        tuple(n + a + b for n, (a, b) in zip(x.shape, sides, strict=True)), value, x.dtype
+        tuple(n + a + b for n, (a, b) in zip(x.shape, sides, strict=True)),
+        value,
+        x.dtype,
+        like=x,
     )
     out[inner] = x[kept]
     return out
@@ -40,7 +43,7 @@ constant_pad = declare(
 
 def _take(x, places):
     for dim, index in places:
-        x = xp.take(x, index, dim)
+        x = xp.take(x, beside(index, x), dim)
     return x
 
 
@@ -48,7 +51,7 @@ def _give_back(g, places, shape):
     """The sum of what every copy of an element received."""
     for dim, index in reversed(places):
         out = zeros_by(g, (*g.shape[:dim], shape[dim], *g.shape[dim + 1 :]))
-        xp.add.at(out, (*[slice(None)] * dim, index), g)
+        xp.add.at(out, (*[slice(None)] * dim, beside(index, out)), g)
         g = out
     return g
 

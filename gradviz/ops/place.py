@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..backend import xp, zeros_by
+from ..backend import beside, host, xp, zeros_by
 from ..engine import dtypes
 from ..engine.dispatch import Tensor, wrap
 from ..engine.operation import RAW, TENSOR
@@ -378,9 +378,9 @@ def _window_op(name, node, attrs, window):
     exec(  # noqa: S102
         f"def self_(F, g, {names}): return F.{rules['blank']}(g, {names})\n"
         f"def read_(F, g, {names}): return F.{rules['read']}(g, {names})\n"
-        f"def back_(F, g, self_shape, {names}): return F.{name}_op(F.constant(zeros(self_shape, "
-        f"dtype(F, g))), g, {names})",
-        {"zeros": xp.zeros, "dtype": lambda F, g: _array_of(F, g).dtype},
+        f"def back_(F, g, self_shape, {names}): return F.{name}_op(F.constant(zeros(F, self_shape, "
+        f"g)), g, {names})",
+        {"zeros": lambda F, shape, g: zeros_by(_array_of(F, g), shape)},
         env,
     )
     op = declare(
@@ -521,8 +521,8 @@ def repeat_interleave(input, repeats, dim=None, *, output_size=None):
         shape = input._a.shape
         wide = expand(input.unsqueeze(d + 1), (*shape[: d + 1], repeats, *shape[d + 1 :]))
         return TENSOR.clone(wide, True).flatten(d, d + 1)
-    index = xp.repeat(xp.arange(input._a.shape[d]), repeats._a)
-    return index_select(input, d, wrap(index.astype(xp.int64)))
+    index = xp.repeat(xp.arange(input._a.shape[d]), host(repeats._a))
+    return index_select(input, d, wrap(beside(index.astype(xp.int64), input._a)))
 
 
 method(repeat_interleave)
@@ -531,6 +531,6 @@ public(
     lambda input, repeats=None, dim=None, *, output_size=None: (
         repeat_interleave(input, repeats, dim)
         if repeats is not None
-        else wrap(xp.repeat(xp.arange(input._a.shape[0]), input._a))
+        else wrap(beside(xp.repeat(xp.arange(input._a.shape[0]), host(input._a)), input._a))
     ),
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 
-from ..backend import contiguous, xp, zeros_by
+from ..backend import beside, contiguous, xp, zeros_by
 from .declare import declare
 
 
@@ -61,9 +61,10 @@ def largest(x, at):
     equals)."""
     padded = at.padded(x, _lowest(x.dtype))
     best = at.seen(padded, at.taps[0]).copy()
-    tap = xp.zeros(best.shape, xp.uint8 if len(at.taps) <= 256 else xp.int32)
+    tap = xp.zeros(best.shape, xp.uint8 if len(at.taps) <= 256 else xp.int32, like=x)
     with xp.errstate(invalid="ignore"):
-        odd = x.dtype.kind in "fV" and bool(xp.isnan(x.sum()))
+        # a GPU is not asked: it would wait
+        odd = x.dtype.kind in "fV" and (x.__class__ is not xp.ndarray or xp.isnan(x.sum()))
     now = xp.empty_like(best)
     for k, place in enumerate(at.taps[1:], 1):
         xp.copyto(now, at.seen(padded, place))
@@ -90,12 +91,12 @@ def largest_values(x, at):
 def flat_indices(tap, at):
     """The places of the largest elements, counted through the image without padding."""
     coordinates = []
-    taps = xp.asarray(at.taps)
+    taps = xp.asarray(at.taps, like=tap)
     n = len(at.image)
     for d in range(n):
-        start = xp.arange(at.out[d]) * at.stride[d] - at.padding[d]
+        start = xp.arange(at.out[d], like=tap) * at.stride[d] - at.padding[d]
         coordinates.append(taps[tap, d] + start.reshape(-1, *[1] * (n - 1 - d)))
-    found = xp.zeros(tap.shape, xp.int64)
+    found = xp.zeros(tap.shape, xp.int64, like=tap)
     for c, size in zip(coordinates, at.image, strict=True):
         found = found * size + c
     return found
@@ -104,7 +105,7 @@ def flat_indices(tap, at):
 def _give(g, tap, at):
     """Every window's gradient to its largest element."""
     out = zeros_by(g, (*g.shape[: -len(at.image)], *at.whole))
-    finite = xp.isfinite(g).all()
+    finite = g.__class__ is xp.ndarray and xp.isfinite(g).all()
     for k, place in enumerate(at.taps):
         part = g * (tap == k) if finite else xp.where(tap == k, g, g.dtype.type(0))
         chosen = at.seen(out, place)
@@ -165,6 +166,7 @@ def _mean_forward(x, at, divisor):
     out = at.seen(padded, at.taps[0]).copy()
     for place in at.taps[1:]:
         out += at.seen(padded, place)
+    divisor = beside(divisor, out) if divisor.ndim else divisor
     if out.dtype.kind == "i":
         return xp.trunc(out / divisor).astype(out.dtype)
     out /= divisor
@@ -172,7 +174,7 @@ def _mean_forward(x, at, divisor):
 
 
 def _mean_back(g, at, divisor):
-    share = g / divisor
+    share = g / (beside(divisor, g) if divisor.ndim else divisor)
     out = zeros_by(share, (*g.shape[: -len(at.image)], *at.whole))
     for place in at.taps:
         seen = at.seen(out, place)
@@ -245,7 +247,7 @@ def _along(x, matrices):
     n = len(matrices)
     for k, m in enumerate(matrices):
         axis = x.ndim - n + k
-        x = xp.moveaxis(xp.matmul(xp.moveaxis(x, axis, -1), m.T), -1, axis)
+        x = xp.moveaxis(xp.matmul(xp.moveaxis(x, axis, -1), beside(m.T, x)), -1, axis)
     return contiguous(x)
 
 
@@ -293,7 +295,7 @@ def _flat_take(x, index, shape, n):
 def _flat_put(g, index, shape, n):
     out = zeros_by(g, shape)
     flat = _rows(index, n)
-    xp.add.at(_rows(out, n), (xp.arange(len(flat))[:, None], flat), _rows(g, n))
+    xp.add.at(_rows(out, n), (xp.arange(len(flat), like=flat)[:, None], flat), _rows(g, n))
     return out
 
 
@@ -364,9 +366,9 @@ def largest_in_bins(x, spans):
     counts = tuple(len(s) for s in spans)
     values, index = (
         xp.empty((*lead, *counts), x.dtype, like=x),
-        xp.empty((*lead, *counts), xp.int64),
+        xp.empty((*lead, *counts), xp.int64, like=x),
     )
-    grid = xp.arange(math.prod(image)).reshape(image)
+    grid = xp.arange(math.prod(image), like=x).reshape(image)
     for place in itertools.product(*(range(c) for c in counts)):
         box = tuple(slice(*spans[d][k]) for d, k in enumerate(place))
         flat = x[(..., *box)].reshape(*lead, -1)

@@ -140,6 +140,18 @@ def manual_seed(seed):
     return default_generator.manual_seed(int(seed))
 
 
+def random_states():
+    """The states of the default streams of all devices that are in use."""
+    states = {k: g.get_state() for k, g in _on_devices.items()}
+    return {None: default_generator.get_state(), **states}
+
+
+def set_random_states(states):
+    """Let the default streams go on from where they were."""
+    for index, state in states.items():
+        (default_generator if index is None else device_generator(index)).set_state(state)
+
+
 def stream_of(generator, array):
     """The stream for numbers beside ``array`` (None: on the CPU): the one that was given, or that
     of the device. RuntimeError when that belongs to another device.

@@ -433,7 +433,7 @@ def _chooser(name, argument, node):
 
     def forward(x, dim, keepdim, indices):
         if x.ndim == 0:
-            return x.copy(), xp.zeros((), xp.int64)
+            return x.copy(), xp.zeros((), xp.int64, like=x)
         values = xp.take_along_axis(x, xp.expand_dims(indices, dim), dim)
         return (values, xp.expand_dims(indices, dim)) if keepdim else (values.squeeze(dim), indices)
 
@@ -549,7 +549,7 @@ def _arg(function, name):
             return wrap(found.reshape((1,) * a.ndim) if keepdim else found)
         d = wrap_dim(dim, a.ndim)
         if a.ndim == 0:
-            return wrap(xp.zeros((), xp.int64))
+            return wrap(xp.zeros((), xp.int64, like=a))
         return wrap(as_array(function(a, d, keepdims=keepdim), dtype=xp.int64))
 
     index_of.__name__ = name

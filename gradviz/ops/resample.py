@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 
-from ..backend import contiguous, xp
+from ..backend import beside, contiguous, xp
+from ..engine.operation import RAW
 from .declare import declare
 
 
@@ -94,7 +95,8 @@ def _apply(x, matrices):
     x = x.astype(xp.float32) if short else x
     for k, m in enumerate(matrices):
         axis = x.ndim - n + k
-        x = xp.moveaxis(xp.matmul(xp.moveaxis(x, axis, -1), m.T.astype(x.dtype)), -1, axis)
+        m = beside(m.T.astype(x.dtype), x)
+        x = xp.moveaxis(xp.matmul(xp.moveaxis(x, axis, -1), m), -1, axis)
     if kind.kind == "u":
         x = xp.rint(x).clip(0, 255)
     return contiguous(x.astype(kind, copy=False))
@@ -214,12 +216,8 @@ def _mirrored(F, at, low, high):
         return at * 0
     start, span = low / 2, (high - low) / 2
     d = F.abs(at - start)
-    turns = xp.floor((d if isinstance(d, xp.ndarray) else d._a) / span)
-    rest = (
-        d - F.constant(turns * d.dtype.type(span))
-        if isinstance(d, xp.ndarray)
-        else d - F.constant(turns * span)
-    )
+    turns = xp.floor((d if F is RAW else d._a) / span)
+    rest = d - F.constant(turns * d.dtype.type(span)) if F is RAW else d - F.constant(turns * span)
     odd = F.constant(turns % 2 == 1)
     return F.where(odd, span - rest, rest) + start
 

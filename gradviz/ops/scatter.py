@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from ..backend import contiguous, xp, zeros_by
+from ..backend import beside, contiguous, on_host, xp, zeros_by
 from ..engine import dtypes
 from ..engine.dispatch import Tensor, wrap
 from ..engine.operation import RAW, TENSOR
@@ -25,7 +25,7 @@ def _array_of(F, x):
 
 # ---------------------------------------------------------------- gather
 def _full_index(index, dim):
-    grid = list(xp.indices(index.shape, sparse=True))
+    grid = [beside(k, index) for k in xp.indices(index.shape, sparse=True)]
     grid[dim] = index
     return tuple(grid)
 
@@ -36,7 +36,7 @@ def _places(index, shape, dim):
     out = index if steps[dim] == 1 else index * steps[dim]
     for d, n in enumerate(index.shape):
         if d != dim and n > 1:
-            line = xp.arange(n) * steps[d]
+            line = xp.arange(n, like=index) * steps[d]
             out = out + line.reshape([-1 if k == d else 1 for k in range(len(shape))])
     return out
 
@@ -359,6 +359,12 @@ def _counts(x, index, dim, include_self):
 
 
 def _reduce_forward(x, src, index, dim, reduce, include_self):
+    if reduce == "prod":
+        return _reduce_products(x, src, index, dim, reduce, include_self)
+    return _reduce_elements(x, src, index, dim, reduce, include_self)
+
+
+def _reduce_elements(x, src, index, dim, reduce, include_self):
     out = x.copy()
     where = _full_index(index, dim)
     if not include_self:
@@ -372,6 +378,9 @@ def _reduce_forward(x, src, index, dim, reduce, include_self):
         count = xp.maximum(_counts(x, index, dim, include_self), 1)
         out = out // count if x.dtype.kind in "iu" else out / count
     return out
+
+
+_reduce_products = on_host(_reduce_elements)
 
 
 def _reduce_joint(F, g, self, src, index, result, dim, reduce, include_self):

@@ -673,6 +673,8 @@ def copy_(self, src, non_blocking=False):
         raise TypeError(
             f"copy_(): argument 'other' (position 1) must be Tensor, not {type(src).__name__}"
         )
+    if src._a.__class__ is not xp.ndarray or self._a.__class__ is not xp.ndarray:
+        src = src.to(self.device)
     return views.write(copy_op.op, (self, src))
 
 

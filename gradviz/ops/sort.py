@@ -4,7 +4,7 @@ logcumsumexp.
 
 from __future__ import annotations
 
-from ..backend import as_array, contiguous, xp
+from ..backend import as_array, contiguous, on_host, xp
 from ..engine import dtypes
 from ..engine.dispatch import Tensor, wrap
 from ..engine.operation import RAW, TENSOR
@@ -29,7 +29,7 @@ def _middle(x, d):
 def _nan_middle(x, d):
     """The lower median of what is not NaN: NaN sorts last."""
     order = xp.argsort(x, d, kind="stable")
-    kept = (~xp.isnan(x)).sum(d) if x.dtype.kind == "f" else xp.full(x.sum(d).shape, x.shape[d])
+    kept = (~xp.isnan(x)).sum(d) if x.dtype.kind == "f" else xp.full_like(x.sum(d), x.shape[d])
     at = xp.expand_dims(xp.maximum(kept - 1, 0) // 2, d)
     return xp.take_along_axis(order, at, d).squeeze(d).astype(xp.int64)
 
@@ -71,6 +71,7 @@ median = _median("median", _middle, ("MedianBackward0", "MedianBackward1"))
 nanmedian = _median("nanmedian", _nan_middle, ("NanmedianBackward0", "NanmedianBackward1"))
 
 
+@on_host
 def _most_frequent(x, d):
     """The last index of the smallest of the most frequent values."""
     moved = xp.moveaxis(x, d, -1)
@@ -145,7 +146,7 @@ topk_op = declare(
 
 def _order(a, dim, descending):
     if a.ndim == 0:
-        return xp.zeros((), xp.int64)
+        return xp.zeros((), xp.int64, like=a)
     if not descending:
         return xp.argsort(a, dim, kind="stable")
     order = xp.flip(xp.argsort(xp.flip(a, dim), dim, kind="stable"), dim)
@@ -174,7 +175,7 @@ def topk(input, k, dim=-1, largest=True, sorted=True):
 def _chosen(a, k, d, largest):
     """The indices of the ``k`` largest or smallest, in order: few are chosen first, then sorted."""
     if a.ndim == 0:
-        return xp.zeros((), xp.int64)
+        return xp.zeros((), xp.int64, like=a)
     n = a.shape[d]
     if k == 0 or 8 * k > n:
         return contiguous(_order(a, d, largest)[_region(a.ndim, d, slice(0, k))])
@@ -314,10 +315,10 @@ method(lambda input, dim: logcumsumexp_op(input, wrap_dim(dim, input._a.ndim)), 
 def _record_holder(x, dim, better):
     """The index of the largest (smallest) so far, the latest of equals."""
     if x.ndim == 0:
-        return x.copy(), xp.zeros((), xp.int64)
+        return x.copy(), xp.zeros((), xp.int64, like=x)
     best = (xp.maximum if better == "max" else xp.minimum).accumulate(x, dim)
     hit = (x == best) | ((x != x) & (best != best))
-    steps = xp.arange(x.shape[dim]).reshape([-1 if d == dim else 1 for d in range(x.ndim)])
+    steps = xp.arange(x.shape[dim], like=x).reshape([-1 if d == dim else 1 for d in range(x.ndim)])
     return best, xp.maximum.accumulate(xp.where(hit, steps, 0), dim).astype(xp.int64)
 
 
@@ -376,7 +377,7 @@ def unique_consecutive(input, return_inverse=False, return_counts=False, dim=Non
         if dim is None
         else xp.moveaxis(input._a, dim, 0).reshape(input._a.shape[dim], -1)
     )
-    fresh = xp.ones(len(rows), bool)
+    fresh = xp.ones(len(rows), bool, like=rows)
     fresh[1:] = (rows[1:] != rows[:-1]).any(1)
     starts = xp.nonzero(fresh)[0]
     values = input._a.ravel()[starts] if dim is None else xp.take(input._a, starts, dim)
@@ -395,7 +396,7 @@ def searchsorted(
     """Where the values of ``input`` belong in the sorted rows of ``sorted_sequence``."""
     side = "right" if right or side == "right" else "left"
     rows = sorted_sequence._a
-    values = input._a if isinstance(input, Tensor) else xp.asarray(input)
+    values = input._a if isinstance(input, Tensor) else xp.asarray(input, like=rows)
     if sorter is not None:
         rows = xp.take_along_axis(rows, sorter._a, -1)
     if rows.ndim == 1:
@@ -409,7 +410,7 @@ def searchsorted(
                 "value tensor "
                 f"{list(values.shape)}"
             )
-        found = xp.empty(values.shape, xp.int64)
+        found = xp.empty(values.shape, xp.int64, like=rows)
         for place in xp.ndindex(rows.shape[:-1]):
             found[place] = xp.searchsorted(rows[place], values[place], side)
     if values.dtype.kind == "f":

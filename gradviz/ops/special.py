@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from ..backend import as_array, xp
+from ..backend import as_array, on_host, xp
 from ..engine import dtypes
 from ..engine.dispatch import Tensor, wrap
 from ..engine.operation import RAW, TENSOR
@@ -89,6 +89,7 @@ sinc = unary(
 )
 
 
+@on_host
 def _poly_forward(x, n):
     import scipy.special
 
@@ -418,19 +419,19 @@ Tensor.__ilshift__, Tensor.__irshift__ = Tensor.bitwise_left_shift_, Tensor.bitw
 
 isposinf = unary(
     "isposinf",
-    lambda x: xp.isposinf(x) if x.dtype.kind == "f" else xp.zeros(x.shape, bool),
+    lambda x: xp.isposinf(x) if x.dtype.kind == "f" else xp.zeros(x.shape, bool, like=x),
     inplace=False,
     self=None,
 )
 isneginf = unary(
     "isneginf",
-    lambda x: xp.isneginf(x) if x.dtype.kind == "f" else xp.zeros(x.shape, bool),
+    lambda x: xp.isneginf(x) if x.dtype.kind == "f" else xp.zeros(x.shape, bool, like=x),
     inplace=False,
     self=None,
 )
 isreal = unary(
     "isreal",
-    lambda x: x.imag == 0 if x.dtype.kind == "c" else xp.ones(x.shape, bool),
+    lambda x: x.imag == 0 if x.dtype.kind == "c" else xp.ones(x.shape, bool, like=x),
     inplace=False,
     self=None,
 )

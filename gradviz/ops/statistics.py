@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from ..backend import xp
+from ..backend import as_array, beside, host, xp
 from ..engine.dispatch import Tensor, wrap
 from ..engine.operation import RAW, TENSOR
 from ..engine.tensor import wrap_dim
@@ -252,7 +252,7 @@ method(dist)
 def _quantile(input, q, dim, keepdim, interpolation, ignore_nan):
     if input._a.dtype.kind != "f":
         raise RuntimeError("quantile() input tensor must be either float or double dtype")
-    at = q._a if isinstance(q, Tensor) else xp.asarray(q, input._a.dtype)
+    at = host(q._a) if isinstance(q, Tensor) else xp.asarray(q, input._a.dtype)
     if at.ndim > 1:
         raise RuntimeError("quantile() q must be a scalar or 1D tensor")
     if (at < 0).any() or (at > 1).any():
@@ -277,7 +277,7 @@ def _quantile(input, q, dim, keepdim, interpolation, ignore_nan):
 
 
 def _at_rank(values, rank, interpolation, ignore_nan):
-    rank = xp.broadcast_to(xp.asarray(rank), (*values._a.shape[:-1], 1))
+    rank = xp.broadcast_to(beside(as_array(rank), values._a), (*values._a.shape[:-1], 1))
     if interpolation == "nearest":
         rank = xp.rint(rank)
     below = xp.floor(rank if interpolation != "higher" else xp.ceil(rank)).astype(xp.int64)

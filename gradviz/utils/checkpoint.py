@@ -11,7 +11,7 @@ from ..autograd import Function, backward
 from ..autograd.graph import saved_tensors_hooks
 from ..engine.dispatch import Tensor
 from ..engine.modes import enable_grad, local, no_grad, state
-from ..ops.random import default_generator
+from ..ops.random import random_states, set_random_states
 
 DefaultDeviceType = None
 _debug = None
@@ -81,16 +81,16 @@ class _Surroundings:
     """Random state and autocast as they were when the block ran."""
 
     def __init__(self, preserve):
-        self.random = default_generator.get_state() if preserve else None
+        self.random = random_states() if preserve else None
         self.autocast = local.autocast
 
     @contextlib.contextmanager
     def again(self):
         """As they were then; back to now afterwards."""
-        now_random = default_generator.get_state() if self.random is not None else None
+        now_random = random_states() if self.random is not None else None
         now_autocast = local.autocast
         if self.random is not None:
-            default_generator.set_state(self.random)
+            set_random_states(self.random)
         local.autocast = self.autocast
         state.special += 1
         try:
@@ -99,7 +99,7 @@ class _Surroundings:
             state.special -= 1
             local.autocast = now_autocast
             if now_random is not None:
-                default_generator.set_state(now_random)
+                set_random_states(now_random)
 
 
 # ---------------------------------------------------------------- without a backward inside a

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import warnings
 
-from ...backend import xp
+from ...backend import beside, xp
 from ...engine import views
 from ...engine.dispatch import wrap
 from ...engine.tensor import wrap_dim
 from ...ops import activation as table
 from ...ops.declare import FUNCTIONS, declare, public
-from ...ops.random import default_generator
+from ...ops.random import stream_of
 from ...ops.reduce import log_softmax as _log_softmax
 from ...ops.reduce import softmax as _softmax
 
@@ -89,9 +89,9 @@ def rrelu(input, lower=1.0 / 8, upper=1.0 / 3, training=False, inplace=False):
     """``leaky_relu`` with slopes drawn from [lower, upper] in training, their mean otherwise."""
     if training:
         count = int((input._a <= 0).sum())
-        drawn = default_generator.doubles(count) * (upper - lower) + lower
+        drawn = stream_of(None, input._a).doubles(count) * (upper - lower) + lower
         noise = xp.ones(input._a.shape, input._a.dtype, like=input._a)
-        noise[input._a <= 0] = drawn
+        noise[input._a <= 0] = beside(drawn.astype(noise.dtype), noise)
         return _apply(rrelu_op, input, (noise,), inplace)
     return leaky_relu(input, (lower + upper) / 2, inplace)
 

@@ -69,7 +69,8 @@ def _check_sdpa(query, key, value, attn_mask, is_causal):
 def _bias(attn_mask, query, key, is_causal):
     if is_causal:
         rows, columns = query.size(-2), key.size(-2)
-        return wrap(xp.where(xp.tri(rows, columns, dtype=bool), 0, -xp.inf).astype(query._a.dtype))
+        seen = xp.tri(rows, columns, dtype=bool, like=query._a)
+        return wrap(xp.where(seen, 0, -xp.inf).astype(query._a.dtype))
     if attn_mask is not None and attn_mask._a.dtype == bool:
         return wrap(xp.where(attn_mask._a, 0, -xp.inf).astype(query._a.dtype))
     return attn_mask

@@ -167,7 +167,7 @@ def _unfold_forward(x, kernel, dilation, padding, stride):
     at = Geometry(x.shape[2:], kernel, stride, padding, dilation)
     at.flat = False
     n = x.shape[0]
-    columns = at.columns(x, Room())
+    columns = at.columns(x, Room(x))
     return columns.reshape(x.shape[1] * len(at.taps), n, -1).swapaxes(0, 1).copy()
 
 

@@ -3,7 +3,7 @@ unknown."""
 
 from __future__ import annotations
 
-from ...backend import xp
+from ...backend import beside, host, xp
 from ...engine.dispatch import Tensor, wrap
 from ...ops.declare import declare, public
 from .loss import reduced
@@ -88,27 +88,30 @@ def ctc_loss(
         return out if reduction != "none" else out.squeeze(0)
     steps, batch, classes = log_probs.shape
     _check(steps, batch, classes, sizes, blank)
-    grads = xp.zeros(log_probs.shape, log_probs._a.dtype, like=log_probs._a)
-    losses = xp.zeros(batch, log_probs._a.dtype, like=log_probs._a)
+    # element by element: on the host
+    values, labels = host(log_probs._a), host(targets._a)
+    grads = xp.zeros(values.shape, values.dtype)
+    losses = xp.zeros(batch, values.dtype)
     start = 0
     for n, (t, s) in enumerate(zip(*sizes, strict=True)):
-        row = targets._a[n, :s] if targets.dim() == 2 else targets._a[start : start + s]
+        row = labels[n, :s] if labels.ndim == 2 else labels[start : start + s]
         start += s
-        loss, grad = _one_loss(log_probs._a[:t, n], row, blank)
+        loss, grad = _one_loss(values[:t, n], row, blank)
         if xp.isinf(loss) and zero_infinity:
             loss, grad = 0.0, xp.zeros_like(grad)
         losses[n] = loss
         grads[:t, n] = grad
+    losses, grads = beside(losses, log_probs._a), beside(grads, log_probs._a)
     out = ctc_op(log_probs, [losses], grads)
     if reduction == "mean":
-        lengths = wrap(xp.maximum(xp.asarray(sizes[1]), 1).astype(losses.dtype))
+        lengths = wrap(xp.maximum(xp.asarray(sizes[1], like=losses), 1).astype(losses.dtype))
         return (out / lengths).mean()
     return reduced(out, reduction)
 
 
 def _numbers(lengths):
     if isinstance(lengths, Tensor):
-        return [int(n) for n in lengths._a.reshape(-1)]
+        return [int(n) for n in host(lengths._a).reshape(-1)]
     return list(lengths) if hasattr(lengths, "__iter__") else [lengths]
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 
-from ...backend import xp
+from ...backend import host, xp
 from ...engine.dispatch import wrap
 from ...ops import pool as table
 from ...ops.declare import public
-from ...ops.random import uniform_array
+from ...ops.random import stream_of, uniform_array
 from .conv import spread
 
 
@@ -281,10 +281,10 @@ def _fractional(n):
         sizes = spread(output_size, n)
         if _random_samples is None:
             lead = (1 if input.dim() == n + 1 else input.shape[0], input.shape[-n - 1])
-            _random_samples = wrap(
-                uniform_array(math.prod(lead) * n, input._a.dtype).reshape(*lead, n)
-            )
-        return _fractional_planes(n, input, kernel, sizes, _random_samples._a, return_indices)
+            stream = stream_of(None, input._a)
+            drawn = uniform_array(math.prod(lead) * n, input._a.dtype, stream)
+            _random_samples = wrap(drawn.reshape(*lead, n))
+        return _fractional_planes(n, input, kernel, sizes, host(_random_samples._a), return_indices)
 
     pool.__name__ = pool.__qualname__ = name
     pool.__doc__ = f"The largest elements of windows at random places over {n} dimensions."

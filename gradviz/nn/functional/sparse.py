@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...backend import xp, zeros_by
+from ...backend import beside, host, xp, zeros_by
 from ...engine.dispatch import call, wrap
 from ...engine.operation import TENSOR
 from ...ops.declare import declare, public
@@ -12,7 +12,8 @@ _MODES = {"sum": 0, "mean": 1, "max": 2}
 
 
 def _bag_of(offsets, count, last):
-    """Which bag each index belongs to."""
+    """Which bag each index belongs to; on the host."""
+    offsets = host(offsets)
     ends = xp.append(offsets, count) if not last else offsets
     return xp.repeat(xp.arange(len(ends) - 1), xp.diff(ends))
 
@@ -139,7 +140,7 @@ def embedding_bag(
         _renorm_rows(weight, input, max_norm, norm_type)
     indices = input._a.reshape(-1)
     count = len(starts) - include_last_offset
-    bags = _bag_of(starts, indices.size, include_last_offset)
+    bags = beside(_bag_of(starts, indices.size, include_last_offset), indices)
     return _bags(weight, per_sample_weights, indices, bags, count, mode, padding_idx)
 
 
@@ -148,7 +149,9 @@ def _bags(weight, scale, indices, bags, count, mode, padding_idx):
         kept = indices != padding_idx % weight.shape[0]
         indices, bags = indices[kept], bags[kept]
         scale = None if scale is None else scale[wrap(xp.flatnonzero(kept))]
-    picked = xp.full((count, weight.shape[1]), -1, xp.int64) if mode == "max" else None
+    picked = (
+        xp.full((count, weight.shape[1]), -1, xp.int64, like=indices) if mode == "max" else None
+    )
     return TENSOR.embedding_bag_op(weight, scale, indices, bags, count, _MODES[mode], picked)
 
 
@@ -180,6 +183,7 @@ def _by_position(
     count = len(offsets) - include_last_offset
     bags = _bag_of(offsets._a, indices.numel(), include_last_offset)
     sizes = xp.bincount(bags, minlength=count)
+    bags, sizes = (beside(x, indices._a) for x in (bags, sizes))
     return out, wrap(bags), wrap(sizes), wrap(sizes)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from ...backend import contiguous, xp
+from ...backend import beside, contiguous, xp
 from ...engine.dispatch import wrap
 from ...engine.operation import RAW, TENSOR
 from ...ops import resample as table
@@ -180,7 +180,7 @@ def affine_grid(theta, size, align_corners=None):
         .reshape(-1, n + 1)
         .astype(theta._a.dtype)
     )
-    return affine_op(theta, base, tuple(size[2:]))
+    return affine_op(theta, beside(base, theta._a), tuple(size[2:]))
 
 
 affine_op = declare(
@@ -214,7 +214,7 @@ def _sample(F, x, grid, mode, padding, align_corners):
         )
         for d in range(dims)
     ]
-    raw = [a if isinstance(a, xp.ndarray) else a._a for a in at]
+    raw = [a._a if F is TENSOR else a for a in at]
     if mode == "nearest":
         return _gathered(F, x, [xp.rint(a).astype(int) for a in raw], image)
     if mode == "bicubic":

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import namedtuple
 
-from ...backend import xp
+from ...backend import beside, xp
 from ...engine.dispatch import Tensor, wrap
+from ...engine.dtypes import scalar_name
 from ...ops.declare import FUNCTIONS
 
 
@@ -55,19 +56,25 @@ def invert_permutation(permutation):
     if permutation is None:
         return None
     out = xp.empty_like(permutation._a)
-    out[permutation._a] = xp.arange(permutation.numel())
+    out[permutation._a] = xp.arange(permutation.numel(), like=out)
     return wrap(out)
 
 
 def pack_padded_sequence(input, lengths, batch_first=False, enforce_sorted=True):
     """Pack a padded batch (T, B, …), or (B, T, …) with ``batch_first``."""
     if not isinstance(lengths, Tensor):
-        lengths = FUNCTIONS["as_tensor"](lengths, dtype=None)
+        lengths = FUNCTIONS["as_tensor"](lengths, device="cpu")
+    if not lengths.is_cpu or lengths.dim() != 1:
+        raise RuntimeError(
+            "'lengths' argument should be a 1D CPU int64 tensor, but got "
+            f"{lengths.dim()}D {lengths.device} {scalar_name(lengths.dtype)} tensor"
+        )
     sizes = lengths._a.astype(xp.int64)
     sorted_indices = None
     if not enforce_sorted:
         order = xp.argsort(-sizes, kind="stable")
-        sizes, sorted_indices = sizes[order], wrap(order.astype(xp.int64))
+        sizes = sizes[order]
+        sorted_indices = wrap(beside(order.astype(xp.int64), input._a))
         input = input.index_select(0 if batch_first else 1, sorted_indices)
     if sizes.size and sizes.min() <= 0:
         raise RuntimeError(

@@ -144,7 +144,9 @@ def random_split(dataset, lengths, generator=None):
         lengths = _whole(lengths, len(dataset))
     if sum(lengths) != len(dataset):
         raise ValueError("Sum of input lengths does not equal the length of the input dataset!")
-    order = FUNCTIONS["randperm"](sum(lengths), generator=generator).tolist()
+    order = FUNCTIONS["randperm"](
+        sum(lengths), generator=generator, device=None if generator is None else generator.device
+    ).tolist()
     ends = itertools.accumulate(lengths)
     return [Subset(dataset, order[end - n : end]) for end, n in zip(ends, lengths, strict=True)]
 

@@ -75,15 +75,29 @@ class RandomSampler(Sampler):
         if self.replacement:
             for _ in range(count // 32):
                 yield from FUNCTIONS["randint"](
-                    high=n, size=(32,), dtype=_int64(), generator=generator, low=0
+                    high=n,
+                    size=(32,),
+                    dtype=_int64(),
+                    generator=generator,
+                    low=0,
+                    device=generator.device,
                 ).tolist()
             yield from FUNCTIONS["randint"](
-                high=n, size=(count % 32,), dtype=_int64(), generator=generator, low=0
+                high=n,
+                size=(count % 32,),
+                dtype=_int64(),
+                generator=generator,
+                low=0,
+                device=generator.device,
             ).tolist()
             return
         for _ in range(count // n):
-            yield from FUNCTIONS["randperm"](n, generator=generator).tolist()
-        yield from FUNCTIONS["randperm"](n, generator=generator).tolist()[: count % n]
+            yield from FUNCTIONS["randperm"](
+                n, generator=generator, device=generator.device
+            ).tolist()
+        yield from FUNCTIONS["randperm"](n, generator=generator, device=generator.device).tolist()[
+            : count % n
+        ]
 
     def __len__(self):
         return self.num_samples
@@ -184,7 +198,7 @@ class DistributedSampler(Sampler):
         if self.shuffle:
             generator = Generator()
             generator.manual_seed(self.seed + self.epoch)
-            order = FUNCTIONS["randperm"](n, generator=generator).tolist()
+            order = FUNCTIONS["randperm"](n, generator=generator, device=generator.device).tolist()
         else:
             order = list(range(n))
         if self.drop_last:
