@@ -148,7 +148,8 @@ class DeviceArray(np.lib.mixins.NDArrayOperatorsMixin):
         return self._call(self.library.part, (self, index), {})
 
     def __setitem__(self, index, value):
-        self._note_mask(index)
+        if getattr(value, "ndim", 0):  # one value goes through a mask without being counted
+            self._note_mask(index)
         self._call(self.library.write, (self, index, value), {})
 
     def _note_mask(self, index):
