@@ -7,6 +7,9 @@ Observers are called bare: they must not raise, and must not keep tensors or nod
 from __future__ import annotations
 
 from contextlib import contextmanager
+from functools import cache
+
+from .node import FREED, LEAF, Nowhere
 
 
 class Observer:
@@ -118,15 +121,11 @@ def edge(tensor):
 
 def is_leaf_edge(found):
     """Whether an edge slot says «tracked leaf»."""
-    from .node import LEAF
-
     return found is LEAF
 
 
 def node_of(tensor):
     """The node that made ``tensor``, or None."""
-    from .node import Nowhere
-
     found = edge(tensor)
     if found is None or is_leaf_edge(found) or found.__class__ is Nowhere:
         return None
@@ -141,8 +140,6 @@ def output_nr(tensor):
 
 def inputs(node):
     """Inputs of a node: None, a leaf tensor, or (node, output number)."""
-    from .node import Nowhere
-
     out = []
     for x in node.e:
         x = None if x.__class__ is Nowhere else x
@@ -155,19 +152,54 @@ def inputs(node):
     return tuple(out)
 
 
+def walk(starts, limit, stop=()):
+    """(nodes, leaves, whether that is all): what ``starts`` (nodes) hold, themselves included, by
+    serial; at most ``limit`` nodes, those with a serial in ``stop`` not entered.
+    """
+    nodes, leaves, stack = {}, set(), list(starts)
+    while stack:
+        node = stack.pop()
+        while node is not None:
+            seq = node.seq
+            if seq in nodes or seq in stop:
+                break
+            if len(nodes) >= limit:
+                return nodes, {leaf_id(x): x for x in leaves}, False
+            nodes[seq] = node
+            following = None
+            for x in node.e:
+                if x is None:
+                    continue
+                if x._kind == 1:
+                    x = x.node
+                if x._kind == 2:
+                    leaves.add(x)
+                elif x.__class__ is not Nowhere:
+                    if following is None:
+                        following = x
+                    else:
+                        stack.append(x)
+            node = following
+    return nodes, {leaf_id(x): x for x in leaves}, True
+
+
 def output_meta(node):
     """(shape, dtype name) of each output of a node."""
     if node.dtype.__class__ is tuple:
-        return tuple((tuple(s), str(d)) for s, d in zip(node.shape, node.dtype, strict=True))
-    return ((tuple(node.shape), str(node.dtype)),)
+        return tuple((tuple(s), name_of(d)) for s, d in zip(node.shape, node.dtype, strict=True))
+    return ((tuple(node.shape), name_of(node.dtype)),)
+
+
+@cache
+def name_of(np_dtype):
+    """``str`` of a NumPy dtype, which is slow."""
+    return str(np_dtype)
 
 
 def saved(node):
     """(name, array or None, version saved, version now, freed) of each saved tensor, without
     unpacking.
     """
-    from .node import FREED
-
     op = node.op
     if op is None:
         return _saved_of_other(node)
@@ -189,6 +221,37 @@ def saved(node):
     return tuple(out)
 
 
+def saved_arrays(node):
+    """The arrays that ``node`` has saved; None when it saved tensors and dropped them."""
+    op = node.op
+    if op is None:
+        described = _saved_of_other(node)
+        gone = bool(described) and all(item[4] for item in described)
+        return None if gone else [item[1] for item in described if item[1] is not None]
+    kept, result = node.s, node.r
+    if kept is FREED or result is FREED:
+        return None
+    out = []
+    if kept and op.saved_names:
+        out = [a for x in kept[::2] if x is not None and (a := getattr(x, "_a", None)) is not None]
+    if result.__class__ is tuple and result:
+        out += [one[0] for one in result] if result[0].__class__ is tuple else [result[0]]
+    return out
+
+
+def keeps_saved(node):
+    """True when ``node`` has what it saved, False when it dropped it, None when it saved nothing."""
+    op = node.op
+    if op is None:
+        described = _saved_of_other(node)
+        return any(not item[4] for item in described) if described else None
+    if not op.saved_names and not op.saves_result:
+        return None
+    if node.s is FREED or node.r is FREED:
+        return False
+    return True if node.r is not None or any(x is not None for x in node.s[::2]) else None
+
+
 def _saved_input(name, tensor, version):
     array = getattr(tensor, "_a", None)
     cell = getattr(tensor, "_v", None)
@@ -196,8 +259,6 @@ def _saved_input(name, tensor, version):
 
 
 def _saved_of_other(node):
-    from .node import FREED
-
     if node.s is FREED:
         return (("saved", None, 0, 0, True),)
     described = getattr(node, "describe_saved", None)

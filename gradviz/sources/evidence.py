@@ -189,8 +189,8 @@ class GraphView:
         """Whether a node saved nothing, has what it saved, or lost it; remembered."""
         state = self._states.get(node.seq)
         if state is None:
-            saved = events.saved(node)
-            state = NOTHING if not saved else GONE if all(item[4] for item in saved) else KEPT
+            kept = events.keeps_saved(node)
+            state = NOTHING if kept is None else KEPT if kept else GONE
             self._states[node.seq] = state
         return state
 

@@ -31,26 +31,7 @@ def reach(starts, limit: int = LIMIT, stop=()) -> Reach:
     """Every node and leaf that ``starts`` (nodes) hold, themselves included. Nodes in ``stop`` are
     not entered.
     """
-    found, stack = Reach(), list(starts)
-    nodes, leaves = found.nodes, found.leaves
-    while stack:
-        node = stack.pop()
-        seq = node.seq
-        if seq in nodes or seq in stop:
-            continue
-        if len(nodes) >= limit:
-            found.complete = False
-            break
-        nodes[seq] = node
-        for source in events.inputs(node):
-            if source is None:
-                continue
-            if source.__class__ is tuple:
-                if source[0].seq not in nodes:
-                    stack.append(source[0])
-            else:
-                leaves[events.leaf_id(source)] = source
-    return found
+    return Reach(*events.walk(starts, limit, stop))
 
 
 def newest(starts, limit: int):
@@ -98,11 +79,12 @@ def saved_bytes(nodes, besides=()) -> int:
     """Bytes of the saved tensors of ``nodes`` that are still there, each storage once, those in
     ``besides`` not.
     """
-    counted, total = set(besides), 0
+    counted, total, met = set(besides), 0, set()
     for node in nodes:
-        for _, array, _, _, freed in events.saved(node):
-            if freed or array is None:
+        for array in events.saved_arrays(node) or ():
+            if id(array) in met:
                 continue
+            met.add(id(array))
             whole = owner_of(array)
             if id(whole) not in counted:
                 counted.add(id(whole))
@@ -112,13 +94,12 @@ def saved_bytes(nodes, besides=()) -> int:
 
 def is_freed(node) -> bool:
     """True when ``node`` had saved tensors and they are gone."""
-    saved = events.saved(node)
-    return bool(saved) and all(item[4] for item in saved)
+    return events.keeps_saved(node) is False
 
 
 def keeps_saved(node) -> bool:
     """True when ``node`` still has saved tensors."""
-    return any(not item[4] for item in events.saved(node))
+    return events.keeps_saved(node) is True
 
 
 def context_items(node):

@@ -75,7 +75,7 @@ class Rows:
             one = Saved(name, version_saved=saved_at or 0, version_now=now or 0)
             one.state = "freed" if freed else "alive" if array is not None else "hooked"
             if array is not None:
-                one.shape, one.dtype = tuple(array.shape), str(array.dtype)
+                one.shape, one.dtype = tuple(array.shape), events.name_of(array.dtype)
                 one.bytes, one.label = array.nbytes, self._label_of(array)
             out.append(one)
         return out
