@@ -240,7 +240,7 @@ def saved_arrays(node):
 
 
 def keeps_saved(node):
-    """True when ``node`` has what it saved, False when it dropped it, None when it saved nothing."""
+    """Whether ``node`` still has what it saved; None when it saved nothing."""
     op = node.op
     if op is None:
         described = _saved_of_other(node)
