@@ -7,12 +7,14 @@ import warnings
 
 from ..backend import accelerator
 from ..engine import dtypes
+from ..engine.device import Device
 from ..engine.dispatch import Tensor
 from ..engine.modes import local, state
 from ..ops.declare import public
 from ..ops.lower import Autocast
 
 _chosen = {"cpu": dtypes.bfloat16, "cuda": dtypes.float16}
+_caching = {"on": True}
 
 
 def is_autocast_available(device_type):
@@ -42,6 +44,23 @@ def set_autocast_enabled(device_type, enabled):
     state.special += bool(enabled) - was
 
 
+def is_autocast_cache_enabled():
+    """Whether blocks that do not say otherwise cast each weight once."""
+    return _caching["on"]
+
+
+def set_autocast_cache_enabled(enabled):
+    """Choose it."""
+    _caching["on"] = bool(enabled)
+
+
+def clear_autocast_cache():
+    """Forget the weights that were cast so far in the blocks of this thread."""
+    for settings in (local.autocast or {}).values():
+        if settings.cache is not None:
+            settings.cache.clear()
+
+
 def _with(device_type, settings):
     """What holds for all kinds of devices when ``settings`` (None: nothing) hold for this one."""
     kinds = {**(local.autocast or {}), device_type: settings}
@@ -57,11 +76,11 @@ class autocast:
             raise ValueError(f"Expected `device_type` of type `str`, got: `{type(device_type)}`")
         if not is_autocast_available(device_type):
             raise RuntimeError(
-                f"User specified an unsupported autocast device_type '{device_type}'"
+                f"User specified an unsupported autocast device_type '{Device(device_type).type}'"
             )
         self.device = device_type
         self.fast_dtype = _chosen[device_type] if dtype is None else dtype
-        self._cache_enabled = True if cache_enabled is None else cache_enabled
+        self._cache_enabled = _caching["on"] if cache_enabled is None else cache_enabled
         if device_type == "cuda" and enabled and accelerator.library() is None:
             warnings.warn(
                 "CUDA is not available or torch_xla is imported. Disabling autocast.", stacklevel=2
@@ -81,6 +100,9 @@ class autocast:
     def __enter__(self):
         self._before = local.autocast
         wanted = Autocast(self.fast_dtype, self._cache_enabled) if self._enabled else None
+        around = (self._before or {}).get(self.device)
+        if wanted is not None and around is not None and around.dtype is wanted.dtype:
+            wanted.cache = around.cache if self._cache_enabled else None
         local.autocast = _with(self.device, wanted)
         state.special += 1
         return self
@@ -160,5 +182,19 @@ def custom_bwd(bwd=None, *, device_type):
     return decorated
 
 
-for _f in (is_autocast_enabled, get_autocast_dtype, set_autocast_dtype, set_autocast_enabled):
+for _f in (
+    is_autocast_available,
+    is_autocast_enabled,
+    get_autocast_dtype,
+    set_autocast_dtype,
+    set_autocast_enabled,
+    is_autocast_cache_enabled,
+    set_autocast_cache_enabled,
+    clear_autocast_cache,
+):
     public(_f.__name__, _f)
+for _device, _word in (("cpu", "cpu"), ("cuda", "gpu")):
+    public(f"get_autocast_{_word}_dtype", functools.partial(get_autocast_dtype, _device))
+    public(f"set_autocast_{_word}_dtype", functools.partial(set_autocast_dtype, _device))
+public("is_autocast_cpu_enabled", functools.partial(is_autocast_enabled, "cpu"))
+public("set_autocast_cpu_enabled", functools.partial(set_autocast_enabled, "cpu"))

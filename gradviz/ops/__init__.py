@@ -29,5 +29,8 @@ from . import (  # noqa: F401
     storage,
 )
 from .declare import FUNCTIONS
+from .precise import keep_precise
+
+keep_precise()
 
 __all__ = ["FUNCTIONS"]

@@ -10,6 +10,7 @@ from ..engine.views import write
 from .declare import declare, method, public, unary
 from .elementwise import _sigmoid, _special
 from .gelu import gelu, gelu_back
+from .lower import lowered
 from .shape import reshape
 
 ndarray = xp.ndarray
@@ -293,6 +294,7 @@ def prelu(input, weight):
         raise TypeError(
             f"prelu(): argument 'weight' (position 2) must be Tensor, not {type(weight).__name__}"
         )
+    input, weight = lowered(input, weight)
     n = weight._a.size
     channels = input._a.shape[1] if input._a.ndim > 1 else 1
     if n != 1 and n != channels:

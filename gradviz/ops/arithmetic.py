@@ -211,6 +211,8 @@ _QUICK = {
 def _power(x, exponent):
     if x.dtype.kind in "biu" and isinstance(exponent, float):
         x = x.astype(dtypes.default.float.np)
+    if x.dtype.kind == "V" and not isinstance(exponent, complex):  # bfloat16: NumPy would widen it
+        exponent = x.dtype.type(exponent)
     if exponent == 2:
         return x * x
     if exponent == 3:

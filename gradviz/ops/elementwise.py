@@ -349,6 +349,8 @@ def _special(name):
     function = getattr(scipy.special, name)
 
     def forward(x):
+        if x.dtype.kind == "V":  # bfloat16, which SciPy does not know
+            return function(x.astype(xp.float32)).astype(x.dtype)
         x = x if x.dtype.kind in "fc" else x.astype(dtypes.default.float.np)
         return function(x).astype(x.dtype, copy=False)
 

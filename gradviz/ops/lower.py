@@ -3,11 +3,12 @@ blocks."""
 
 from __future__ import annotations
 
+import functools
 import weakref
 
 from ..engine.dispatch import Tensor
 from ..engine.dtypes import float32, float64
-from ..engine.modes import local
+from ..engine.modes import local, state
 from ..engine.node import LEAF
 from ..engine.operation import TENSOR
 
@@ -39,7 +40,7 @@ def _cast(x, kinds):
         if found is not None and found[0]() is x:
             return found[1]
     made = TENSOR.cast(x, settings.dtype.np)
-    if keep:
+    if keep and made._g is not None:  # what was cast under no_grad would cut later gradients
         settings.cache[id(x)] = (weakref.ref(x), made)
     return made
 
@@ -49,6 +50,39 @@ def lowered(*tensors):
     are."""
     kinds = local.autocast
     return tensors if kinds is None else tuple(_cast(x, kinds) for x in tensors)
+
+
+def outside_autocast(function):
+    """The function computed as if there were no autocast block."""
+
+    @functools.wraps(function)
+    def plain(*args, **kwargs):
+        before, local.autocast = local.autocast, None
+        try:
+            return function(*args, **kwargs)
+        finally:
+            local.autocast = before
+
+    return plain
+
+
+def keeps_precise(function):
+    """The function with floating arguments in float32 inside an autocast block."""
+
+    @functools.wraps(function)
+    def precise(*args, **kwargs):
+        if state.special and local.autocast is not None:
+            args = tuple(map(_raise, args))
+            kwargs = {name: _raise(value) for name, value in kwargs.items()}
+        return function(*args, **kwargs)
+
+    return precise
+
+
+def _raise(value):
+    if isinstance(value, (list, tuple)) and any(isinstance(v, Tensor) for v in value):
+        return type(value)(raised(*value))
+    return raised(value)[0]
 
 
 def raised(*tensors):

@@ -64,9 +64,16 @@ ger_op = declare(
     self=lambda F, g, vec2: F.mv(g, F.conj(vec2)),
     vec2=lambda F, g, self: F.mv(F.t(g), F.conj(self)),
 )
+
+
+def products(a, b):
+    """Products of matrices, batch by batch; NumPy makes float32 of bfloat16."""
+    return xp.matmul(a, b).astype(a.dtype, copy=False)
+
+
 bmm_op = declare(
     "bmm",
-    lambda a, b: xp.matmul(a, b),
+    products,
     "self mat2",
     node="BmmBackward0",
     formula="∂self: g · mat2ᵀ    ∂mat2: selfᵀ · g, batch by batch",
@@ -148,7 +155,7 @@ linear_mm_op = declare(
 )
 baddbmm_op = declare(
     "baddbmm",
-    lambda c, a, b, beta, alpha: _times(c, beta) + _times(xp.matmul(a, b), alpha),
+    lambda c, a, b, beta, alpha: _times(c, beta) + _times(products(a, b), alpha),
     "self batch1 batch2",
     "beta alpha",
     self=lambda F, g, beta: _times(g, beta),
@@ -211,8 +218,6 @@ def mm(input, mat2, *, out=None):
 
 def mv(input, vec):
     """The product of a matrix and a vector."""
-    if state.special and local.autocast is not None:
-        input, vec = lowered(input, vec)
     _check("mv", input, vec)
     if input._a.shape[1] != vec._a.shape[0]:
         raise RuntimeError(
@@ -354,12 +359,16 @@ def addmm(input, mat1, mat2, *, beta=1, alpha=1):
 
 for _f in (mm, mv, dot, bmm, matmul, addmm):
     method(_f)
-method(
-    lambda input, batch1, batch2, *, beta=1, alpha=1: baddbmm_op(
-        input, batch1, batch2, beta, alpha
-    ),
-    "baddbmm",
-)
+
+
+def baddbmm(input, batch1, batch2, *, beta=1, alpha=1):
+    """``beta · input + alpha · batch1 @ batch2``, batch by batch."""
+    if state.special and local.autocast is not None:
+        input, batch1, batch2 = lowered(input, batch1, batch2)
+    return baddbmm_op(input, batch1, batch2, beta, alpha)
+
+
+method(baddbmm)
 
 
 def outer(input, vec2, *, out=None):
@@ -386,10 +395,12 @@ def inner(input, other, *, out=None):
     return tensordot(input, other, [[-1], [-1]])
 
 
-def _added(name, op_function, product):
+def _added(name, op_function, product, cast=None):
     """``beta · input + alpha · product``, recorded as one node, and its in-place form."""
 
     def function(input, first, second, *, beta=1, alpha=1, out=None):
+        if cast is not None and state.special and local.autocast is not None:
+            input, first, second = cast(input, first, second)
         shape = product(first._a, second._a).shape
         return op_function(
             input if input._a.shape == shape else expand(input, shape), first, second, beta, alpha
@@ -461,7 +472,7 @@ method(outer, "ger")
 method(inner)
 _added("addmv", addmv_op, lambda mat, vec: mat.dot(vec))
 _added("addr", addr_op, lambda a, b: a[:, None] * b[None, :])
-_added("addbmm", addbmm_op, lambda a, b: xp.matmul(a, b).sum(0))
+_added("addbmm", addbmm_op, lambda a, b: products(a, b).sum(0), lowered)
 public("addmv_", Tensor.addmv_)
 method(lambda input, other: vdot_op(input, other), "vdot")
 Tensor.__matmul__ = matmul
@@ -602,6 +613,8 @@ def _sum_product(a, b, inner):
         permute(b, batch + inner + columns + rows + rest),
         (size(sb, batch), size(sb, inner), size(sb, columns)),
     )
+    if state.special and local.autocast is not None:
+        left, right = lowered(left, right)
     out = bmm_op(left, right)
     order = batch + rows + inner + columns + rest
     wide = reshape(out, tuple(sb[d] if d in columns else 1 if d in inner else sa[d] for d in order))

@@ -11,6 +11,7 @@ from ..engine.tensor import wrap_dim
 from .declare import declare, method, public
 from .factor import _np, svdvals
 from .linalg import _floating, _matrix, _ndim, _square, inv, linalg, solve
+from .lower import lowered
 from .matmul import _swap
 from .reduce import axes, return_types
 from .statistics import vector_norm
@@ -358,6 +359,7 @@ def _old_cross(input, other, dim=None):
 
 def vecdot(x, y, *, dim=-1, out=None):
     """The dot products of vectors along ``dim``, the first conjugated."""
+    x, y = lowered(x, y)
     return (TENSOR.conj(x) * y).sum(dim)
 
 

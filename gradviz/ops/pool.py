@@ -7,6 +7,7 @@ import math
 
 from ..backend import beside, contiguous, xp, zeros_by
 from .declare import declare
+from .matmul import products
 
 
 class Windows:
@@ -247,7 +248,7 @@ def _along(x, matrices):
     n = len(matrices)
     for k, m in enumerate(matrices):
         axis = x.ndim - n + k
-        x = xp.moveaxis(xp.matmul(xp.moveaxis(x, axis, -1), beside(m.T, x)), -1, axis)
+        x = xp.moveaxis(products(xp.moveaxis(x, axis, -1), beside(m.T, x)), -1, axis)
     return contiguous(x)
 
 

@@ -21,9 +21,9 @@ def _scipy(name):
     def forward(*arrays):
         import scipy.special
 
-        arrays = [x if x.dtype.kind == "f" else x.astype(dtypes.default.float.np) for x in arrays]
+        arrays = [x if x.dtype.kind in "fV" else x.astype(dtypes.default.float.np) for x in arrays]
         wanted = xp.result_type(*arrays)
-        work = [x.astype(xp.float32) if x.dtype == xp.float16 else x for x in arrays]
+        work = [x.astype(xp.float32) if x.dtype.itemsize == 2 else x for x in arrays]
         with xp.errstate(all="ignore"):
             return as_array(getattr(scipy.special, name)(*work)).astype(wanted, copy=False)
 

@@ -2,6 +2,7 @@
 
 import json
 
+from tests.amp import programs as precision
 from tests.nn import programs as layers
 from tests.nn.both import RECORDED, run
 from tests.optim import programs as optimizers
@@ -22,4 +23,5 @@ def record(programs, path):
 if __name__ == "__main__":
     record(layers.PROGRAMS, RECORDED)
     record(optimizers.PROGRAMS, RECORDED.parents[1] / "optim" / "recorded.json")
+    record(precision.PROGRAMS, RECORDED.parents[1] / "amp" / "recorded.json")
     record(loaders.PROGRAMS, RECORDED.parents[1] / "utils" / "recorded.json")

@@ -8,6 +8,7 @@ from ...engine.kept import keep
 from ...engine.modes import no_grad
 from ...engine.operands import not_a_tensor
 from ...ops.declare import FUNCTIONS, public
+from ...ops.lower import outside_autocast
 from ...ops.matmul import linear as _linear
 from ...ops.place import embedding_op
 
@@ -19,6 +20,7 @@ def linear(input, weight, bias=None):
     return _linear(input, weight, bias)
 
 
+@outside_autocast
 def bilinear(input1, input2, weight, bias=None):
     """``input1 · weight · input2 + bias``: weight (out, in1, in2)."""
     out = FUNCTIONS["einsum"](

@@ -7,6 +7,7 @@ import math
 from ...backend import xp
 from ...ops import norm as table
 from ...ops.declare import public
+from ...ops.info import finfo
 
 
 def _sizes(shape):
@@ -168,7 +169,7 @@ def rms_norm(input, normalized_shape, weight=None, eps=None):
             f"size{_sizes(input.shape)}"
         )
     dims = list(range(input.dim() - len(shape), input.dim()))
-    eps = float(xp.finfo(input._a.dtype).eps) if eps is None else eps
+    eps = finfo(input.dtype).eps if eps is None else eps
     out = input * (input.pow(2).mean(dims, keepdim=True) + eps).rsqrt()
     return out if weight is None else out * weight
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ...ops import pad as table
 from ...ops.declare import public
+from ...ops.lower import raised
 
 
 def pad(input, pad, mode="constant", value=None):
@@ -47,6 +48,8 @@ def constant_pad_nd(input, pad, value=0):
 
 
 def _copied(input, pad, mode):
+    if mode != "circular":
+        (input,) = raised(input)
     n = len(pad) // 2
     if n not in (1, 2, 3) or input.dim() not in (n + 1, n + 2):
         raise NotImplementedError(

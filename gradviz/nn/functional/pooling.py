@@ -8,6 +8,7 @@ from ...backend import host, xp
 from ...engine.dispatch import wrap
 from ...ops import pool as table
 from ...ops.declare import public
+from ...ops.lower import keeps_precise
 from ...ops.random import stream_of, uniform_array
 from .conv import spread
 
@@ -319,7 +320,7 @@ def _starts(sample, size, count, kernel):
     return [(s, s + kernel) for s in (*first, size - kernel)]
 
 
-fractional_max_pool2d, fractional_max_pool3d = _fractional(2), _fractional(3)
+fractional_max_pool2d, fractional_max_pool3d = (keeps_precise(_fractional(n)) for n in (2, 3))
 
 
 # ---------------------------------------------------------------- back to where the largest were
@@ -368,7 +369,10 @@ def _unpooled(n, input, indices, sizes):
     return table.max_unpool[n](input, indices._a, (*input.shape[:2], *sizes), n)
 
 
-max_unpool1d, max_unpool2d, max_unpool3d = _unpool(1), _unpool(2), _unpool(3)
+max_unpool1d, max_unpool2d, max_unpool3d = (keeps_precise(_unpool(n)) for n in (1, 2, 3))
+avg_pool3d, max_pool3d = keeps_precise(avg_pool3d), keeps_precise(max_pool3d)
+adaptive_avg_pool3d = keeps_precise(adaptive_avg_pool3d)
+adaptive_max_pool3d = keeps_precise(adaptive_max_pool3d)
 
 for _f in (
     max_pool1d,

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from ...engine.dispatch import Tensor
+from ...engine.modes import local, state
 from ...ops.declare import FUNCTIONS, public
+from ...ops.lower import lowered
 from .basic import dropout, linear
 
 
@@ -103,6 +105,9 @@ def layers(mode, input, hidden, weights, num_layers, p, training, bidirectional,
     direction
     (w_ih, w_hh, b_ih, b_hh, w_hr), None where absent.
     """
+    if mode == "LSTM" and state.special and local.autocast is not None:
+        input, *hidden = lowered(input, *hidden)
+        weights = [lowered(*own) for own in weights]
     step, directions = STEPS[mode], 2 if bidirectional else 1
     final = []
     for layer in range(num_layers):

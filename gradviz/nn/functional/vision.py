@@ -9,6 +9,7 @@ from ...engine.dispatch import wrap
 from ...engine.operation import RAW, TENSOR
 from ...ops import resample as table
 from ...ops.declare import declare, public
+from ...ops.lower import keeps_precise
 from .pooling import adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d
 
 
@@ -273,6 +274,7 @@ _sampler = {
 }
 
 
+@keeps_precise
 def grid_sample(input, grid, mode="bilinear", padding_mode="zeros", align_corners=None):
     """Images (N, C, H, W) read at the places (N, H', W', 2) of ``grid``, in [−1, 1]."""
     if mode not in ("bilinear", "nearest", "bicubic"):
