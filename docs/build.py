@@ -48,6 +48,7 @@ def page(lang):
 def entry(rule, texts, words):
     """One rule: its title, identifier and kind, then when, why and what to write instead."""
     said = {part: texts[f"{rule.identifier}.{part}"] for part in ("title", "when", "why", "fix")}
+    said = {part: one.replace("{store}", texts["store.number"]) for part, one in said.items()}
     lines = [f"## {rule.identifier}: {said['title']}", f"`{rule.kind}` · {rule.severity}"]
     lines += [f"**{words[part]}** {plain(said[part])}" for part in ("when", "why", "fix")]
     return "\n\n".join(lines)

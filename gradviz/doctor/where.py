@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from gradviz.texts import both
 from gradviz.watch.case import Case, Held
 from gradviz.watch.model import Place
 from gradviz.watch.program import Cells, Statement, Write, names_in, targets, tokens, writes
@@ -39,6 +40,35 @@ def put(case: Case, group: list[Held], plain: bool = False) -> Place | None:
             if score and score >= best_score:
                 best, best_score = statement, score
     return place_of(case, best) or held.facts.place
+
+
+def stored(case: Case, place: Place | None, group: list[Held]) -> dict[str, str]:
+    """What to store instead of what a line puts somewhere, in its own words: ``loss.item() or
+    loss.detach()``; a text a language.
+    """
+    statement = case.cells.at(place.cell, place.line) if place is not None else None
+    value = _given(case, statement, group[-1]) if statement is not None else ""
+    numbers = all(held.facts.shape == () for held in group)
+    return both(f"findings.store.{'number' if numbers else 'tensor'}", value=value or "x")
+
+
+def _given(case, statement, held):
+    """The plainest expression in what the statement puts that stands for the tensor."""
+    made, found = names_bound_at(case, held), []
+    for write in writes(statement):
+        for value in write.values:
+            parts = [p for p in ast.walk(value) if isinstance(p, ast.Name | ast.Attribute)]
+            found += [ast.unparse(p) for p in parts if not _is_called(value, p)]
+    counters = {t.id for loop in statement.loops for t in targets(loop) if isinstance(t, ast.Name)}
+    found = [name for name in found if name not in counters]
+    known = [name for name in found if name.split(".")[-1] in made]
+    return min(known or found, key=len, default="")
+
+
+def _is_called(value, part):
+    """Part of the name of a function that is called in ``value``."""
+    calls_in = [c.func for c in ast.walk(value) if isinstance(c, ast.Call)]
+    return any(part is inner for func in calls_in for inner in ast.walk(func))
 
 
 def _score(write: Write, wanted, made, held, statement, plain):
@@ -91,8 +121,7 @@ def names_bound_at(case: Case, held: Held) -> set[str]:
     """
     out: set[str] = set()
     for place in held.facts.chain:
-        statement = case.cells.at(place.cell, place.line)
-        if statement is not None:
+        for statement in case.cells.on(place.cell, place.line):
             for target in targets(statement.node):
                 out.update(tokens(target)[-1:])
     return out

@@ -7,7 +7,7 @@ import re
 
 from gradviz.texts import DEFAULT, language, text
 
-HOLDERS = 3
+HOLDERS = 2
 UNITS = ("B", "kB", "MB", "GB", "TB")
 EXPONENT = re.compile(r"e(?:\+|(-))?0*(?=\d)")
 
@@ -80,10 +80,22 @@ def serious(findings) -> list:
 
 
 def held_by(finding, lang: str | None = None) -> str:
-    """``history[0], history[3] and 4 more``."""
-    named, others = finding.holders[:HOLDERS], len(finding.holders) - HOLDERS
+    """``history[0], history[219] and 218 more``: the first two, not also what they are in."""
+    inner = [h for h in finding.holders if not any(_is_in(o, h) for o in finding.holders)]
+    named = inner[:HOLDERS]
+    total = max(len(inner), finding.count if _is_series(named) else 0)
     said = ", ".join(named)
+    others = total - len(named)
     return text("notebook.and_more", lang, said=said, count=others) if others > 0 else said
+
+
+def _is_in(inner, outer):
+    return inner != outer and inner.startswith((f"{outer}[", f"{outer}."))
+
+
+def _is_series(named):
+    """Items of one container."""
+    return len(named) > 1 and len({one.rpartition("[")[0] for one in named}) == 1
 
 
 def finding_key(finding) -> tuple:

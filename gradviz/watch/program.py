@@ -76,6 +76,17 @@ class Cells:
                 found = statement
         return found
 
+    def on(self, cell: int | None, line: int | None) -> list[Statement]:
+        """The simple statements that cover a line: several, where they share it."""
+        return [
+            s
+            for s in self.statements
+            if s.cell == cell
+            and line is not None
+            and s.node.lineno <= line <= (s.node.end_lineno or line)
+            and not hasattr(s.node, "body")
+        ]
+
     def function(self, name: str) -> Statement | None:
         """The newest definition of a function."""
         kinds = ast.FunctionDef | ast.AsyncFunctionDef

@@ -38,14 +38,51 @@ def test_a_default_argument_is_one_of_its_function(book):
         "    fs.append(lambda loss=loss: loss.item())"
     )
     message, fix = words(book, "GV108")
-    assert "of <lambda> keeps" in message and "x.detach()" in fix
+    assert "of <lambda> keeps" in message and "loss.detach()" in fix
 
 
-def test_a_result_that_a_name_holds_too_is_only_mentioned(book):
+def test_a_light_result_that_was_shown_is_only_mentioned(book):
     def severity():
         return next(f.severity for f in book.findings if f.rule == "GV105")
 
-    book.run("c = w.sin() + w * w\nc")
-    assert severity() == "info"
-    book.run("del c")
+    book.run("v = torch.ones(3000, requires_grad=True)\nc = v.exp() + 1\nc")
     assert severity() == "warning"
+    book.run("c = w.sin() + w * w\nc", "light")
+    book.run("v = c = None\nOut = None")
+    book.out.pop(2)
+    book.run("del _2")
+    assert severity() == "info"
+
+
+def test_what_to_store_is_named_as_the_person_named_it(book):
+    book.run(
+        "hist = []\n"
+        "for i in range(3):\n"
+        "    total_loss = (w * w).sum(); total_loss.backward(); w.grad = None\n"
+        "    hist.append(total_loss)"
+    )
+    assert "append total_loss.item() or total_loss.detach()" in words(book, "GV101")[1]
+
+
+def test_what_is_not_a_number_is_detached(book):
+    book.run(
+        "acts = {}\n"
+        "for i in range(3):\n"
+        "    h = w * w; h.sum().backward(); w.grad = None\n"
+        "    acts[i] = (i, h)"
+    )
+    assert "append h.detach()." in words(book, "GV101")[1]
+
+
+def test_a_mean_names_the_sum_that_it_was_made_from(book):
+    book.run(
+        "def epoch():\n"
+        "    total = 0\n"
+        "    for i in range(4):\n"
+        "        loss = (w * w).sum(); loss.backward(); w.grad = None\n"
+        "        total += loss\n"
+        "    return total / 4"
+    )
+    book.run("mean = epoch()")
+    message, fix = words(book, "GV102")
+    assert message.startswith("mean is a sum") and "to total: use loss.item()" in fix

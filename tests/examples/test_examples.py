@@ -121,7 +121,7 @@ def test_graphs_are_shown_with_a_picture_for_where_widgets_do_not_run(executed, 
 def test_the_planted_leak_is_named_under_its_cell(executed):
     cell = cell_with(executed("02_digits"), "losses.append(loss)")
     line = shown(cell)["text/plain"]
-    assert "losses" in line and "x.item()" in line
+    assert "losses" in line and "loss.item()" in line
 
 
 def check(root, tmp_path, book):

@@ -71,5 +71,5 @@ def test_language_of_this_process():
 
 def test_many_holders_are_counted():
     many = finding(holders=[f"kept[{i}]" for i in range(9)])
-    assert words.held_by(many) == "kept[0], kept[1], kept[2] and 6 more"
+    assert words.held_by(many) == "kept[0], kept[1] and 7 more"
     assert words.held_by(finding()) == "history[0]"

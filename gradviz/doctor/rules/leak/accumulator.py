@@ -1,8 +1,11 @@
 """GV102: a running value is a tensor with a graph, so it chains all iterations."""
 
+import ast
+
 from gradviz.doctor.finding import Rule
 from gradviz.doctor.history import READ, best_first, read_by_name, spans, spans_of
-from gradviz.doctor.where import put
+from gradviz.doctor.where import put, stored
+from gradviz.watch.program import targets
 
 ADDITIVE = (
     "AddBackward0",
@@ -36,7 +39,9 @@ def look(case):
         weight = case.graph.weigh([held.facts.id])
         own = links[0] == held.facts.id
         place = put(case, [held]) if own else case.place(case.graph.note(links[0]))
-        yield RULE.found(case, [held.path], place, weight, links, severity, count=len(links))
+        name = _summed(case, place) or held.path
+        fields = {"count": len(links), "name": name, "store": stored(case, place, [held])}
+        yield RULE.found(case, [held.path], place, weight, links, severity, **fields)
 
 
 def _sum_below(case, id):
@@ -49,6 +54,13 @@ def _sum_below(case, id):
         if case.graph.op(id) in ADDITIVE:
             return spans_of(case, id)
     return [], 0
+
+
+def _summed(case, place):
+    """The variable or attribute that the sum is in, as it is written."""
+    statement = case.cells.at(place.cell, place.line) if place is not None else None
+    bound = list(targets(statement.node)) if statement is not None else []
+    return ast.unparse(bound[0]) if len(bound) == 1 else ""
 
 
 def _only_read(case, held, links):

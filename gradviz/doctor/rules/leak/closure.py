@@ -2,7 +2,7 @@
 
 from gradviz.doctor.finding import Rule, ids, paths
 from gradviz.doctor.history import finished, read_only
-from gradviz.doctor.where import put
+from gradviz.doctor.where import put, stored
 
 
 def look(case):
@@ -15,8 +15,10 @@ def look(case):
         if history:
             name = str(group[0].steps[_cell(group[0])].name)
             weight = case.graph.weigh(ids(history))
+            place = put(case, history)
+            store = stored(case, place, history)
             yield RULE.found(
-                case, paths(history), put(case, history), weight, ids(history), name=name
+                case, paths(history), place, weight, ids(history), name=name, store=store
             )
 
 

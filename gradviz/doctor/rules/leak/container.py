@@ -9,7 +9,7 @@ from gradviz.doctor.history import (
     read_only,
     unrolled,
 )
-from gradviz.doctor.where import put
+from gradviz.doctor.where import put, stored
 
 
 def look(case):
@@ -30,7 +30,8 @@ def look(case):
         history.sort(key=lambda held: order[id(held)])
         weight = case.graph.weigh(ids(history))
         place = put(case, history)
-        fields = {"count": len(history), "name": history[0].holder}
+        store = stored(case, place, history)
+        fields = {"count": len(history), "name": history[0].holder, "store": store}
         yield RULE.found(case, paths(history), place, weight, ids(history), severity, **fields)
 
 

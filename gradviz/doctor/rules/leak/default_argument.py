@@ -1,7 +1,7 @@
 """GV108: a mutable default argument collects tensors with graphs."""
 
 from gradviz.doctor.finding import Rule, ids, paths
-from gradviz.doctor.where import place_of, put
+from gradviz.doctor.where import place_of, put, stored
 
 
 def look(case):
@@ -9,9 +9,8 @@ def look(case):
     for group in case.units("default").values():
         name = _function(group[0])
         place = place_of(case, case.cells.function(name)) or put(case, group)
-        yield RULE.found(
-            case, paths(group), place, case.graph.weigh(ids(group)), ids(group), name=name
-        )
+        weight, store = case.graph.weigh(ids(group)), stored(case, put(case, group), group)
+        yield RULE.found(case, paths(group), place, weight, ids(group), name=name, store=store)
 
 
 def _function(held):

@@ -1,11 +1,14 @@
 """GV105: Out, _ and the shell hold a tensor that was shown at the end of a cell."""
 
+import ast
 import re
 
 from gradviz.doctor.finding import Rule
 from gradviz.doctor.where import displayed
+from gradviz.texts import both
 
 NUMBERED = re.compile(r"(?:Out\[|_)(\d+)\]?$")
+HEAVY, MANY = 1_024, 50
 PASSING = ("display", "traceback")
 
 
@@ -22,9 +25,20 @@ def look(case):
         cell = numbers[0] if numbers else case.cell
         paths = [held.path for held in group]
         weight = case.graph.weigh([id])
-        severity = "info" if id in elsewhere and not weight.bytes else "warning"
+        light = id in elsewhere or len(weight.nodes) < MANY
+        severity = "info" if light and weight.bytes < HEAVY else "warning"
         place = displayed(case, cell)
-        yield RULE.found(case, paths, place, weight, [id], severity, number=cell)
+        fields = {"number": cell, "store": _shown(case, cell, group)}
+        yield RULE.found(case, paths, place, weight, [id], severity, **fields)
+
+
+def _shown(case, cell, group):
+    """What to show instead."""
+    statement = case.cells.last_expression(cell)
+    value = getattr(statement.node, "value", None) if statement is not None else None
+    name = ast.unparse(value) if isinstance(value, ast.Name | ast.Attribute) else "x"
+    kind = "number" if all(held.facts.shape == () for held in group) else "tensor"
+    return both(f"findings.store.{kind}", value=name)
 
 
 def _elsewhere(case):
