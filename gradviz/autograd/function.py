@@ -23,11 +23,11 @@ from ..engine.saved import (
 from ..engine.tensor import track
 from . import recording
 
+_TAKEN = ("what was saved is read once only, and was",)
 
-class _Methods:
-    """What ``ctx`` offers in ``forward``, ``setup_context`` and ``backward``."""
 
-    __slots__ = ()
+class FunctionCtx:
+    """What ``ctx`` offers in ``forward`` and ``setup_context``."""
 
     def save_for_backward(self, *tensors):
         """Keep inputs or outputs for ``backward``; read them there as ``ctx.saved_tensors``."""
@@ -45,7 +45,16 @@ class _Methods:
 
     def mark_dirty(self, *tensors):
         """Name the inputs that ``forward`` modified in place."""
-        self.dirty = tensors
+        self.dirty_tensors = tensors
+
+    def mark_shared_storage(self, *pairs):
+        """Deprecated, of no effect: tensors with shared storage are known."""
+        warnings.warn(
+            "`mark_shared_storage` is deprecated. Tensors with shared storages are automatically "
+            "tracked. Note that calls to `set_()` are not tracked",
+            FutureWarning,
+            stacklevel=2,
+        )
 
     def mark_non_differentiable(self, *tensors):
         """Name the outputs that have no gradient."""
@@ -53,40 +62,12 @@ class _Methods:
 
     def set_materialize_grads(self, value):
         """Whether undefined gradients arrive in ``backward`` as zeros (the default) or as None."""
+        if not isinstance(value, bool):
+            raise TypeError(
+                "set_materialize_grads received an invalid combination of arguments - got (), but "
+                "expected (bool)"
+            )
         self.materialize_grads = value
-
-    @property
-    def saved_tensors(self):
-        """What ``save_for_backward`` kept, versions checked; RuntimeError once it was freed. In
-        ``jvp``: what ``save_for_forward`` kept.
-        """
-        if self.saved_for_forward is not None:
-            return self.saved_for_forward
-        if self.s is FREED:
-            freed()
-        return tuple(self._unpack(entry) for entry in self.s)
-
-    saved_variables = saved_tensors
-
-    @property
-    def _raw_saved_tensors(self):
-        """The same as objects that take ``register_hooks(pack, unpack)``."""
-        if self.s is FREED:
-            freed()
-        return tuple(_SavedEntry(self, k) for k in range(len(self.s)))
-
-    def _unpack(self, entry):
-        if entry is None:
-            return None
-        kept, version, nr = entry
-        if kept.__class__ is Packed:
-            return unpack(kept)
-        if nr is None:
-            return read_tensor(kept, version)
-        t = object.__new__(Tensor)
-        t._a, t._v = kept[0], kept[1]
-        t._g = Output(self, nr) if self._differentiable[nr] else None
-        return read_tensor(t, version)
 
 
 class _SavedEntry(SavedTensor):
@@ -116,11 +97,73 @@ class _SavedEntry(SavedTensor):
 _SavedEntry.__name__ = _SavedEntry.__qualname__ = "SavedTensor"
 
 
-class BackwardCFunction(_Methods, MultiNode):
+class BackwardCFunction(FunctionCtx, MultiNode):
     """The node of a user's Function; it is the ``ctx`` of its backward."""
 
-    __slots__ = ("__dict__",)
     whole = True
+    to_save = dirty_tensors = non_differentiable = saved_for_forward = None
+
+    @property
+    def saved_tensors(self):
+        """What ``save_for_backward`` kept, versions checked; RuntimeError once it was freed. In
+        ``jvp``: what ``save_for_forward`` kept.
+        """
+        if self.saved_for_forward is not None:
+            return self.saved_for_forward
+        if self.s is FREED:
+            freed()
+        if self.s is _TAKEN:
+            raise RuntimeError(
+                "saved_tensors can only be accessed once when clear_saved_tensors_on_access=True "
+                "is set on the autograd.Function. Either access saved_tensors only once, or set "
+                "clear_saved_tensors_on_access=False."
+            )
+        found = tuple(self._unpack(entry) for entry in self.s)
+        if self._forward_cls.clear_saved_tensors_on_access:
+            self.s = _TAKEN
+        return found
+
+    @property
+    def saved_variables(self):
+        """An older name of ``saved_tensors``."""
+        warnings.warn(
+            "'saved_variables' is deprecated; use 'saved_tensors'", DeprecationWarning, stacklevel=2
+        )
+        return self.saved_tensors
+
+    @property
+    def _raw_saved_tensors(self):
+        """The same as objects that take ``register_hooks(pack, unpack)``."""
+        if self.s is FREED:
+            freed()
+        return tuple(_SavedEntry(self, k) for k in range(len(self.s)))
+
+    def _unpack(self, entry):
+        if entry is None:
+            return None
+        kept, version, nr = entry
+        if kept.__class__ is Packed:
+            return unpack(kept)
+        if nr is None:
+            return read_tensor(kept, version)
+        t = object.__new__(Tensor)
+        t._a, t._v = kept[0], kept[1]
+        t._g = Output(self, nr) if self._differentiable[nr] else None
+        return read_tensor(t, version)
+
+    def apply(self, *grads):
+        """What the user's ``backward`` gives for ``grads``."""
+        backward = _backward_of(self._forward_cls)
+        return (
+            backward(self, list(grads))
+            if self._forward_cls.boxed_grads_call
+            else backward(self, *grads)
+        )
+
+    def __call__(self, *grads):
+        raise TypeError(f"'{type(self).__name__}' object is not callable")
+
+    __repr__ = object.__repr__
 
     def describe_saved(self):
         """For observers: what is saved, without unpacking."""
@@ -145,8 +188,7 @@ class BackwardCFunction(_Methods, MultiNode):
             freed()
         grads = g if g is not None else (None,) * len(self.shape)
         given = tuple(self._gradient(x, k) for k, x in enumerate(grads))
-        backward = _backward_of(self._forward_cls)
-        returned = backward(self, *given)
+        returned = self.apply(*given)
         returned = returned if isinstance(returned, tuple) else (returned,)
         if F is RAW:
             self.held = _held(returned)
@@ -155,9 +197,9 @@ class BackwardCFunction(_Methods, MultiNode):
     def _gradient(self, x, k):
         if x is not None:
             return x if isinstance(x, Tensor) else wrap(x)
-        if self.materialize_grads and self._differentiable[k]:
-            return wrap(xp.zeros(self.shape[k], self.dtype[k]))
-        return None if not self.materialize_grads else wrap(xp.zeros(self.shape[k], self.dtype[k]))
+        if not self.materialize_grads or self.dtype[k] is None:
+            return None
+        return wrap(xp.zeros(self.shape[k], self.dtype[k]))
 
     def _checked(self, returned, F):
         name, places = self.name(), self._places
@@ -269,6 +311,8 @@ class Function(metaclass=FunctionMeta):
         )
 
     generate_vmap_rule = False
+    clear_saved_tensors_on_access = False
+    boxed_grads_call = False
 
     @staticmethod
     def vmap(info, in_dims, *args):
@@ -351,6 +395,10 @@ class _Refuse(Function):
         )
 
 
+_Refuse._backward_cls.__name__ = "Error"
+_Refuse._backward_cls.name = lambda node: "torch::autograd::Error"
+
+
 FOR_DETAILS = "For more details, please see https://pytorch.org/docs/main/notes/extending.func.html"
 
 
@@ -387,6 +435,3 @@ class InplaceFunction(Function):
     def __init__(self, inplace=False):
         super().__init__()
         self.inplace = inplace
-
-
-FunctionCtx = BackwardCFunction

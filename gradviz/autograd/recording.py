@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from ..backend import xp
+import inspect
+import warnings
+
 from ..engine.anomaly import note_forward
 from ..engine.dispatch import Tensor, refuse_inference
 from ..engine.events import door
@@ -22,12 +24,13 @@ def apply(cls, args, kwargs):
     node.seq = serial()
     node.hooks = node.r = node.mark = None
     node.s = ()
-    node.to_save = node.dirty = node.non_differentiable = ()
-    node.saved_for_forward = None
     node.materialize_grads = True
-    node._needs = tuple(isinstance(x, Tensor) and x.requires_grad for x in args)
-    node._places = [k for k, x in enumerate(args) if isinstance(x, Tensor)]
-    tensors = [args[k] for k in node._places]
+    if cls.setup_context is not function.Function.setup_context:
+        args, kwargs = _bound(cls.forward, args, kwargs)
+    given = (*args, *kwargs.values()) if kwargs else args
+    node._needs = tuple(isinstance(x, Tensor) and x.requires_grad for x in given)
+    node._places = [k for k, x in enumerate(given) if isinstance(x, Tensor)]
+    tensors = [given[k] for k in node._places]
     tracked = is_recording() and any(node._needs)
     if local.transforms:
         function.require_transformable(cls)
@@ -39,11 +42,22 @@ def apply(cls, args, kwargs):
     return _run(cls, node, args, kwargs, tensors, tracked)
 
 
+def _bound(forward, args, kwargs):
+    """(positional arguments, keyword arguments) of ``forward`` with its defaults filled in."""
+    code = getattr(forward, "__code__", None)
+    if not kwargs and code is not None and code.co_argcount == len(args):
+        if not code.co_kwonlyargcount:
+            return args, kwargs
+    bound = inspect.signature(forward).bind(*args, **kwargs)
+    bound.apply_defaults()
+    return bound.args, bound.kwargs
+
+
 def _run(cls, node, args, kwargs, tensors, tracked):
     result = _forward(cls, node, args, kwargs)
     single = not isinstance(result, tuple)
     made = _outputs(node, (result,) if single else result, tensors, tracked)
-    node.dirty = node.non_differentiable = ()
+    node.dirty_tensors = node.non_differentiable = None
     return made[0] if single else tuple(made)
 
 
@@ -139,12 +153,12 @@ def _forward(cls, node, args, kwargs):
 def _outputs(node, outputs, tensors, tracked):
     node.e = tuple(_edge(x) for x in tensors) if tracked else ()
     node.shape = tuple(x._a.shape if isinstance(x, Tensor) else () for x in outputs)
-    node.dtype = tuple(
-        x._a.dtype if isinstance(x, Tensor) else xp.dtype(xp.float32) for x in outputs
-    )
-    dirty, given = _dirty(node, outputs), {id(x) for x in tensors}
+    node.dtype = tuple(x._a.dtype if isinstance(x, Tensor) else None for x in outputs)
+    given = {id(x) for x in tensors}
+    dirty = _dirty(node, outputs, given)
     off = _ids(
-        node.non_differentiable, "mark_non_differentiable only accepts variable arguments, but got "
+        node.non_differentiable or (),
+        "mark_non_differentiable only accepts variable arguments, but got ",
     )
     node._differentiable = [tracked and _has_gradient(x, off) for x in outputs]
     many = sum(node._differentiable) > 1
@@ -173,9 +187,17 @@ def _ids(tensors, complaint):
     return {id(x) for x in tensors}
 
 
-def _dirty(node, outputs):
-    dirty = _ids(node.dirty, "mark_dirty can only accept variables, but argument ")
-    for x in node.dirty:
+def _dirty(node, outputs, given):
+    marked = node.dirty_tensors or ()
+    dirty = _ids(marked, "mark_dirty can only accept variables, but argument ")
+    for x in marked:
+        if id(x) not in given:
+            warnings.warn(
+                "ctx.mark_dirty() received a tensor that was not an input. Only input Tensors that "
+                "have been mutated should be passed to ctx.mark_dirty().",
+                UserWarning,
+                stacklevel=6,
+            )
         bump(x)
     if dirty - {id(x) for x in outputs}:
         raise RuntimeError(
@@ -242,15 +264,16 @@ def _view_of_self(x):
 
 def _save(node, outputs, made):
     """Inputs are kept as tensors, outputs as arrays, so that output and node are in no cycle."""
-    for k, x in enumerate(node.to_save):
+    saved = node.to_save or ()
+    for k, x in enumerate(saved):
         if not (x is None or isinstance(x, Tensor)):
             raise TypeError(
                 f"save_for_backward can only save variables, but argument {k} is of type "
                 f"{type(x).__name__}"
             )
     packing = bool(state.special and local.saved_hooks)
-    node.s = tuple(_kept(node, x, outputs, made, packing) for x in node.to_save)
-    node.to_save = ()
+    node.s = tuple(_kept(node, x, outputs, made, packing) for x in saved)
+    node.to_save = None
 
 
 def _kept(node, x, outputs, made, packing):

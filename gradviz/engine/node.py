@@ -155,7 +155,7 @@ class Node:
 
         several = self.dtype.__class__ is tuple
         pairs = zip(self.shape, self.dtype, strict=True) if several else ((self.shape, self.dtype),)
-        return tuple(InputMetadata(shape, dtype) for shape, dtype in pairs)
+        return tuple(InputMetadata(shape, dtype) for shape, dtype in pairs if dtype is not None)
 
     @property
     def outputs(self):
@@ -192,6 +192,9 @@ class Node:
 
     def __repr__(self):
         return f"<{type(self).__name__} object at 0x{id(self):x}>"
+
+    def __reduce_ex__(self, protocol):
+        raise TypeError(f"cannot pickle '{type(self).__name__}' object")
 
     def _register_hook_dict(self, tensor):
         raise RuntimeError("_register_hook_dict is not supported: use Tensor.register_hook")

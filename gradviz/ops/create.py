@@ -574,17 +574,9 @@ def _rebuild(cls, array, requires_grad, state, device=CPU):
 
 
 def _reduce(self, protocol=None):
-    if self._g is not None and self._g is not LEAF:
-        raise RuntimeError(
-            "Cowardly refusing to serialize non-leaf tensor which requires_grad, since autograd "
-            "does not support crossing process "
-            "boundaries.  If you just want to transfer the data, call detach() on the tensor "
-            "before serializing (e.g., putting it on "
-            "the queue)."
-        )
     values = host(self._a) if self.is_cuda else xp.array(self._a)
     where = (self.device,) if self.is_cuda else ()
-    return (_rebuild, (type(self), values, self._g is LEAF, dict(self.__dict__), *where))
+    return (_rebuild, (type(self), values, self.requires_grad, dict(self.__dict__), *where))
 
 
 Tensor.__deepcopy__ = _deepcopy
