@@ -5,15 +5,16 @@ from __future__ import annotations
 import math
 
 from ..backend import blocks, scratch, xp
+from ..engine.dispatch import Tensor
 from .optimizer import (
     Rule,
     check_at_least_zero,
     check_betas,
+    check_fused,
     check_lr,
     count_step,
     new_step,
     number,
-    refuse_differentiable,
     zeros_like,
 )
 
@@ -52,9 +53,11 @@ class Adam(Rule):
         check_at_least_zero(eps, "epsilon value")
         check_betas(betas)
         check_at_least_zero(weight_decay, "weight_decay value")
-        refuse_differentiable(differentiable)
-        if fused and foreach:
-            raise RuntimeError("`fused` and `foreach` cannot be `True` together.")
+        if isinstance(lr, Tensor) and foreach and not capturable:
+            raise ValueError(
+                "lr as a Tensor is not supported for capturable=False and foreach=True"
+            )
+        check_fused(fused, foreach, differentiable)
         super().__init__(
             params,
             {

@@ -11,7 +11,6 @@ from .optimizer import (
     count_step,
     new_step,
     number,
-    refuse_differentiable,
     zeros_like,
 )
 
@@ -52,7 +51,6 @@ class RMSprop(Rule):
         check_at_least_zero(momentum, "momentum value")
         check_at_least_zero(weight_decay, "weight_decay value")
         check_at_least_zero(alpha, "alpha value")
-        refuse_differentiable(differentiable)
         super().__init__(
             params,
             {
@@ -116,7 +114,6 @@ class Adagrad(Rule):
         check_at_least_zero(weight_decay, "weight_decay value")
         check_at_least_zero(initial_accumulator_value, "initial_accumulator_value value")
         check_at_least_zero(eps, "epsilon value")
-        refuse_differentiable(differentiable)
         super().__init__(
             params,
             {
@@ -172,7 +169,6 @@ class Adadelta(Rule):
             raise ValueError(f"Invalid rho value: {rho}")
         check_at_least_zero(eps, "epsilon value")
         check_at_least_zero(weight_decay, "weight_decay value")
-        refuse_differentiable(differentiable)
         super().__init__(
             params,
             {

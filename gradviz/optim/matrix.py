@@ -7,6 +7,8 @@ import math
 from ..backend import as_array, xp
 from ..engine import dtypes
 from ..engine.dispatch import wrap
+from ..engine.dtypes import of
+from ..ops.info import finfo
 from .optimizer import Rule, count_step, new_step, number, zeros_like
 
 
@@ -63,7 +65,7 @@ class Adafactor(Rule):
         step, lr = count_step(state), number(group["lr"])
         g = -g if group["maximize"] else g
         eps1, eps2 = group["eps"]
-        eps1 = float(xp.finfo(p.dtype).eps) if eps1 is None else eps1
+        eps1 = float(finfo(of(p)).eps) if eps1 is None else eps1
         rest = step ** group["beta2_decay"]
         rho = min(lr, 1 / step**0.5)
         alpha = max(eps2, float(xp.linalg.norm(p.ravel())) / p.size**0.5) * rho

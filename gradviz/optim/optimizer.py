@@ -325,6 +325,9 @@ class Rule(Optimizer):
             with enable_grad():
                 loss = closure()
         for group in self.param_groups:
+            if group.get("differentiable"):
+                self._recorded(group)
+                continue
             options = self._options(group)
             for param in group["params"]:
                 grad = param._grad
@@ -333,6 +336,14 @@ class Rule(Optimizer):
                     for _ in range(self._update(options, param._a, grad._a, state) or 1):
                         views.bump(param)
         return loss
+
+    def _recorded(self, group):
+        from .differentiable import recorded_step
+
+        with enable_grad():
+            for p in group["params"]:
+                if p.grad is not None:
+                    recorded_step(self, group, p)
 
     def keeps_state(self, group):
         """Whether the rule keeps anything between steps."""
@@ -347,12 +358,6 @@ class Rule(Optimizer):
         raise NotImplementedError
 
 
-def refuse_differentiable(differentiable):
-    """Steps change arrays outside the graph."""
-    if differentiable:
-        raise NotImplementedError("differentiable optimizer steps are not supported")
-
-
 def number(x):
     """A hyperparameter given as number or one-element tensor."""
     return float(x._a.item()) if isinstance(x, Tensor) else x
@@ -364,6 +369,14 @@ def check_lr(lr):
         raise ValueError("Tensor lr must be 1-element")
     if number(lr) < 0.0:
         raise ValueError(f"Invalid learning rate: {lr}")
+
+
+def check_fused(fused, foreach, differentiable):
+    """RuntimeError where PyTorch's fused kernels do not go together with the other options."""
+    if fused and differentiable:
+        raise RuntimeError("`fused` does not support `differentiable`")
+    if fused and foreach:
+        raise RuntimeError("`fused` and `foreach` cannot be `True` together.")
 
 
 def check_at_least_zero(value, what):

@@ -7,9 +7,9 @@ from ..engine.dispatch import wrap
 from .optimizer import (
     Rule,
     check_at_least_zero,
+    check_fused,
     check_lr,
     number,
-    refuse_differentiable,
 )
 
 
@@ -33,11 +33,9 @@ class SGD(Rule):
         check_lr(lr)
         check_at_least_zero(momentum, "momentum value")
         check_at_least_zero(weight_decay, "weight_decay value")
-        refuse_differentiable(differentiable)
         if nesterov and (momentum <= 0 or dampening != 0):
             raise ValueError("Nesterov momentum requires a momentum and zero dampening")
-        if fused and foreach:
-            raise RuntimeError("`fused` and `foreach` cannot be `True` together.")
+        check_fused(fused, foreach, differentiable)
         super().__init__(
             params,
             {
@@ -95,7 +93,7 @@ class SGD(Rule):
         if maximize:
             g = -g
         if decay:
-            g = xp.add(g, p * decay)
+            g = xp.add(g, p * p.dtype.type(decay))
         if not momentum:
             return g
         buffer = state.get("momentum_buffer")
@@ -105,4 +103,6 @@ class SGD(Rule):
             b = buffer._a
             xp.multiply(b, momentum, out=b)
             xp.add(b, g if not dampening else g * (1 - dampening), out=b)
-        return xp.add(g, buffer._a * momentum) if nesterov else buffer._a
+        if not nesterov:
+            return buffer._a
+        return xp.add(g, buffer._a * p.dtype.type(momentum))

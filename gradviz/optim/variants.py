@@ -15,17 +15,15 @@ from .optimizer import (
     count_step,
     new_step,
     number,
-    refuse_differentiable,
     zeros_like,
 )
 
 
-def _check_adam(lr, betas, eps, weight_decay, differentiable):
+def _check_adam(lr, betas, eps, weight_decay):
     check_lr(lr)
     check_at_least_zero(eps, "epsilon value")
     check_betas(betas)
     check_at_least_zero(weight_decay, "weight_decay value")
-    refuse_differentiable(differentiable)
 
 
 def _decayed(p, g, group):
@@ -61,7 +59,7 @@ class Adamax(Rule):
         differentiable=False,
         capturable=False,
     ):
-        _check_adam(lr, betas, eps, weight_decay, differentiable)
+        _check_adam(lr, betas, eps, weight_decay)
         super().__init__(
             params,
             {
@@ -110,7 +108,7 @@ class NAdam(Rule):
         capturable=False,
         differentiable=False,
     ):
-        _check_adam(lr, betas, eps, weight_decay, differentiable)
+        _check_adam(lr, betas, eps, weight_decay)
         check_at_least_zero(momentum_decay, "momentum_decay value")
         super().__init__(
             params,
@@ -164,7 +162,7 @@ class RAdam(Rule):
         capturable=False,
         differentiable=False,
     ):
-        _check_adam(lr, betas, eps, weight_decay, differentiable)
+        _check_adam(lr, betas, eps, weight_decay)
         super().__init__(
             params,
             {
@@ -220,7 +218,6 @@ class ASGD(Rule):
     ):
         check_lr(lr)
         check_at_least_zero(weight_decay, "weight_decay value")
-        refuse_differentiable(differentiable)
         super().__init__(
             params,
             {
@@ -276,7 +273,6 @@ class Rprop(Rule):
         check_lr(lr)
         if not 0.0 < etas[0] < 1.0 < etas[1]:
             raise ValueError(f"Invalid eta values: {etas[0]}, {etas[1]}")
-        refuse_differentiable(differentiable)
         super().__init__(
             params,
             {

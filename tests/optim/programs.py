@@ -106,3 +106,36 @@ with warnings.catch_warnings(record=True) as seen:
     o = optim.SGD([nn.Parameter(torch.ones(1))], lr=0.5); s = schedules.StepLR(o, 1); s.step(); s.get_lr(); s.step(3)
     p = nn.Parameter(torch.ones(1)); optim.SGD([p, p], lr=0.1)
 result = [str(w.message) for w in seen]"""
+
+_DIFFERENTIABLE = """w = torch.randn(4, dtype=torch.float64).requires_grad_(); p = w.clone(); lr = torch.tensor(0.1, dtype=torch.float64)
+o = optim.{cls}([p]{options}, differentiable=True); grads = []
+for _ in range({steps}):
+    g = torch.randn(4, dtype=torch.float64).requires_grad_(); grads.append(g); p.grad = g * 1.0; o.step()
+result = [None if d is None else d.tolist() for d in torch.autograd.grad((p ** 2).sum(), [w, *grads], allow_unused=True)] + [p.tolist()]"""
+for _cls, _options, _steps in (
+    ("SGD", ", lr=0.1, momentum=0.9, nesterov=True, weight_decay=0.1", 5),
+    ("Adam", ", amsgrad=True, weight_decay=0.1", 1),
+    ("AdamW", ", maximize=True", 5),
+    ("Adamax", "", 1),
+    ("NAdam", ", weight_decay=0.1, decoupled_weight_decay=True", 5),
+    ("RAdam", "", 7),
+    ("RMSprop", ", momentum=0.5, centered=True", 1),
+    ("Adagrad", ", lr_decay=0.1", 5),
+    ("Adadelta", "", 5),
+    ("ASGD", "", 5),
+    ("Rprop", "", 1),
+):
+    PROGRAMS[f"differentiable {_cls}"] = _DIFFERENTIABLE.format(
+        cls=_cls, options=_options, steps=_steps
+    )
+PROGRAMS["differentiable misuse"] = """w = torch.ones(2, requires_grad=True); w.grad = torch.ones(2)
+result = [message(optim.SGD([w], lr=0.1, differentiable=True).step), message(lambda: optim.Adam([w], fused=True, differentiable=True)),
+    message(lambda: optim.SGD([w], fused=True, differentiable=True)), message(lambda: optim.Adam([w], lr=torch.tensor(0.1), foreach=True))]"""
+PROGRAMS["names of schedules in errors"] = """o = optim.SGD([nn.Parameter(torch.ones(1))], lr=0.5)
+result = [message(lambda: schedules.SequentialLR(o, [], [])), message(lambda: schedules.ChainedScheduler([])), message(lambda: swa.SWALR(o, 0.1, anneal_strategy="x"))]"""
+PROGRAMS["short dtypes"] = """result = []
+for cls, options in (("SGD", dict(lr=0.1, momentum=0.9, nesterov=True, weight_decay=0.1)), ("Adam", {}), ("Adafactor", {}), ("RMSprop", {})):
+    p = nn.Parameter(torch.randn(3, 2).bfloat16()); o = getattr(optim, cls)([p], **options)
+    for _ in range(3):
+        p.grad = torch.randn(3, 2).bfloat16(); o.step()
+    result.append({k: str(v.dtype) for k, v in o.state[p].items()})"""

@@ -16,8 +16,7 @@ class SequentialLR(LRScheduler):
     def __init__(self, optimizer, schedulers, milestones, last_epoch=-1):
         if len(schedulers) < 1:
             raise ValueError(
-                f"{type(self).__name__} expects at least one scheduler to be chained, but got no "
-                "scheduler."
+                f"{type(self).__name__} expects at least one scheduler, but got no scheduler."
             )
         for k, scheduler in enumerate(schedulers):
             if not hasattr(scheduler, "optimizer"):
@@ -87,7 +86,7 @@ class ChainedScheduler(LRScheduler):
         if len(schedulers) < 1:
             raise ValueError(
                 f"{type(self).__name__} expects at least one scheduler to be chained, but got no "
-                "scheduler."
+                f"scheduler."
             )
         optimizer = optimizer or schedulers[0].optimizer
         for k, scheduler in enumerate(schedulers):
