@@ -13,13 +13,13 @@ from ..engine.node import FREED, LEAF, MultiNode, Output, freed
 from ..engine.operation import RAW
 from ..engine.saved import (
     Packed,
-    SavedTensor,
     check_callables,
     check_may_be_packed,
     pack,
     read_tensor,
     unpack,
 )
+from ..engine.saved_names import SavedTensor
 from ..engine.tensor import track
 from . import recording
 

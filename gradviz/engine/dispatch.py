@@ -9,7 +9,7 @@ from __future__ import annotations
 from weakref import ref as reference
 
 from ..backend import xp
-from . import dtypes, saved
+from . import dtypes, saved, saved_names
 from .anomaly import note_forward
 from .events import door
 from .modes import local, state
@@ -256,7 +256,6 @@ def note_view(cell, t):
 
 def _finish_many(op, arrays, ins, attrs):
     outs = []
-    differentiable = op.outputs
     for o in arrays:
         t = wrap(o)
         if op.view:
@@ -283,17 +282,12 @@ def _finish_many(op, arrays, ins, attrs):
 
         node.s = (*node.s, *pairs(o for o in outs if o._a.dtype.kind == "i"))
     for k, t in enumerate(outs):
-        flag = (
-            differentiable
-            if differentiable is True
-            else differentiable[k]
-            if k < len(differentiable)
-            else differentiable[-1]
-        )
-        if flag and dtypes.of(t._a).category >= 2:
+        if op.has_gradient(k) and dtypes.of(t._a).category >= 2:
             t._g = Output(node, k)
     if state.special and local.saved_hooks:
         _pack_inputs(op, node)
+        if node.r is not None:
+            saved_names.pack_parts(node, outs)
     if state.special and local.anomaly:
         note_forward(node)
     if door.observer is not None:

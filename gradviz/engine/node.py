@@ -154,8 +154,13 @@ class Node:
         from .tensor import InputMetadata
 
         several = self.dtype.__class__ is tuple
-        pairs = zip(self.shape, self.dtype, strict=True) if several else ((self.shape, self.dtype),)
-        return tuple(InputMetadata(shape, dtype) for shape, dtype in pairs if dtype is not None)
+        if not several:
+            return (InputMetadata(self.shape, self.dtype),)
+        return tuple(
+            InputMetadata(shape, dtype)
+            for k, (shape, dtype) in enumerate(zip(self.shape, self.dtype, strict=True))
+            if dtype is not None and (self.op is None or self.op.has_gradient(k))
+        )
 
     @property
     def outputs(self):
@@ -178,7 +183,7 @@ class Node:
 
     def __getattr__(self, name):
         if name.startswith(("_saved_", "_raw_saved_")):
-            from .saved import read_saved
+            from .saved_names import read_saved
 
             return read_saved(self, name)
         if name in _DEFAULTS:
@@ -186,7 +191,7 @@ class Node:
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
     def __dir__(self):
-        from .saved import saved_attribute_names
+        from .saved_names import saved_attribute_names
 
         return [*super().__dir__(), *saved_attribute_names(self)]
 

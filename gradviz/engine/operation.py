@@ -80,6 +80,11 @@ class Op:
         )
         self._plan()
 
+    def has_gradient(self, nr):
+        """Whether output ``nr`` of a node with several is differentiable."""
+        flags = self.outputs
+        return flags is True or flags[min(nr, len(flags) - 1)]
+
     def _plan(self):
         wants = (
             [parameters(d) for d in self.derivatives]

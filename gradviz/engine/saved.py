@@ -98,6 +98,11 @@ def result_array(node):
         return array
     if kept is FREED:
         freed(node)
+    if kept.__class__ is list:
+        return tuple(
+            unpack(one)._a if one.__class__ is Packed else _one_result(Output(node, k), *one)
+            for k, one in enumerate(kept)
+        )
     return unpack(kept)._a
 
 
@@ -113,13 +118,16 @@ def result_tensor(node):
     kept = node.r
     if kept.__class__ is Packed:
         return unpack(kept)
-    array = result_array(node)
-    if array.__class__ is tuple:
-        return tuple(
-            _result(x, one[1], Output(node, k))
-            for k, (x, one) in enumerate(zip(array, kept, strict=True))
-        )
-    return _result(array, kept[1], node)
+    if kept.__class__ is list or kept is not FREED and kept[0].__class__ is tuple:
+        return tuple(_output(node, k, one) for k, one in enumerate(kept))
+    return _result(result_array(node), kept[1], node)
+
+
+def _output(node, k, kept):
+    if kept.__class__ is Packed:
+        return unpack(kept)
+    edge = Output(node, k) if node.op.has_gradient(k) else None
+    return _result(_one_result(Output(node, k), *kept), kept[1], edge)
 
 
 def _result(array, cell, edge):
@@ -176,58 +184,6 @@ def release(node):
         node.r = FREED
 
 
-def saved_attribute_names(node):
-    """The ``_saved_*`` and ``_raw_saved_*`` names of a node."""
-    op = node.op
-    if op is None:
-        return []
-    tensors = op.saved_names + (["result"] if op.saves_result else [])
-    sizes = [f"{op.input_names[i]}_sym_sizes" for i in op.shaped]
-    names = [
-        n
-        for n in dict.fromkeys((*tensors, *op.saved_attrs, *sizes, *op.also))
-        if n not in op.hidden
-    ]
-    return [f"_saved_{n}" for n in names] + [f"_raw_saved_{n}" for n in tensors]
-
-
-def read_saved(node, attribute):
-    """``node._saved_self``, ``node._raw_saved_result`` …; AttributeError when the node saves no
-    such thing.
-    """
-    op = node.op
-    raw = attribute.startswith("_raw")
-    name = attribute.removeprefix("_raw_saved_" if raw else "_saved_")
-    if op is not None:
-        if name == "result" and op.saves_result:
-            return (
-                SavedTensor(node, name)
-                if raw
-                else (None if node.r is None else result_tensor(node))
-            )
-        if name in op.saved_names:
-            return (
-                SavedTensor(node, name) if raw else _saved_input(node, op.saved_names.index(name))
-            )
-        if not raw and name not in op.hidden:
-            if name in op.also:
-                return op.also[name](node)
-            if name in op.saved_attrs:
-                return node.at[op.saved_attrs[name]]
-            for k, i in enumerate(op.shaped):
-                if name == f"{op.input_names[i]}_sym_sizes":
-                    return node.at[len(op.attr_names) + k]
-    raise AttributeError(f"'{type(node).__name__}' object has no attribute '{attribute}'")
-
-
-def _saved_input(node, index):
-    if node.s is FREED:
-        freed()
-    if not node.s or node.s[2 * index] is None:
-        return None
-    return read_tensor(node.s[2 * index], node.s[2 * index + 1])
-
-
 def check_callables(name, hooks, owner=None):
     """TypeError unless a pack and an unpack hook were given to the function ``name``."""
     if len(hooks) != 2 or not all(map(callable, hooks)):
@@ -258,35 +214,3 @@ def check_may_be_packed(gone, kept):
             f"{refused}whose hooks have already been set. Hint: only one pair of hooks is allowed "
             "at a time."
         )
-
-
-class SavedTensor:
-    """One saved tensor of a node, as ``_raw_saved_*`` gives it."""
-
-    __slots__ = ("_name", "_node")
-
-    def __init__(self, node, name):
-        self._node = node
-        self._name = name
-
-    def register_hooks(self, *hooks):
-        """``register_hooks(pack, unpack)``: replace what is saved by ``pack(it)``; ``unpack``
-        gives it
-        back in backward.
-        """
-        check_callables("register_hooks", hooks, self)
-        node, result = self._node, self._name == "result"
-        index = 0 if result else 2 * node.op.saved_names.index(self._name)
-        gone = node.s is FREED or node.r is FREED
-        kept = None if gone else node.r if result else node.s[index] if node.s else None
-        check_may_be_packed(gone, kept)
-        if result:
-            node.r = pack(result_tensor(node).detach(), node, hooks)
-            return
-        edge = kept if kept._g is LEAF else kept._g
-        entries = list(node.s)
-        entries[index] = pack(kept, edge, hooks)
-        node.s = tuple(entries)
-
-    def __repr__(self):
-        return f"<torch._C._autograd.SavedTensor object at 0x{id(self):x}>"

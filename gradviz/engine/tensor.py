@@ -14,6 +14,7 @@ from . import device, dtypes, hooks
 from .accumulator import accumulator
 from .device import CPU
 from .events import door
+from .given import given
 from .modes import local, state
 from .node import INFERENCE, LEAF, Detached, Nowhere, new, nowhere, serial
 
@@ -526,7 +527,7 @@ def wrap_dim(dim, ndim):
     """A dimension counted from the front; IndexError with PyTorch's text when out of range."""
     span = ndim or 1
     if -span <= dim < span:
-        return dim + span if dim < 0 else dim
+        return given(dim + span, dim) if dim < 0 else dim
     raise IndexError(
         f"Dimension out of range (expected to be in range of [{-span}, {span - 1}], but got {dim})"
     )

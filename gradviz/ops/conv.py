@@ -14,6 +14,7 @@ import itertools
 import math
 
 from ..backend import xp, zeros_by
+from ..engine.saved_names import kept
 from .declare import declare
 
 BLOCK = (
@@ -237,12 +238,27 @@ def _bias_grad(F, g):
 
 
 _ATTRS = "stride padding dilation groups"
+_HIDDEN = ("self", "self_sym_sizes", "weight_sym_sizes")
+
+
+def _shown(transposed):
+    """PyTorch's names for what both convolutions save."""
+    return {
+        "input": kept("self"),
+        "transposed": lambda node: transposed,
+        "output_padding": lambda node: (0,) * len(node.at[transposed]),
+        "bias_sym_sizes_opt": lambda node: (node.shape[1],) if node.e[2] is not None else (0,),
+    }
+
+
 convolution = declare(
     "convolution",
     conv_forward,
     "self weight bias",
     _ATTRS,
     formula="∂self: g ⋆ᵀ weight    ∂weight: self ⋆ g    ∂bias: Σ g",
+    hidden=_HIDDEN,
+    also=_shown(False),
     self=lambda F, g, weight, self_shape, stride, padding, dilation, groups: F.conv_input(
         g, F.conj(weight), self_shape, stride, padding, dilation, groups
     ),
@@ -267,6 +283,8 @@ conv_transposed = declare(
     f"shape {_ATTRS}",
     node="ConvolutionBackward0",
     formula="∂self: g ⋆ weight    ∂weight: g ⋆ self    ∂bias: Σ g",
+    hidden=_HIDDEN,
+    also=_shown(True),
     self=lambda F, g, weight, stride, padding, dilation, groups: F.convolution(
         g, F.conj(weight), None, stride, padding, dilation, groups
     ),

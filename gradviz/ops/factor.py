@@ -7,6 +7,7 @@ import math
 from ..backend import beside, contiguous, host, on_host, xp
 from ..engine.dispatch import wrap
 from ..engine.operation import RAW, TENSOR
+from ..engine.saved_names import part
 from .declare import declare, method
 from .linalg import _columns, _eye_like, _matrix, _ndim, _square, linalg, solve_triangular
 from .matmul import _swap
@@ -70,7 +71,7 @@ def _wide_qr(F, gq, gr, q, r, m, n):
     return F.cat([left, F.matmul(q, gr_rest)], axis)
 
 
-_QR = {"Q": lambda node: TENSOR.result(node)[0], "R": lambda node: TENSOR.result(node)[1]}
+_QR = {"Q": part(0), "R": part(1)}
 qr_op = declare(
     "qr_op",
     _qr_forward,
@@ -191,9 +192,9 @@ lu_op = declare(
     hidden=("self_sym_sizes", "result"),
     joint=_lu_joint,
     also={
-        "P": lambda node: TENSOR.result(node)[0],
-        "L": lambda node: TENSOR.result(node)[1],
-        "U": lambda node: TENSOR.result(node)[2],
+        "P": part(0),
+        "L": part(1),
+        "U": part(2),
         "pivot": lambda node: node.at[0],
     },
 )
@@ -227,8 +228,8 @@ lu_factor_op = declare(
     joint=_lu_factor_joint,
     hidden=("self_sym_sizes", "result"),
     also={
-        "LU": lambda node: TENSOR.result(node)[0],
-        "pivots": lambda node: TENSOR.result(node)[1],
+        "LU": part(0),
+        "pivots": part(1),
         "pivot": lambda node: node.at[0],
     },
 )
@@ -339,12 +340,12 @@ def _svd_joint(F, g, result, self_shape, full_matrices):
         return (F.matmul(u, F.matmul(F.cast(inner, _np(F, u)), vh)),)
     square = s * s
     gap = _filled(F, _row(F, square) - _column(F, square), 1)
-    for part in (
+    for piece in (
         None if gu is None else _skew(F, F.matmul(_swap(F, u), gu)) / gap * _row(F, s),
         None if gvh is None else _column(F, s) * (_skew(F, F.matmul(vh, _swap(F, gvh))) / gap),
     ):
-        if part is not None:
-            inner = part if inner is None else inner + part
+        if piece is not None:
+            inner = piece if inner is None else inner + piece
     if _np(F, u).kind == "c" and gu is not None:
         turn = F.diagonal(_skew(F, F.matmul(_swap(F, u), gu)), 0, -2, -1) / (s * 2)
         inner = inner + F.diag_embed_op(turn, 0, -2, -1)
@@ -363,9 +364,9 @@ def _np(F, x):
 
 
 _SVD = {
-    "U": lambda node: TENSOR.result(node)[0],
-    "S": lambda node: TENSOR.result(node)[1],
-    "Vh": lambda node: TENSOR.result(node)[2],
+    "U": part(0),
+    "S": part(1),
+    "Vh": part(2),
     "S_sym_argsize_minus_1": lambda node: node.shape[1][-1],
 }
 svd_op = declare(
@@ -426,8 +427,8 @@ def _eigh_joint(F, g, result, uplo):
 
 
 _EIG = {
-    "eigenvalues": lambda node: TENSOR.result(node)[0],
-    "eigenvectors": lambda node: TENSOR.result(node)[1],
+    "eigenvalues": part(0),
+    "eigenvectors": part(1),
 }
 eigh_op = declare(
     "eigh_op",

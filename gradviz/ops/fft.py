@@ -10,6 +10,7 @@ from ..backend import beside, xp
 from ..engine import dtypes
 from ..engine.dispatch import wrap
 from ..engine.operation import RAW, TENSOR
+from ..engine.saved_names import nothing
 from ..engine.tensor import wrap_dim
 from .declare import FUNCTIONS, declare, method
 
@@ -67,7 +68,7 @@ r2c_op = declare(
     node="FftR2CBackward0",
     formula="Re of the other transform of g",
     hidden=("self_sym_sizes",),
-    also={"self": lambda node: None},
+    also={"self": nothing},
     self=_r2c_grad,
 )
 
@@ -144,7 +145,7 @@ def _dims(x, s, dim):
     if dim is None:
         dims = tuple(range(n)) if s is None else tuple(range(n - len(s), n))
     else:
-        dims = tuple(wrap_dim(d, n) for d in ((dim,) if isinstance(dim, int) else dim))
+        dims = tuple(int(wrap_dim(d, n)) for d in ((dim,) if isinstance(dim, int) else dim))
     if len(set(dims)) != len(dims):
         raise RuntimeError("FFT dims must be unique")
     if s is not None and len(s) != len(dims):

@@ -7,6 +7,7 @@ from __future__ import annotations
 from ..backend import as_array, beside, contiguous, host, xp, zeros_by
 from ..engine import dtypes, views
 from ..engine.dispatch import Tensor, wrap
+from ..engine.given import given
 from ..engine.kept import keep
 from ..engine.modes import is_recording
 from ..engine.operation import TENSOR
@@ -260,15 +261,23 @@ def _read(self, index):
     return reader
 
 
+_END = 2**63 - 1  # what PyTorch keeps of an end that was left out
+
+
 def _slice(x, dim, i, always=False):
     n = x._a.shape[dim]
     start, stop, step = (v if v is None else _integer(v) for v in (i.start, i.stop, i.step))
     if step is not None and step <= 0:
         raise ValueError("step must be greater than zero")
-    start, stop, step = slice(start, stop, step).indices(n)
-    if start == 0 and stop >= n and step == 1 and not always:
+    first, last, step = slice(start, stop, step).indices(n)
+    if first == 0 and last >= n and step == 1 and not always:
         return x
-    return slice_op(x, dim, start, max(stop, start), step)
+    last = max(last, first)
+    if last != stop:
+        last = given(last, _END if stop is None else stop)
+    if first != start and start is not None:
+        first = given(first, start)
+    return slice_op(x, dim, first, last, step)
 
 
 def _integer(v):
@@ -281,7 +290,7 @@ def _select(x, dim, i, real):
     n = x._a.shape[dim]
     if not -n <= i < n:
         raise IndexError(f"index {i} is out of bounds for dimension {real} with size {n}")
-    return select_op(x, dim, i % n)
+    return select_op(x, dim, given(i + n, i) if i < 0 else i)
 
 
 select_attach = select_op.attach
@@ -303,7 +312,9 @@ def getitem(self, index):
                     else f"index {index} is out of bounds for dimension 0 with size 0"
                 ) from None
             return _read(self, (index,)).out
-        return select_attach(self, part, (0, index if index >= 0 else index + len(self._a)))
+        return select_attach(
+            self, part, (0, index if index >= 0 else given(index + len(self._a), index))
+        )
     if kind is slice:
         if self._a.ndim == 0:
             raise IndexError("slice() cannot be applied to a 0-dim tensor.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..backend import beside, contiguous, xp, zeros_by
 from ..engine.dispatch import Tensor
+from ..engine.given import given
 from ..engine.operands import common_dtype
 from ..engine.operation import RAW, TENSOR
 from ..engine.tensor import wrap_dim
@@ -214,7 +215,8 @@ def select(input, dim, index):
             f"select(): index {index} out of range for tensor of size {list(input._a.shape)} at "
             f"dimension {d}"
         )
-    return select_op(input, d, int(index) % size if size else 0)
+    index = int(index)
+    return select_op(input, d, given(index + size, index) if index < 0 else index)
 
 
 def narrow(input, dim, start, length):

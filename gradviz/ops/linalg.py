@@ -8,6 +8,7 @@ from ..backend import as_array, contiguous, xp
 from ..engine import dtypes
 from ..engine.dispatch import wrap
 from ..engine.operation import RAW, TENSOR
+from ..engine.saved_names import kept, nothing, part
 from .declare import declare, method
 from .matmul import _swap
 from .reduce import return_types
@@ -129,7 +130,7 @@ def _lu_names(node):
 
 
 _LU = {
-    "A": lambda node: TENSOR.read(node.s[0], node.s[1]),
+    "A": kept("self"),
     "LU": lambda node: _lu_names(node)[0],
     "pivots": lambda node: _lu_names(node)[1],
 }
@@ -174,7 +175,7 @@ slogdet_op = declare(
     formula="g · A⁻ᵀ",
     hidden=("self", "result"),
     joint=_slogdet_joint,
-    also={**_LU, "sign": lambda node: TENSOR.result(node)[0]},
+    also={**_LU, "sign": part(0)},
 )
 
 
@@ -209,7 +210,7 @@ inv_op = declare(
     node="LinalgInvExBackward0",
     formula="−A⁻ᵀ g A⁻ᵀ",
     hidden=("result",),
-    also={"inverse": lambda node: TENSOR.result(node)},
+    also={"inverse": part()},
     self=lambda F, g, result: -F.matmul(_swap(F, result), F.matmul(g, _swap(F, result))),
 )
 
@@ -425,7 +426,7 @@ def _cholesky_grad(F, g, result, upper):
     return (whole + _swap(F, whole)) * 0.5
 
 
-_L = {"L": lambda node: TENSOR.result(node)}
+_L = {"L": part()}
 cholesky_op = declare(
     "cholesky_op",
     _cholesky_forward,
@@ -488,7 +489,7 @@ chol_solve_op = declare(
     "upper",
     node="CholeskySolveBackward0",
     formula="∂B: (L Lᵀ)⁻¹ g",
-    also={"self": lambda node: None},
+    also={"self": nothing},
     self=lambda F, g, input2, upper: F.chol_solve_op(g, input2, upper),
     input2=_chol_solve_factor,
 )

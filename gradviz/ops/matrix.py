@@ -7,6 +7,7 @@ import math
 from ..backend import as_array, beside, on_host, xp
 from ..engine.dispatch import wrap
 from ..engine.operation import RAW, TENSOR
+from ..engine.saved_names import nothing
 from ..engine.tensor import wrap_dim
 from .declare import declare, method, public
 from .factor import _np, svdvals
@@ -112,7 +113,7 @@ lstsq_op = declare(
     "self b",
     node="LinalgLstsqBackward0",
     formula="through the pseudo-inverse",
-    also={"solution": lambda node: None},
+    also={"solution": nothing},
     hidden=("self_sym_sizes",),
     self=lambda F, g, self, b, self_shape: _lstsq_a(F, g, self, b, None, self_shape),
     b=lambda F, g, self, self_shape: F.matmul(

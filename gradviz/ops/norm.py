@@ -12,6 +12,7 @@ import math
 
 from ..backend import xp
 from ..engine.operation import RAW, TENSOR
+from ..engine.saved_names import kept
 from .declare import declare
 from .rows import as_rows, standardise, standardise_back
 
@@ -81,6 +82,8 @@ layer_norm = declare(
     "self weight bias",
     "count eps stats",
     formula="(g·w − mean(g·w) − x̂ · mean(g·w·x̂)) / σ    ∂weight: Σ g·x̂    ∂bias: Σ g",
+    hidden=("self", "count", "stats", "eps"),
+    also={"input": kept("self")},
     joint=_layer_joint,
 )
 
@@ -154,6 +157,8 @@ group_norm = declare(
     "self weight bias",
     "groups eps stats",
     formula="(g·w − mean(g·w) − x̂ · mean(g·w·x̂)) / σ, group by group",
+    hidden=("self", "groups", "stats"),
+    also={"input": kept("self"), "group": lambda node: node.at[0]},
     joint=_group_joint,
 )
 
@@ -236,5 +241,7 @@ batch_norm = declare(
     "self weight bias",
     "mean variance eps training",
     formula="(g·w − mean(g·w) − x̂ · mean(g·w·x̂)) / σ, channel by channel",
+    hidden=("self", "mean", "variance"),
+    also={"input": kept("self")},
     joint=_batch_joint,
 )

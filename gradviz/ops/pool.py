@@ -151,6 +151,7 @@ def _max_pool(name, node):
         "box tap at",
         node=node,
         formula="g to the largest of each window",
+        hidden=("tap", "at"),
         self=lambda F, g, tap, at: F.max_pool_give(g, tap, at),
     )
 
@@ -346,6 +347,7 @@ def _binned(name, node):
         f"box {_PLACES}",
         node=node,
         formula="g to the largest of each window",
+        hidden=("tap", "at"),
         self=lambda F, g, index, shape, n: F.flat_put(g, index, shape, n),
     )
 

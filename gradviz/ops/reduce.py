@@ -7,7 +7,9 @@ import math
 from ..backend import as_array, contiguous, xp, zeros_by
 from ..engine import dtypes
 from ..engine.dispatch import Tensor, wrap
+from ..engine.given import all_axes
 from ..engine.operation import RAW, TENSOR
+from ..engine.saved_names import part
 from ..engine.tensor import wrap_dim
 from . import rows as by_rows
 from .arithmetic import _cast
@@ -21,7 +23,7 @@ add_reduce = xp.add.reduce
 def axes(dim, ndim):
     """A ``dim`` argument as a tuple of axes; all of them for None or ()."""
     if dim is None or dim == () or dim == []:
-        return tuple(range(ndim))
+        return all_axes(ndim, None if dim is None else ())
     if isinstance(dim, int):
         return (wrap_dim(dim, ndim),) if ndim else () if wrap_dim(dim, ndim) == 0 else ()
     out = tuple(wrap_dim(d, ndim) for d in dim)
@@ -268,6 +270,7 @@ prod_dim_op = declare(
     node="ProdBackward1",
     formula="g · result / self",
     hidden=("self_sym_sizes",),
+    also={"dim": lambda node: node.at[0][0] if node.at[0] else 0},
     self=_prod_grad,
 )
 
@@ -390,7 +393,7 @@ aminmax_op = declare(
     formula="g shared by the smallest and by the largest",
     joint=_aminmax_joint,
     hidden=("self_sym_sizes", "result"),
-    also={"min": lambda node: TENSOR.result(node)[0], "max": lambda node: TENSOR.result(node)[1]},
+    also={"min": part(0), "max": part(1)},
 )
 
 

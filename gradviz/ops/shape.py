@@ -5,6 +5,7 @@ from __future__ import annotations
 from ..backend import xp
 from ..engine import dtypes, views
 from ..engine.dispatch import Tensor
+from ..engine.given import given
 from ..engine.modes import is_recording
 from ..engine.operands import broadcast_error
 from ..engine.operation import RAW, TENSOR
@@ -128,7 +129,9 @@ declare(
 
 def as_strided(input, size, stride, storage_offset=None):
     """A view with the given sizes, strides and offset (in elements) on the storage of ``input``."""
-    offset = views.storage_offset(input._a) if storage_offset is None else storage_offset
+    offset = storage_offset
+    if offset is None:
+        offset = given(views.storage_offset(input._a), None)
     if len(size) != len(stride):
         raise RuntimeError("mismatch in length of strides and shape")
     return as_strided_op(input, tuple(size), tuple(stride), offset, views.geometry(input._a))

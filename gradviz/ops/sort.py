@@ -7,7 +7,8 @@ from __future__ import annotations
 from ..backend import as_array, contiguous, on_host, xp
 from ..engine import dtypes
 from ..engine.dispatch import Tensor, wrap
-from ..engine.operation import RAW, TENSOR
+from ..engine.operation import RAW
+from ..engine.saved_names import part
 from ..engine.tensor import wrap_dim
 from ..engine.views import write
 from .declare import declare, method, only_method, public
@@ -339,7 +340,7 @@ def _record(name, better, node):
         formula="g added to the element that held the record",
         joint=joint,
         hidden=("self_sym_sizes", "result"),
-        also={"indices": lambda node: TENSOR.result(node)[1]},
+        also={"indices": part(1)},
     )
 
     def function(input, dim):

@@ -8,6 +8,7 @@ from ..backend import as_array, on_host, xp
 from ..engine import dtypes
 from ..engine.dispatch import Tensor, wrap
 from ..engine.operation import RAW, TENSOR
+from ..engine.saved_names import part
 from ..engine.views import write
 from .arithmetic import _float_if_needed, refuse
 from .declare import FUNCTIONS, alias, binary, declare, method, only_method, public, unary
@@ -375,7 +376,7 @@ frexp_op = declare(
     outputs=(True, False),
     formula="g · 2^−exponent",
     hidden=("result",),
-    also={"exponent": lambda node: TENSOR.result(node)[1]},
+    also={"exponent": part(1)},
     joint=lambda F, g, result: (g[0] * F.exp2(-_exponent(F, result, g[0])),),
 )
 

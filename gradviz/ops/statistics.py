@@ -6,7 +6,9 @@ import math
 
 from ..backend import as_array, beside, host, xp
 from ..engine.dispatch import Tensor, wrap
+from ..engine.given import given
 from ..engine.operation import RAW, TENSOR
+from ..engine.saved_names import part
 from ..engine.tensor import wrap_dim
 from ..engine.views import write
 from .declare import declare, method, only_method, public
@@ -95,16 +97,18 @@ def _spread_and_mean(name, spread, joint, also=None):
     def function(input, dim=None, unbiased=None, keepdim=False, *, correction=None):
         if isinstance(dim, bool):
             dim, unbiased = None, dim
-        return op(input, axes(dim, input._a.ndim), _correction(unbiased, correction), keepdim)
+        return op(input, axes(dim, input._a.ndim), _correction(unbiased, correction, dim), keepdim)
 
     function.__name__ = name
     function.__doc__ = f"({name.split('_')[0]}, mean) of all elements or along ``dim``."
     public(name, function)
 
 
-def _correction(unbiased, correction):
+def _correction(unbiased, correction, dim):
     if correction is not None:
         return correction
+    if unbiased is None and dim is None:
+        return given(1, None)
     return 1 if unbiased is None or unbiased else 0
 
 
@@ -113,7 +117,7 @@ _spread_and_mean(
     "std_mean",
     lambda x, dims, c, k: xp.sqrt(_var_forward(x, dims, c, k)),
     _std_mean_joint,
-    {"result0": lambda node: TENSOR.result(node)[0]},
+    {"result0": part(0)},
 )
 
 
@@ -121,7 +125,7 @@ def _spread_measure(name, op):
     def function(input, dim=None, unbiased=None, keepdim=False, *, correction=None, axis=None):
         if isinstance(dim, bool):
             dim, unbiased = None, dim
-        correction = _correction(unbiased, correction)
+        correction = _correction(unbiased, correction, dim)
         dim = axis if dim is None else dim
         if input._a.dtype.kind in "biu":
             raise RuntimeError("std and var only support floating point and complex dtypes")
