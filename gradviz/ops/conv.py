@@ -1,149 +1,47 @@
 """Convolutions in one, two and three dimensions, and the two products that are their derivatives.
 
-All three maps (output, gradient of the input, gradient of the weight) go over the same columns: the
-input is padded and laid
-out channel first, a block of images at a time, and one column row holds what one tap of the kernel
-sees. With stride 1 a tap
-is a shift of the flat image, so a row is one long copy; the places where a row runs over the edge
-are dropped afterwards.
+All three maps (output, gradient of the input, gradient of the weight) are products of matrices over
+the same columns (``taps.py``), a block of images at a time.
 """
 
 from __future__ import annotations
 
-import itertools
-import math
+import functools
 
 from ..backend import xp, zeros_by
 from ..engine.saved_names import kept
 from .declare import declare
+from .taps import ADD, Room, Shifted, Strided, best_rows, product_cost
 
-BLOCK = (
-    1 << 18
-)  # elements of columns at once: they stay in cache between the copies and the product
-
-
-class Geometry:
-    """Where the taps of a kernel lie in a padded image."""
-
-    def __init__(self, image, kernel, stride, padding, dilation):
-        self.image, self.stride, self.padding = image, stride, padding
-        self.padded = tuple(n + 2 * p for n, p in zip(image, padding, strict=True))
-        self.out = tuple(
-            (n - d * (k - 1) - 1) // s + 1
-            for n, k, s, d in zip(self.padded, kernel, stride, dilation, strict=True)
-        )
-        self.taps = [
-            tuple(i * d for i, d in zip(tap, dilation, strict=True))
-            for tap in itertools.product(*(range(k) for k in kernel))
-        ]
-        self.flat = all(s == 1 for s in stride)
-        self.inside = tuple(slice(p, p + n) for p, n in zip(padding, image, strict=True))
-        self.area, self.area_out = math.prod(self.padded), math.prod(self.out)
-        self.offsets = [self._offset(tap) for tap in self.taps]
-
-    def _offset(self, tap):
-        """Distance of a tap from the first one in the flat padded image."""
-        found = 0
-        for i, n in zip(tap, self.padded, strict=True):
-            found = found * n + i
-        return found
-
-    def window(self, tap):
-        """What a tap sees of a padded image, one slice a dimension."""
-        return tuple(
-            slice(i, i + s * (n - 1) + 1, s)
-            for i, s, n in zip(tap, self.stride, self.out, strict=True)
-        )
-
-    def images_at_once(self, channels):
-        """How many images make a block."""
-        return max(
-            1,
-            BLOCK
-            // max(1, channels * len(self.taps) * (self.area if self.flat else self.area_out)),
-        )
-
-    def width(self, count):
-        """Columns of a block of ``count`` images."""
-        return count * (self.area if self.flat else self.area_out)
-
-    # ------------------------------------------------------------ images to columns and back
-    def pad(self, x, room):
-        """Images (n, c, …) padded and channel first, (c, n·area + spare)."""
-        n, c = x.shape[:2]
-        spare = self.offsets[-1] if self.flat else 0
-        flat = room.get("pad", (c, n * self.area + spare), x.dtype)
-        if spare or any(self.padding):
-            flat[...] = 0
-        whole = flat[:, : n * self.area].reshape(c, n, *self.padded)
-        whole[(slice(None), slice(None), *self.inside)] = x.swapaxes(0, 1)
-        return flat
-
-    def columns(self, x, room):
-        """(c · taps, width): row (c, t) is what tap t sees of channel c."""
-        n, c = x.shape[:2]
-        flat, width = self.pad(x, room), self.width(n)
-        out = room.get("columns", (c, len(self.taps), width), x.dtype)
-        whole = flat[:, : n * self.area].reshape(c, n, *self.padded)
-        for t, tap in enumerate(self.taps):
-            if self.flat:
-                start = self.offsets[t]
-                out[:, t] = flat[:, start : start + width]
-            else:
-                out[:, t].reshape(c, n, *self.out)[...] = whole[
-                    (slice(None), slice(None), *self.window(tap))
-                ]
-        return out.reshape(c * len(self.taps), width)
-
-    def uncolumns(self, columns, count, channels):
-        """The sum of what every tap gives back to the images, (n, c, …); the other way round of
-        ``columns``."""
-        spare = self.offsets[-1] if self.flat else 0
-        flat = xp.zeros((channels, count * self.area + spare), columns.dtype, like=columns)
-        whole = flat[:, : count * self.area].reshape(channels, count, *self.padded)
-        rows = columns.reshape(channels, len(self.taps), -1)
-        for t, tap in enumerate(self.taps):
-            if self.flat:
-                start = self.offsets[t]
-                flat[:, start : start + rows.shape[2]] += rows[:, t]
-            else:
-                whole[(slice(None), slice(None), *self.window(tap))] += rows[:, t].reshape(
-                    channels, count, *self.out
-                )
-        return whole[(slice(None), slice(None), *self.inside)].swapaxes(0, 1)
-
-    def narrow(self, wide, count):
-        """Rows of width ``width`` to outputs (n, o, …)."""
-        if not self.flat:
-            return wide.reshape(-1, count, *self.out).swapaxes(0, 1)
-        whole = wide.reshape(-1, count, *self.padded)
-        return whole[(slice(None), slice(None), *(slice(0, n) for n in self.out))].swapaxes(0, 1)
-
-    def widen(self, g, room):
-        """Outputs (n, o, …) to rows of width ``width``, zero where a row runs over the edge."""
-        n, o = g.shape[:2]
-        if not self.flat:
-            out = room.get("wide", (o, n, *self.out), g.dtype)
-            out[...] = g.swapaxes(0, 1)
-            return out.reshape(o, -1)
-        out = room.get("wide", (o, n, *self.padded), g.dtype)
-        out[...] = 0
-        out[(slice(None), slice(None), *(slice(0, k) for k in self.out))] = g.swapaxes(0, 1)
-        return out.reshape(o, -1)
+ndarray = xp.ndarray
 
 
-class Room:
-    """Arrays reused from block to block."""
+@functools.lru_cache(256)
+def _layout(image, weight_shape, stride, padding, dilation, groups, taller, adds=False):
+    """How images become columns. ``taller``: the kernel may be made taller; ``adds``: columns are
+    added up rather than filled.
+    """
+    kernel = weight_shape[2:]
+    if any(s != 1 for s in stride):
+        return Strided(image, kernel, stride, padding, dilation)
+    rows = 1
+    if taller and dilation[0] == 1:
+        height = image[0] + 2 * padding[0] - kernel[0] + 1
+        rows = best_rows(weight_shape[1], kernel, weight_shape[0] // groups, height)
+    return Shifted(image, kernel, padding, dilation, rows, adds)
 
-    def __init__(self, like):
-        self._kept, self._like = {}, like
 
-    def get(self, name, shape, dtype):
-        """An array of ``shape``, its values undefined."""
-        found = self._kept.get(name)
-        if found is None or found.size < math.prod(shape):
-            found = self._kept[name] = xp.empty(math.prod(shape), dtype, like=self._like)
-        return found[: math.prod(shape)].reshape(shape)
+def _finite(x):
+    """Whether a kernel that meets ``x`` may be made taller: its zeros, on lines that it does not
+    see, would turn infinity into NaN. It need not be made taller for a device.
+    """
+    if x.__class__ is not ndarray:
+        return False
+    if not x.flags.c_contiguous:
+        return bool(xp.isfinite(x).all())
+    flat = x.reshape(-1)
+    with xp.errstate(all="ignore"):
+        return bool(xp.isfinite(flat.dot(flat)))
 
 
 def _working(x):
@@ -167,18 +65,16 @@ def conv_forward(x, weight, bias, stride, padding, dilation, groups):
     """(N, C, …), (O, C/groups, …) to (N, O, …)."""
     kind = x.dtype
     x, weight = _working(x), _working(weight)
-    at = Geometry(x.shape[2:], weight.shape[2:], stride, padding, dilation)
+    at = map(tuple, (stride, padding, dilation))
+    at = _layout(x.shape[2:], weight.shape, *at, groups, _finite(x))
     out = xp.empty((x.shape[0], weight.shape[0], *at.out), x.dtype, like=x)
-    room = Room(x)
+    room = Room()
     for channels, outputs in _groups(groups, x.shape[1], weight.shape[0]):
-        kernel = weight[outputs].reshape(outputs.stop - outputs.start, -1)
-        for rows in _blocks(x.shape[0], at.images_at_once(kernel.shape[1] // len(at.taps) or 1)):
-            part = x[rows, channels]
-            wide = room.get("product", (kernel.shape[0], at.width(len(part))), x.dtype)
-            xp.dot(kernel, at.columns(part, room), out=wide)
-            out[rows, outputs] = at.narrow(wide, len(part))
-    if bias is not None:
-        out += bias.reshape(-1, *[1] * len(at.out))
+        kernel = at.matrix(weight[outputs], None if bias is None else bias[outputs])
+        for images in _blocks(x.shape[0], at.images_at_once(weight.shape[1])):
+            columns = at.columns(x[images, channels], room, bias is not None)
+            wide = room.get("product", (kernel.shape[0], columns.shape[1]), x)
+            at.narrow(xp.dot(kernel, columns, out=wide), out[images, outputs])
     return out if out.dtype == kind else out.astype(kind)
 
 
@@ -186,27 +82,38 @@ def conv_input_forward(g, weight, shape, stride, padding, dilation, groups):
     """The gradient of the input, of the given shape; as a map of its own: transposed
     convolution."""
     back = [d * (k - 1) - p for d, k, p in zip(dilation, weight.shape[2:], padding, strict=True)]
-    if (
-        all(s == 1 for s in stride)
-        and min(back) >= 0
-        and 32 * groups <= shape[1]
-        and weight.shape[0] <= 2 * shape[1]
-    ):
+    if all(s == 1 for s in stride) and min(back) >= 0 and _better_turned(weight, shape, groups):
         return conv_forward(g, _turned(weight, groups), None, stride, back, dilation, groups)
     kind = g.dtype
     g, weight = _working(g), _working(weight)
-    at = Geometry(shape[2:], weight.shape[2:], stride, padding, dilation)
+    at = map(tuple, (stride, padding, dilation))
+    at = _layout(
+        tuple(shape[2:]),
+        weight.shape,
+        *at,
+        groups,
+        _finite(g),
+        True,
+    )
     out = xp.empty(shape, g.dtype, like=g)
-    room = Room(g)
+    room = Room()
     for channels, outputs in _groups(groups, shape[1], weight.shape[0]):
-        kernel = weight[outputs].reshape(outputs.stop - outputs.start, -1).T
-        count = channels.stop - channels.start
-        for rows in _blocks(shape[0], at.images_at_once(count)):
-            wide = at.widen(g[rows, outputs], room)
-            columns = room.get("product", (kernel.shape[0], wide.shape[1]), g.dtype)
-            xp.dot(kernel, wide, out=columns)
-            out[rows, channels] = at.uncolumns(columns, rows.stop - rows.start, count)
+        kernel = at.matrix(weight[outputs]).T
+        for images in _blocks(shape[0], at.images_at_once(weight.shape[1])):
+            wide = at.widen(g[images, outputs], room)
+            columns = room.get("product", (kernel.shape[0], wide.shape[1]), g)
+            at.uncolumns(xp.dot(kernel, wide, out=columns), out[images, channels], room)
     return out if out.dtype == kind else out.astype(kind)
+
+
+def _better_turned(weight, shape, groups):
+    """Whether the gradient of the input costs less as a convolution with the turned kernel than as
+    columns that are added up."""
+    o, c, *kernel = weight.shape
+    o, height = o // groups, shape[2]
+    rows = best_rows(c, kernel, o, height)
+    added = product_cost(c, kernel, o, height, rows, ADD)
+    return product_cost(o, kernel, c, height, best_rows(o, kernel, c, height)) < added
 
 
 def _turned(weight, groups):
@@ -221,14 +128,23 @@ def conv_weight_forward(x, g, shape, stride, padding, dilation, groups):
     """The gradient of the weight, of the given shape."""
     kind = g.dtype
     x, g = _working(x), _working(g)
-    at = Geometry(x.shape[2:], shape[2:], stride, padding, dilation)
+    at = map(tuple, (stride, padding, dilation))
+    at = _layout(
+        x.shape[2:],
+        tuple(shape),
+        *at,
+        groups,
+        x.__class__ is ndarray,
+    )
     out = zeros_by(g, shape)
-    room = Room(x)
+    room = Room()
     for channels, outputs in _groups(groups, x.shape[1], shape[0]):
-        rows_of = out[outputs].reshape(outputs.stop - outputs.start, -1)
-        for rows in _blocks(x.shape[0], at.images_at_once(channels.stop - channels.start)):
-            columns = at.columns(x[rows, channels], room)
-            rows_of += xp.dot(columns, at.widen(g[rows, outputs], room).T).T
+        total = 0
+        for images in _blocks(x.shape[0], at.images_at_once(shape[1])):
+            columns = at.columns(x[images, channels], room)
+            total = total + xp.dot(columns, at.widen(g[images, outputs], room).T)
+        if x.shape[0]:
+            out[outputs] = at.unmatrix(total)
     return out if out.dtype == kind else out.astype(kind)
 
 

@@ -46,8 +46,25 @@ _zeros = _Zeros()
 _maximum, _exponential = xp.maximum, xp.exp
 
 
+_LINE = 4096
+
+
 def _relu(x):
+    if x.size > 2 * _LINE and x.__class__ is ndarray and x.flags.c_contiguous:
+        return _relu_lines(x)
     return _maximum(x, _zeros[x.dtype])
+
+
+def _relu_lines(x):
+    """The same, compared with lines of zeros: NumPy is faster on two arrays than on one number."""
+    zero = _zeros[x.dtype]
+    out = xp.empty_like(x)
+    n = x.size - x.size % _LINE
+    flat, target = x.reshape(-1), out.reshape(-1)
+    lines = xp.zeros(_LINE, x.dtype)
+    xp.maximum(flat[:n].reshape(-1, _LINE), lines, out=target[:n].reshape(-1, _LINE))
+    xp.maximum(flat[n:], zero, out=target[n:])
+    return out
 
 
 def _exp(x):

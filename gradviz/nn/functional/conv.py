@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from ...backend import xp
 from ...engine.dispatch import Tensor
 from ...engine.dtypes import scalar_name
 from ...engine.modes import local, state
 from ...engine.operands import not_a_tensor
 from ...ops import conv as table
-from ...ops.conv import Geometry, Room
 from ...ops.declare import declare, public
 from ...ops.lower import lowered
+from ...ops.taps import Room, Strided
 
 
 def spread(value, n):
@@ -164,18 +165,15 @@ conv_transpose1d, conv_transpose2d, conv_transpose3d = (
 
 # ---------------------------------------------------------------- patches
 def _unfold_forward(x, kernel, dilation, padding, stride):
-    at = Geometry(x.shape[2:], kernel, stride, padding, dilation)
-    at.flat = False
-    n = x.shape[0]
-    columns = at.columns(x, Room(x))
-    return columns.reshape(x.shape[1] * len(at.taps), n, -1).swapaxes(0, 1).copy()
+    at = Strided(x.shape[2:], kernel, stride, padding, dilation)
+    return at.columns(x, Room()).reshape(-1, x.shape[0], at.width).swapaxes(0, 1).copy()
 
 
 def _fold_forward(x, shape, kernel, dilation, padding, stride):
-    at = Geometry(shape[2:], kernel, stride, padding, dilation)
-    at.flat = False
-    columns = x.swapaxes(0, 1).reshape(x.shape[1], -1)
-    return at.uncolumns(columns, shape[0], shape[1]).copy()
+    out = xp.empty(shape, x.dtype, like=x)
+    at = Strided(shape[2:], kernel, stride, padding, dilation)
+    at.uncolumns(x.swapaxes(0, 1).reshape(x.shape[1], -1), out, Room())
+    return out
 
 
 unfold_op = declare(
