@@ -15,14 +15,18 @@ from gradviz.watch.program import (
     targets,
 )
 
+CALLS = 3
 
-def tainted_backward(case: Case, start: Statement, names: set[str], shaped_by=None) -> bool:
+
+def tainted_backward(
+    case: Case, start: Statement, names: set[str], shaped_by=None, calls_left=CALLS
+) -> bool:
     """Whether a value of ``names`` (bound by ``start``) flows on into something that ``backward()``
     is called on.
 
-    Only statements of the same function (or the cells' top level) after ``start`` count. With
-    ``shaped_by`` the value must, before it meets anything that has a graph, pass through a call of
-    one of these names or a power.
+    Statements of the same function (or the cells' top level) after ``start`` count, and where the
+    function returns the value, those after its calls. With ``shaped_by`` the value must, before it
+    meets anything that has a graph, pass through a call of one of these names or a power.
     """
     carrying, shaped = set(names), set()
     tracked = {h.path for h in case.held if h.facts.attached or h.facts.leaf} - names
@@ -32,6 +36,11 @@ def tainted_backward(case: Case, start: Statement, names: set[str], shaped_by=No
             if owner is not None and names_in(owner) & (carrying if shaped_by is None else shaped):
                 return True
         value = getattr(statement.node, "value", None)
+        if isinstance(statement.node, ast.Return) and value is not None and calls_left:
+            used = names_in(value)
+            shaping = shaped_by is not None and _shapes(statement, carrying, shaped_by)
+            if used & (carrying if shaped_by is None else shaped) or shaping:
+                return _called_in_training(case, start, calls_left - 1)
         if value is None or not isinstance(statement.node, ast.Assign | ast.AugAssign):
             continue
         bound = {target.id for target in targets(statement.node) if isinstance(target, ast.Name)}
@@ -46,6 +55,25 @@ def tainted_backward(case: Case, start: Statement, names: set[str], shaped_by=No
         elif isinstance(statement.node, ast.Assign):
             carrying -= bound
             shaped -= bound if not used & shaped else set()
+    return False
+
+
+def _called_in_training(case, start, calls_left):
+    """What the function of ``start`` returned flows on into a backward, where it is called."""
+    name = start.function.name if start.function is not None else ""
+    if name == "forward":
+        return any(sweep.accumulates and not sweep.error for sweep in case.ledger.sweeps)
+    for statement in case.cells.statements:
+        if statement.function is start.function or not any(calls(statement.node, name)):
+            continue
+        if any(True for _ in calls(statement.node, "backward")):
+            return True
+        bound = {target.id for target in targets(statement.node) if isinstance(target, ast.Name)}
+        returns = isinstance(statement.node, ast.Return)
+        if returns and calls_left and _called_in_training(case, statement, calls_left - 1):
+            return True
+        if bound and tainted_backward(case, statement, bound, None, calls_left):
+            return True
     return False
 
 

@@ -7,7 +7,17 @@ import ast
 from gradviz.texts import both
 from gradviz.watch.case import Case, Held
 from gradviz.watch.model import Place
-from gradviz.watch.program import Cells, Statement, Write, names_in, targets, tokens, writes
+from gradviz.watch.program import (
+    GETTING,
+    Cells,
+    Statement,
+    Write,
+    called,
+    names_in,
+    targets,
+    tokens,
+    writes,
+)
 
 
 def place_of(case: Case, statement: Statement | None) -> Place | None:
@@ -36,6 +46,7 @@ def put(case: Case, group: list[Held], plain: bool = False) -> Place | None:
     best, best_score = None, 0
     for statement in case.cells.statements:
         for write in writes(statement):
+            write.into = _unaliased(case.cells, write)
             score = _score(write, wanted, made, held, statement, plain)
             if score and score >= best_score:
                 best, best_score = statement, score
@@ -94,6 +105,26 @@ def _score(write: Write, wanted, made, held, statement, plain):
         return 10 * fits + 5 * carries + (not write.whole)
     alias = bool(write.into) and not write.whole and carries and statement.function is not None
     return 4 if alias and _in_chain(held, statement) else 0
+
+
+def _unaliased(cells, write):
+    """What a local variable that is added to stands for: ``bucket = self.store[key]``."""
+    function = write.statement.function
+    if write.whole or len(write.into) != 1 or function is None:
+        return write.into
+    for other in cells.assignments(write.into[0]):
+        value = getattr(other.node, "value", None)
+        if other.function is function and isinstance(
+            value, ast.Attribute | ast.Subscript | ast.Call
+        ):
+            found = tokens(value)
+            return found if found and not _makes(value) else write.into
+    return write.into
+
+
+def _makes(value):
+    """A call that makes something new, not one that gets what is there."""
+    return isinstance(value, ast.Call) and called(value) not in GETTING
 
 
 def _keys(held):

@@ -13,6 +13,8 @@ ADDING = frozenset(
     "append appendleft add insert extend extendleft put put_nowait push setdefault update "
     "__setitem__ send".split()
 )
+GETTING = frozenset(("setdefault", "get"))
+PUSHING = frozenset("heappush heappushpop heapreplace insort insort_left insort_right".split())
 BLOCKS = frozenset(("body", "orelse", "finalbody", "handlers", "cases", "decorator_list"))
 MAGIC = re.compile(r"^(\s*)([%!?].*|.*\?)$")
 PLAIN_CALLS = frozenset(
@@ -86,6 +88,15 @@ class Cells:
             and s.node.lineno <= line <= (s.node.end_lineno or line)
             and not hasattr(s.node, "body")
         ]
+
+    def calling(self, place, method: str) -> Statement | None:
+        """The statement of a place that calls ``method``, else the innermost there."""
+        if place is None:
+            return None
+        for statement in self.on(place.cell, place.line):
+            if any(True for _ in calls(statement.node, method)):
+                return statement
+        return self.at(place.cell, place.line)
 
     def function(self, name: str) -> Statement | None:
         """The newest definition of a function."""
@@ -253,12 +264,22 @@ def tokens(node) -> list[str]:
                 out.append(node.slice.value)
             node = node.value
         elif isinstance(node, ast.Call):
-            node = node.func
+            node = _got(node, out)
         else:
             if isinstance(node, ast.Name) and node.id not in ("self", "cls"):
                 out.append(node.id)
             break
     return list(reversed(out))
+
+
+def _got(call, out):
+    """What a call is asked of: ``runs`` of ``runs.setdefault("loss", [])``, whose key is noted."""
+    if called(call) not in GETTING or receiver(call) is None:
+        return call.func
+    key = call.args[0] if call.args else None
+    if isinstance(key, ast.Constant) and isinstance(key.value, str):
+        out.append(key.value)
+    return receiver(call)
 
 
 def names_in(node, plain: bool = False) -> set[str]:
@@ -301,7 +322,12 @@ def writes(statement: Statement):
     for part in calls(node, *ADDING):
         if receiver(part) is not None:
             values = [*part.args, *(k.value for k in part.keywords)]
-            yield Write(statement, tokens(receiver(part)), values, False)
+            values = values[1:] if called(part) == "setdefault" else values
+            if values:
+                yield Write(statement, tokens(receiver(part)), values, False)
+    for part in calls(node, *PUSHING):
+        if len(part.args) > 1:
+            yield Write(statement, tokens(part.args[0]), list(part.args[1:]), False)
 
 
 def superseded(cells) -> set[int]:

@@ -233,7 +233,7 @@ def _record(thing):
         yield "logger", name, getattr(thing, name, None)
     for name, item in vars(thing).items():
         if name not in ("args", "msg", "exc_info"):
-            yield "attribute", name, item
+            yield "logger", name, item
 
 
 def _class(thing):

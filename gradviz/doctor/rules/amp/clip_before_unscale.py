@@ -8,30 +8,28 @@ from gradviz.watch.program import calls, receiver
 
 
 def look(case):
-    """In one block: scaler.scale(loss).backward(), then clipping, without
+    """In one function or cell: scaler.scale(loss).backward(), then clipping, without
     scaler.unscale_ between.
     """
-    scalers = {
-        h.path for h in case.objects if "_growth_factor" in h.thing.__dict__ and _enabled(h.thing)
-    }
-    blocks = {}
+    scalers = {h.path: h.thing for h in case.objects if "_growth_factor" in h.thing.__dict__}
+    if scalers and not any(_enabled(thing) for thing in scalers.values()):
+        return
+    scopes = {}
     for statement in case.cells.statements:
-        blocks.setdefault((statement.cell, id(statement.block)), []).append(statement)
-    for block in blocks.values():
+        scopes.setdefault((statement.cell, id(statement.function)), []).append(statement)
+    for statements in scopes.values():
         scaled = ""
-        for statement in block:
+        for statement in sorted(statements, key=lambda s: (s.line, s.index)):
             for call in calls(statement.node, "scale"):
-                if _name(call) in scalers and any(True for _ in calls(statement.node, "backward")):
-                    scaled = _name(call)
-            if any(
-                _name(call) == scaled
-                for call in calls(statement.node, "unscale_", "step", "update")
-            ):
+                if any(True for _ in calls(statement.node, "backward")):
+                    scaled = _name(call) if _enabled(scalers.get(_name(call))) else ""
+            if any(_name(c) == scaled for c in calls(statement.node, "unscale_", "step", "update")):
                 scaled = ""
-            if scaled and any(
-                True for _ in calls(statement.node, "clip_grad_norm_", "clip_grad_value_")
-            ):
+            if scaled and any(True for _ in calls(statement.node, *CLIPS)):
                 yield RULE.found(case, [scaled], place_of(case, statement), name=scaled)
+
+
+CLIPS = ("clip_grad_norm_", "clip_grad_value_")
 
 
 def _name(call):
@@ -39,7 +37,7 @@ def _name(call):
 
 
 def _enabled(scaler):
-    return bool(scaler.__dict__.get("_enabled", True))
+    return scaler is None or bool(scaler.__dict__.get("_enabled", True))
 
 
 RULE = Rule("GV651", "amp.clip-before-unscale", "warning", look)

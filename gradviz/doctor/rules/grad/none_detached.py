@@ -35,7 +35,7 @@ def _asked_in_vain(case):
     asked = {name for name in waiting if _is_read(case, name)}
     for sweep in case.ledger.sweeps if asked else ():
         place = case.place(sweep.note)
-        start = case.cells.at(place.cell, place.line) if place is not None else None
+        start = case.cells.calling(place, "backward")
         names = _swept_names(start) if start is not None else set()
         for cut in severances(case, names, start) if names else ():
             lost = sorted(asked & upstream(case, cut))

@@ -20,6 +20,7 @@ def look(case):
         sweep = case.ledger.sweep(account.stale[0][0] if sure else account.run[-1][0])
         if sweep is not None and sweep.note:
             lines.setdefault((sweep.note[:2], sure), (sweep, account, []))[2].append(held)
+    yield from _gone(case, {sweep.note[:2] for sweep, _, _ in lines.values()})
     for (_, sure), (sweep, account, group) in lines.items():
         holders = [f"{held.path}.grad" for held in group]
         count = len(account.stale) if sure else len(account.run)
@@ -33,6 +34,20 @@ def look(case):
             severity,
             count=count,
         )
+
+
+def _gone(case, told):
+    """The same of leaves that are gone with the function that trained them."""
+    here = {held.facts.own for held in case.held if held.facts.leaf}
+    for account in case.ledger.leaves.values():
+        sweep = case.ledger.sweep(account.stale[0][0]) if account.stale else None
+        if account.id in here or sweep is None or not sweep.note or sweep.note[:2] in told:
+            continue
+        told.add(sweep.note[:2])
+        place = case.place(sweep.note)
+        if place is not None and place.function:
+            holders = [f"{place.function}(): .grad"]
+            yield RULE.found(case, holders, place, count=len(account.stale))
 
 
 def _forgotten(case, account, optimised):

@@ -8,36 +8,34 @@ from gradviz.watch.program import calls, keyword, receiver
 
 
 def look(case):
-    """In one block: backward, then zero_grad, then step of an optimiser, which found no gradient to
-    use.
-    """
-    optimizers = {optimizer.path: optimizer for optimizer in case.optimizers}
+    """In one block: backward, then zero_grad, then a step, which found no gradient to use."""
     for block in _blocks(case):
         swept, cleared = None, None
         for statement in block:
             if any(True for _ in calls(statement.node, "backward")):
                 swept, cleared = statement, None
-            for call in calls(statement.node, "zero_grad"):
-                if swept is not None and not _keeps(call):
-                    cleared = statement
+            if swept is not None and _clears(statement):
+                cleared = statement
             for call in calls(statement.node, "step"):
-                name = ast.unparse(receiver(call)) if receiver(call) is not None else ""
-                if (
-                    cleared is not None
-                    and name in optimizers
-                    and _idle(case, optimizers[name], statement)
-                ):
-                    yield RULE.found(case, [name], place_of(case, cleared), name=name)
+                if cleared is not None and _idle(case, swept, statement):
+                    yield _found(case, call, cleared)
                 swept = cleared = None
-    yield from _each_micro_batch(case, optimizers)
+    yield from _each_micro_batch(case)
 
 
-def _each_micro_batch(case, optimizers):
+def _found(case, step, cleared):
+    name = ast.unparse(receiver(step)) if receiver(step) is not None else "step"
+    return RULE.found(case, [name], place_of(case, cleared), name=name)
+
+
+def _each_micro_batch(case):
     """The only step of a loop is taken every few iterations, yet each iteration clears."""
     for step in case.cells.statements:
-        names = [ast.unparse(receiver(c)) for c in calls(step.node, "step") if receiver(c)]
+        asked = next(calls(step.node, "step"), None)
+        if asked is None or not step.loops:
+            continue
         chosen = next((s for s in case.cells.statements if _chooses(s, step)), None)
-        if not step.loops or chosen is None or not optimizers.keys() & set(names):
+        if chosen is None:
             continue
         body = step.loops[-1].body
         inside = [s for s in case.cells.statements if step.loops[-1] in s.loops]
@@ -45,9 +43,8 @@ def _each_micro_batch(case, optimizers):
         always = [s for s in inside if s.block is body and s.index < _end(chosen, step)]
         cleared = [s for s in always if _clears(s)]
         swept = [s for s in always if any(calls(s.node, "backward"))]
-        if len(steps) == len(cleared) == len(swept) == 1 and _ran(case, swept[0]) >= 2:
-            name = next(name for name in names if name in optimizers)
-            yield RULE.found(case, [name], place_of(case, cleared[0]), name=name)
+        if len(steps) == len(cleared) == len(swept) == 1 and len(_sweeps(case, swept[0])) >= 2:
+            yield _found(case, asked, cleared[0])
 
 
 def _chooses(statement, step):
@@ -73,11 +70,14 @@ def _keeps(call):
     return isinstance(kept, ast.Constant) and kept.value is False
 
 
-def _ran(case, statement):
-    """How many backward passes the statement began."""
-    here = statement.cell, statement.line
-    places = [case.place(sweep.note) for sweep in case.ledger.sweeps]
-    return sum(place is not None and (place.cell, place.line) == here for place in places)
+def _sweeps(case, statement):
+    """The backward passes that the statement began."""
+    return [s for s in case.ledger.sweeps if _is_at(case, s.note, statement) and not s.error]
+
+
+def _is_at(case, note, statement):
+    place = case.place(note)
+    return place is not None and (place.cell, place.line) == (statement.cell, statement.line)
 
 
 def _blocks(case):
@@ -87,16 +87,14 @@ def _blocks(case):
     return [sorted(block, key=lambda s: s.index) for block in seen.values()]
 
 
-def _idle(case, optimizer, step):
-    """The optimiser's leaves did get gradients, but the step on that line never changed one."""
-    leaves = set(optimizer.leaves)
-    reached = any(sweep.leaves & leaves for sweep in case.ledger.sweeps)
-    for event in case.ledger.events:
-        if event.kind == "bump" and event.subject in leaves:
-            place = case.place(event.note)
-            if place is not None and (place.cell, place.line) == (step.cell, step.line):
-                return False
-    return reached
+def _idle(case, swept, step):
+    """Backward passes began on one line, and the step on the other never changed a leaf."""
+    sweeps, events = _sweeps(case, swept), case.ledger.events
+    if not sweeps or not sweeps[-1].leaves or (events and sweeps[-1].order < events[0].order):
+        return False
+    leaves = case.ledger.leaves
+    changes = [event for event in events if event.kind == "bump" and event.subject in leaves]
+    return not any(_is_at(case, event.note, step) for event in changes)
 
 
 RULE = Rule("GV306", "grad.zeroed-early", "error", look)

@@ -12,7 +12,11 @@ def look(case):
     training mode.
     """
     active = {
-        leaf for module in case.modules if module.training for leaf in module.parameters.values()
+        leaf
+        for module in case.modules
+        if module.training
+        for name, leaf in module.parameters.items()
+        if "." not in name
     }
     for module in case.modules:
         leaves = set(module.parameters.values()) - active

@@ -2,11 +2,19 @@
 
 from gradviz.doctor.finding import Rule
 
+PAIRS = (
+    ("LogSoftmaxBackward", "SoftmaxBackward"),
+    ("BinaryCrossEntropyWithLogitsBackward", "SigmoidBackward"),
+)
+
 
 def look(case):
-    """A log-softmax whose input comes straight from a softmax."""
+    """A log-softmax whose input comes straight from a softmax; a loss on logits fed by a
+    sigmoid.
+    """
     told = set()
-    for node in case.graph.fed_by("LogSoftmaxBackward", "SoftmaxBackward"):
+    found = [node for pair in PAIRS for node in case.graph.fed_by(*pair)]
+    for node in found:
         note = case.graph.note(node)
         if note[:2] not in told:
             told.add(note[:2])
