@@ -127,6 +127,17 @@ class CuPy:
         """A copy of a raw array on the host."""
         return raw.get(order="A")
 
+    @staticmethod
+    def to_dlpack(raw):
+        """A capsule for another library."""
+        return raw.__dlpack__()
+
+    @staticmethod
+    def from_dlpack(producer):
+        """An array on the memory of another library."""
+        found = cupy.from_dlpack(producer)
+        return CudaArray(found, found.device.id)
+
     # -- the device --------------------------------------------------------
     current = property(lambda self: cupy.cuda.runtime.getDevice())
 

@@ -170,6 +170,16 @@ class Twin:
         """A copy of a raw array on the host."""
         return raw.copy()
 
+    @staticmethod
+    def to_dlpack(raw):
+        """There is no memory of a GPU that another library could use."""
+        raise BufferError("the strict double of a GPU has no memory to share")
+
+    @staticmethod
+    def from_dlpack(producer):
+        """There is no memory of a GPU that another library could give."""
+        raise BufferError("the strict double of a GPU has no memory to share")
+
     # -- the device --------------------------------------------------------
     def device(self, index):
         """Something with the number of a device as ``id``."""

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Set
+
 from ..backend import beside, host, xp
 from . import dtypes
 from .device import like
-from .errors import advised
+from .errors import advised, warn_once
 from .modes import local, state
 from .node import INFERENCE, LEAF, new
 from .tensor import INFERENCE_GRAD_MESSAGE, Tensor, ready_leaf
@@ -50,6 +52,8 @@ _TOO_LONG = "Overflow when unpacking long long"
 
 def _from_nested(data, natural):
     """Nested numbers as an array, in the dtype that PyTorch infers if that is asked for."""
+    if isinstance(data, (list, tuple)) and data and isinstance(data[0], xp.ndarray):
+        warn_once(_SLOW)
     plain = _unwrap(data)
     try:
         found = xp.asarray(plain)
@@ -85,10 +89,39 @@ def _check_fits(found, dtype):
         raise RuntimeError(f"value cannot be converted to type {dtype.name} without overflow")
 
 
+_PLAIN = frozenset((float, int, bool, complex, str, bytes, xp.ndarray, type(None)))
+
+
 def _unwrap(data):
+    if data.__class__ in _PLAIN:
+        return data
     if isinstance(data, (list, tuple)):
         return [_unwrap(x) for x in data]
-    return host(data._a) if isinstance(data, Tensor) else data
+    if isinstance(data, Tensor):
+        return host(data._a)
+    if isinstance(data, (xp.generic, xp.ndarray, Mapping, Set)):
+        return data
+    if hasattr(data, "__len__") and hasattr(data, "__getitem__"):
+        return _items(data)
+    if hasattr(data, "__array__") or hasattr(data, "__array_interface__"):
+        raise RuntimeError(f"Could not infer dtype of {type(data).__name__}")
+    return data
+
+
+def _items(sequence):
+    """The elements of a sequence that is neither list nor tuple: a range, a series, a buffer."""
+    try:
+        return [_unwrap(sequence[k]) for k in range(len(sequence))]
+    except (KeyError, IndexError):
+        raise ValueError(
+            f"could not determine the shape of object type '{type(sequence).__name__}'"
+        ) from None
+
+
+_SLOW = (
+    "Creating a tensor from a list of numpy.ndarrays is extremely slow. Please consider converting "
+    "the list to a single numpy.ndarray with numpy.array() before converting to a tensor."
+)
 
 
 def _natural(found, plain):

@@ -525,7 +525,9 @@ def binary(op, operator=False, strict=False):
     def function(input, other):
         if other.__class__ is not Tensor or input.__class__ is not Tensor:
             if operator and not (isinstance(other, Tensor) or is_number(other)):
-                return NotImplemented
+                if op.edges or not isinstance(other, ndarray):
+                    return NotImplemented
+                other = wrap(other)  # comparisons take arrays
             if not strict:
                 input, other = operands(op.name, input, other)
         ad, bd = input._a, other._a

@@ -4,6 +4,17 @@ write instead.
 
 from __future__ import annotations
 
+import warnings
+
+_warned = set()
+
+
+def warn_once(text):
+    """A UserWarning that a program sees once, however often it gives reason for it."""
+    if text not in _warned:
+        _warned.add(text)
+        warnings.warn(text, UserWarning, stacklevel=4)
+
 
 def advised(error, key, **fields):
     """``error`` with the advice ``key`` of the catalogue as a note below PyTorch's own words."""

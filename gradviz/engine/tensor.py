@@ -95,6 +95,8 @@ class Tensor:
             from .views import regenerate
 
             return regenerate(self)
+        if name == "__cuda_array_interface__":
+            return _cuda_interface(self)
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
     # -- the graph -------------------------------------------------------
@@ -501,6 +503,22 @@ def _is_stale(tensor):
     except AttributeError:
         return True
     return False
+
+
+def _cuda_interface(self):
+    """How other libraries find the memory of a tensor on a GPU."""
+    if not self.is_cuda:
+        raise AttributeError(
+            "Can't get __cuda_array_interface__ on non-CUDA tensor type: "
+            f"torch.{self.dtype.type_name} If CUDA data is required use tensor.cuda() to copy "
+            "tensor to device memory."
+        )
+    if self.requires_grad:
+        raise RuntimeError(
+            "Can't get __cuda_array_interface__ on Variable that requires grad. If gradients "
+            "aren't required, use var.detach() to get Variable that doesn't require grad."
+        )
+    return self._a.raw.__cuda_array_interface__
 
 
 def is_result(g):

@@ -5,14 +5,13 @@ from __future__ import annotations
 import math
 import warnings
 
-from ..backend import beside, host, xp
+from ..backend import beside, xp
 from ..engine import dtypes, views
 from ..engine.construct import array_of, mark
-from ..engine.device import CPU, Device, default, place, resolve
+from ..engine.device import Device, place, resolve
 from ..engine.device import like as like_of
 from ..engine.dispatch import Tensor, wrap
 from ..engine.events import door
-from ..engine.node import LEAF
 from ..engine.operation import RAW, TENSOR
 from .arithmetic import to_copy
 from .declare import declare, method, only_function, only_method, public
@@ -35,33 +34,7 @@ def tensor(data, *, dtype=None, device=None, requires_grad=False, pin_memory=Fal
     return mark(wrap(array_of(data, dtype, device)), requires_grad)
 
 
-def as_tensor(data, dtype=None, device=None):
-    """``data`` as a tensor, sharing memory where it can."""
-    if isinstance(data, Tensor):
-        return to(data, device=device, dtype=dtype)
-    if isinstance(data, xp.ndarray):
-        return to(from_numpy(data), device=device or default.device, dtype=dtype)
-    return tensor(data, dtype=dtype, device=device)
-
-
-def from_numpy(array):
-    """A tensor on the memory of ``array``."""
-    if not isinstance(array, xp.ndarray):
-        raise TypeError(f"expected np.ndarray (got {type(array).__name__})")
-    dtypes.from_np(array.dtype)
-    if any(s < 0 for s in array.strides):
-        raise ValueError(
-            "At least one stride in the given numpy array is negative, and tensors with negative "
-            "strides are not currently "
-            "supported. (You can probably work around this by making a copy of your array  with "
-            "array.copy().) "
-        )
-    return wrap(array)
-
-
-for _f in (tensor, as_tensor, from_numpy):
-    only_function(_f)
-only_function(as_tensor, "asarray")
+only_function(tensor)
 
 
 # ---------------------------------------------------------------- filled
@@ -445,140 +418,4 @@ only_method(lambda self: self, "share_memory_")
 only_method(lambda self: False, "is_shared")
 
 
-# ---------------------------------------------------------------- to Python and NumPy
-def item(self):
-    """The one element as a Python number; RuntimeError with more."""
-    if self._a.size != 1:
-        raise RuntimeError(f"a Tensor with {self._a.size} elements cannot be converted to Scalar")
-    if door.observer is not None:
-        door.observer.cut(self, None, "item")
-    return _python(self._a.item())
-
-
-def _python(x):
-    return x if isinstance(x, (bool, int, float, complex)) else float(x)
-
-
-def tolist(self):
-    """Nested lists of Python numbers."""
-    if self._a.dtype.kind == "V":
-        return self._a.astype(xp.float32).tolist()
-    return self._a.tolist()
-
-
-def numpy(self, *, force=False):
-    """The array, sharing memory. RuntimeError for a tracked tensor, TypeError for one on a GPU,
-    unless ``force``.
-    """
-    if self._a.__class__ is not xp.ndarray:
-        if not force:
-            raise TypeError(
-                f"can't convert {self.device} device type tensor to numpy. Use Tensor.cpu() to "
-                "copy the tensor to host memory first."
-            )
-        return host(self._a)
-    if self._g is not None and not force:
-        raise RuntimeError(
-            "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
-        )
-    if self._a.dtype.kind == "V":
-        raise TypeError("Got unsupported ScalarType BFloat16")
-    if door.observer is not None:
-        door.observer.cut(self, None, "numpy")
-    return self._a
-
-
-def __array__(self, dtype=None, copy=None):
-    found = numpy(self)
-    return found if dtype is None else found.astype(dtype)
-
-
-for _f in (item, tolist, numpy, __array__):
-    only_method(_f)
-
-
-def _scalar(self, kind):
-    if self._a.size != 1:
-        raise ValueError("only one element tensors can be converted to Python scalars")
-    if door.observer is not None:
-        door.observer.cut(self, None, "item")
-    return kind(self._a.item())
-
-
-def _truth(self):
-    if self._a.size > 1:
-        raise RuntimeError("Boolean value of Tensor with more than one value is ambiguous")
-    if self._a.size == 0:
-        raise RuntimeError("Boolean value of Tensor with no values is ambiguous")
-    return bool(self._a)
-
-
-def _as_index(self):
-    if self._a.dtype.kind not in "iub" or self._a.size != 1:
-        raise TypeError("only integer tensors of a single element can be converted to an index")
-    return int(self._a.item())
-
-
-def _contains(self, element):
-    if isinstance(element, (Tensor, int, float, complex, bool)):
-        other = element._a if isinstance(element, Tensor) else element
-        return bool((self._a == other).any())
-    raise RuntimeError(
-        f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type(element)}."
-    )
-
-
-def _to_float(self):
-    with warnings.catch_warnings():
-        return _scalar(self, float)
-
-
-Tensor.__float__ = _to_float
-Tensor.__int__ = lambda self: _scalar(self, int)
-Tensor.__complex__ = lambda self: _scalar(self, complex)
-Tensor.__bool__ = _truth
-Tensor.__index__ = _as_index
-Tensor.__contains__ = _contains
-
-
-# ---------------------------------------------------------------- copying and pickling
-def _deepcopy(self, memo):
-    if id(self) in memo:
-        return memo[id(self)]
-    if self._g is not None and self._g is not LEAF:
-        raise RuntimeError(
-            "Only Tensors created explicitly by the user (graph leaves) support the deepcopy "
-            "protocol at the moment.  If you were "
-            "attempting to deepcopy a module, this may be because of a "
-            "torch.nn.utils.weight_norm usage, see "
-            "https://github.com/pytorch/pytorch/pull/103001"
-        )
-    import copy
-
-    made = object.__new__(type(self))
-    made._a = xp.array(self._a, like=self._a)
-    made._g, made._v = self._g, None
-    memo[id(self)] = made
-    if self._grad is not None:
-        made._grad = copy.deepcopy(self._grad, memo)
-    made.__dict__.update(copy.deepcopy(self.__dict__, memo))
-    return made
-
-
-def _rebuild(cls, array, requires_grad, state, device=CPU):
-    made = object.__new__(cls)
-    made._a, made._v = place(array, resolve(device)), None
-    made._g = LEAF if requires_grad else None
-    made.__dict__.update(state)
-    return made
-
-
-def _reduce(self, protocol=None):
-    values = host(self._a) if self.is_cuda else xp.array(self._a)
-    where = (self.device,) if self.is_cuda else ()
-    return (_rebuild, (type(self), values, self.requires_grad, dict(self.__dict__), *where))
-
-
-Tensor.__deepcopy__ = _deepcopy
-Tensor.__reduce_ex__ = _reduce
 method(lambda input: bool(input), "is_nonzero")

@@ -126,7 +126,9 @@ class _Reader:
             self._truth(i)
         elif isinstance(i, Tensor):
             self._tensor(i)
-        elif isinstance(i, (list, tuple, range, xp.ndarray)):
+        elif isinstance(i, xp.ndarray):
+            self._tensor(wrap(i))
+        elif isinstance(i, (list, tuple, range)):
             self._collect(_array(i))
         elif hasattr(i, "__index__"):
             self._integer(i.__index__())
@@ -399,17 +401,6 @@ def _put(self, index, value, accumulate, tensors):
             f"{dtypes.scalar_name(value.dtype)} for the source."
         )
     return views.write(index_put_op.op, (self, value), (index, accumulate), tensors)
-
-
-def _cuda_interface(self):
-    raise AttributeError(
-        "Can't get __cuda_array_interface__ on non-CUDA tensor type: "
-        f"torch.{self.dtype.type_name} Use Tensor.cuda() to copy the "
-        "tensor to a device."
-    )
-
-
-Tensor.__cuda_array_interface__ = property(_cuda_interface)
 
 
 def _no_delete(self, index):

@@ -191,16 +191,6 @@ def range_(
     return mark(wrap(values.astype((dtype or dtypes.default.float).np)), requires_grad)
 
 
-def frombuffer(buffer, *, dtype, count=-1, offset=0, requires_grad=False):
-    """A tensor on the memory of a buffer."""
-    return mark(wrap(xp.frombuffer(buffer, dtype.np, count, offset)), requires_grad)
-
-
-def from_dlpack(ext_tensor, *, device=None, copy=None):
-    """A tensor on the memory of an array of another library."""
-    return wrap(xp.from_dlpack(ext_tensor))
-
-
 def empty_permuted(
     size,
     physical_layout,
@@ -222,9 +212,6 @@ def empty_permuted(
 
 for _n, _f in [
     ("range", range_),
-    ("frombuffer", frombuffer),
-    ("from_dlpack", from_dlpack),
-    ("to_dlpack", lambda tensor: tensor.__dlpack__()),
     ("empty_permuted", empty_permuted),
 ]:
     public(_n, _f)
@@ -259,12 +246,4 @@ def _as_subclass(self, cls):
 only_method(_as_subclass, "as_subclass")
 
 
-def _dlpack(self, **options):
-    if self.requires_grad:
-        raise BufferError("Can't export tensors that require gradient, use tensor.detach()")
-    return self._a.__dlpack__(**options)
-
-
-Tensor.__dlpack__ = _dlpack
-Tensor.__dlpack_device__ = lambda self: self._a.__dlpack_device__()
 Tensor.__reversed__ = lambda self: self.flip(0) if self._a.ndim else self

@@ -475,8 +475,9 @@ _added("addr", addr_op, lambda a, b: a[:, None] * b[None, :])
 _added("addbmm", addbmm_op, lambda a, b: products(a, b).sum(0), lowered)
 public("addmv_", Tensor.addmv_)
 method(lambda input, other: vdot_op(input, other), "vdot")
-Tensor.__matmul__ = matmul
-Tensor.__rmatmul__ = lambda self, other: matmul(other, self)
+Tensor.__matmul__ = lambda self, other: (
+    matmul(self, other) if isinstance(other, Tensor) else NotImplemented
+)
 TENSOR.matmul = matmul
 RAW.matmul = xp.matmul
 

@@ -22,10 +22,12 @@ add_reduce = xp.add.reduce
 # ---------------------------------------------------------------- dims
 def axes(dim, ndim):
     """A ``dim`` argument as a tuple of axes; all of them for None or ()."""
-    if dim is None or dim == () or dim == []:
-        return all_axes(ndim, None if dim is None else ())
-    if isinstance(dim, int):
+    if dim is None:
+        return all_axes(ndim, None)
+    if isinstance(dim, int) or hasattr(dim, "__index__"):
         return (wrap_dim(dim, ndim),) if ndim else () if wrap_dim(dim, ndim) == 0 else ()
+    if not len(dim):
+        return all_axes(ndim, ())
     out = tuple(wrap_dim(d, ndim) for d in dim)
     if len(set(out)) != len(out):
         repeated = next(d for d in out if out.count(d) > 1)
