@@ -372,7 +372,11 @@ def structured(op):
     empty = op.empty
 
     def function(input, *attrs):
-        o = forward(input._a, *attrs)
+        try:
+            o = forward(input._a, *attrs)
+        except AttributeError:
+            tensor_input(op, input)
+            raise
         if o.__class__ is not ndarray:
             o = _array(o)
         t = new(Tensor)

@@ -111,6 +111,8 @@ ALIASES = {
     "bool": bool_,
 }
 PUBLIC = {**_BY_NAME, **ALIASES}
+# Python's own types, where a dtype is asked for
+PYTHON = {bool: bool_, int: int64, float: float64, complex: complex128}
 
 
 def of(array):

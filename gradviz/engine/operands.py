@@ -96,11 +96,22 @@ def is_wrapped(t):
     return t._a.ndim == 0 and not t._a.flags.writeable
 
 
+_HEAP = 1 << 9  # of types made by Python code: their name has no module
+
+
+def type_name(value):
+    """The type of an argument as PyTorch's messages say it: ``int``, ``numpy.ndarray``."""
+    kind = type(value)
+    if kind.__module__ == "builtins" or kind.__flags__ & _HEAP:
+        return kind.__name__
+    return f"{kind.__module__}.{kind.__name__}"
+
+
 def not_a_tensor(name, argument, position, value):
     """PyTorch's TypeError for an argument that should be a tensor."""
     return TypeError(
         f"{name}(): argument '{argument}' (position {position}) must be Tensor, not "
-        f"{type(value).__name__}"
+        f"{type_name(value)}"
     )
 
 

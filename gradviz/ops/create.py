@@ -31,6 +31,8 @@ def tensor(data, *, dtype=None, device=None, requires_grad=False, pin_memory=Fal
             UserWarning,
             stacklevel=2,
         )
+    if dtype.__class__ is type:
+        dtype = dtypes.PYTHON.get(dtype, dtype)
     return mark(wrap(array_of(data, dtype, device)), requires_grad)
 
 
@@ -351,12 +353,13 @@ transfer = declare(
 def to(self, *args, dtype=None, device=None, non_blocking=False, copy=False, memory_format=None):
     """The tensor in another dtype or on another device; itself when nothing changes."""
     for a in args:
-        if isinstance(a, dtypes.dtype):
+        if isinstance(a, (dtypes.dtype, type)):
             dtype = a
         elif isinstance(a, Tensor):
             dtype, device = a.dtype, a.device
         elif isinstance(a, (str, Device, int)) and not isinstance(a, bool):
             device = a
+    dtype = dtypes.PYTHON.get(dtype, dtype)
     wanted = self._a.dtype if dtype is None else dtype.np
     there = None if device is None else resolve(device)
     if there is not None and there != self.device:

@@ -17,6 +17,7 @@ from ..engine.operands import common_dtype, not_a_tensor, operands
 from ..engine.operation import RAW, TENSOR, Op
 from .formulas import formula_of
 from .kernels import checked
+from .mistakes import explained
 
 FUNCTIONS = {}
 OPERATIONS = {}
@@ -160,7 +161,7 @@ def _op(
 
 def public(name, function):
     """Make ``gradviz.<name>``."""
-    FUNCTIONS[name] = function
+    FUNCTIONS[name] = explained(name, function)
     return function
 
 
@@ -168,22 +169,20 @@ def method(function, name=None):
     """Make ``Tensor.<name>`` and ``gradviz.<name>`` of a function whose first parameter is the
     tensor.
     """
-    name = name or function.__name__
-    setattr(Tensor, name, function)
-    FUNCTIONS[name] = function
-    return function
+    only_method(function, name)
+    return only_function(function, name)
 
 
 def only_method(function, name=None):
     """Make ``Tensor.<name>`` alone."""
-    setattr(Tensor, name or function.__name__, function)
+    name = name or function.__name__
+    setattr(Tensor, name, explained(name, function, method=True))
     return function
 
 
 def only_function(function, name=None):
     """Make ``gradviz.<name>`` alone."""
-    FUNCTIONS[name or function.__name__] = function
-    return function
+    return public(name or function.__name__, function)
 
 
 def alias(new_name, old_name):
@@ -210,7 +209,7 @@ def _with_out(name, function):
 
 def write_out(name, result, out, args=()):
     """Put ``result`` into ``out=``; RuntimeError where gradients would be lost."""
-    if dispatch.state.special == 0 or dispatch.local.grad:
+    if result.dtype.category >= 2 and (dispatch.state.special == 0 or dispatch.local.grad):
         if any(isinstance(a, Tensor) and a.requires_grad for a in (*args, out)):
             raise RuntimeError(
                 f"{name}(): functions with out=... arguments don't support automatic "

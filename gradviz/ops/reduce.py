@@ -158,7 +158,7 @@ mean_dims = declare(
 
 
 def _as(input, dtype):
-    return input if dtype is None else TENSOR.cast(input, dtype.np)
+    return input if dtype is None else TENSOR.cast(input, dtypes.PYTHON.get(dtype, dtype).np)
 
 
 def _finish(name, result, out, input):
@@ -174,6 +174,7 @@ def sum(input, dim=None, keepdim=False, *, dtype=None, out=None, axis=None):
     if dim is None and axis is None and dtype is None and not keepdim:
         return sum_all(input) if out is None else _finish("sum", sum_all(input), out, input)
     dim = axis if dim is None else dim
+    dtype = dtypes.PYTHON.get(dtype, dtype)
     if dtype is not None and dtype.np != input._a.dtype:
         if dim is None and not keepdim and dtype.category >= 2:
             return _finish("sum", sum_cast(input, dtype.np), out, input)

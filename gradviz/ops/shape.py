@@ -211,7 +211,7 @@ def view(self, *shape):
     """The same storage in another shape; RuntimeError where strides do not allow it.
     ``view(dtype)`` reinterprets the bytes.
     """
-    if len(shape) == 1 and isinstance(shape[0], dtypes.dtype):
+    if len(shape) == 1 and isinstance(shape[0], (dtypes.dtype, type)):
         return _view_dtype(self, shape[0])
     array = self._a
     shape = infer(sizes(shape), array.size)
@@ -225,6 +225,7 @@ def view(self, *shape):
 
 
 def _view_dtype(self, dtype):
+    dtype = dtypes.PYTHON.get(dtype, dtype)
     if dtype.np == self._a.dtype:
         return alias_op(self)
     wide, narrow = self._a.itemsize, dtype.np.itemsize

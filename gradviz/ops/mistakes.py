@@ -1,0 +1,230 @@
+"""What was wrong with the arguments of a call that failed, in PyTorch's words.
+
+Arguments are not checked before a call: that would cost as much as a small operation. They are
+looked at when something has gone wrong inside, by the kind that a parameter of that name has.
+"""
+
+from __future__ import annotations
+
+import inspect
+from functools import cache
+from types import FunctionType
+
+from ..backend import xp
+from ..engine import dtypes
+from ..engine.dispatch import Tensor
+from ..engine.operands import type_name
+
+
+def _whole(x):
+    return isinstance(x, (int, xp.integer)) and not isinstance(x, bool) or _single(x, "iu")
+
+
+def _single(x, kinds):
+    return isinstance(x, Tensor) and x._a.ndim == 0 and x._a.dtype.kind in kinds
+
+
+def _real(x):
+    return isinstance(x, (int, float, xp.number)) or _single(x, "biufV")
+
+
+_FITS = {
+    "Tensor": lambda x: isinstance(x, Tensor),
+    "int": _whole,
+    "float": _real,
+    "Number": lambda x: isinstance(x, complex) or _real(x) or _single(x, "c"),
+    "bool": lambda x: isinstance(x, (bool, xp.bool_)),
+    "str": lambda x: isinstance(x, str),
+    "torch.dtype": lambda x: isinstance(x, dtypes.dtype) or x in (float, int, bool, complex),
+    "tuple of ints": lambda x: (
+        _whole(x) or isinstance(x, (tuple, list)) and all(_whole(n) for n in x)
+    ),
+    "tuple of Tensors": lambda x: (
+        isinstance(x, (tuple, list)) and all(isinstance(t, Tensor) for t in x)
+    ),
+}
+_NAMES = {
+    "Tensor": "input self tensor other weight bias target mat mat1 mat2 vec vec1 vec2 batch1 "
+    "batch2 tensor1 tensor2 index mask source src x1 x2 boundaries sorted_sequence anchor positive "
+    "negative input1 input2 query key attn_mask condition running_mean running_var pos_weight "
+    "out",
+    "int": "dim dim0 dim1 dim2 groups num_classes k diagonal offset start_dim end_dim n axis "
+    "upscale_factor downscale_factor chunks length n_fft num_groups step source_dim",
+    "float": "p eps momentum lower upper delta margin label_smoothing dropout_p",
+    "Number": "alpha beta negative_slope lambd threshold min_val max_val fill_value",
+    "bool": "keepdim training unbiased descending largest sorted stable inplace ceil_mode "
+    "count_include_pad align_corners is_causal log_target full log_input right return_indices "
+    "return_inverse return_counts accumulate include_self with_replacement transpose left",
+    "str": "approximate indexing norm UPLO rounding_mode reduce",
+    "torch.dtype": "dtype",
+    "tuple of ints": "size kernel_size stride padding dilation output_size shape repeats dims "
+    "shifts normalized_shape s output_padding",
+    "tuple of Tensors": "tensors",
+}
+_KIND = {name: kind for kind, names in _NAMES.items() for name in names.split()}
+# Of these, ``dim`` takes several dimensions.
+_MANY = frozenset(
+    "sum mean std var std_mean var_mean amax amin logsumexp flip squeeze nansum nanmean norm "
+    "count_nonzero all any permute movedim vector_norm matrix_norm unflatten rot90 frobenius_norm "
+    "tensordot nuclear_norm prod_dims fftshift ifftshift fftn ifftn rfftn irfftn fft2 ifft2 rfft2 "
+    "irfft2 hfft2 ihfft2 hfftn ihfftn gradient normalize renorm tensorsolve".split()
+)
+
+
+# The smallest and most frequent: a call in between would cost more than it helps.
+_HOT_FUNCTIONS = frozenset(
+    "add sub mul div pow matmul mm bmm mv dot sum relu exp log sigmoid tanh abs neg sqrt square "
+    "linear is_floating_point is_complex eq ne lt le gt ge tensor".split()
+)
+_HOT_METHODS = _HOT_FUNCTIONS | frozenset(
+    "mean view reshape transpose permute t unsqueeze squeeze expand item clone detach to float "
+    "double long size dim numel stride contiguous add_ mul_ sub_ div_ zero_ copy_ fill_ backward "
+    "type_as view_as is_contiguous requires_grad_ addcmul_ addcdiv_ lerp_ addmm".split()
+)
+
+
+def explained(name, function, method=False, native=True):
+    """``function``; when a call of it fails because an argument is of the wrong kind, the error is
+    PyTorch's TypeError that names the argument. ``native``: PyTorch's own has no Python signature.
+    """
+    hot = name in (_HOT_METHODS if method else _HOT_FUNCTIONS)
+    if hot or hasattr(function, "op") or not isinstance(function, FunctionType):
+        return function
+
+    def call(*args, **kwargs):
+        try:
+            return function(*args, **kwargs)
+        except Exception as error:
+            if "out" in kwargs and name in _WITH_OUT and not method:
+                return _written(name, call, args, kwargs)
+            wanted = kwargs.get("dtype")
+            if wanted.__class__ is type and wanted in dtypes.PYTHON:
+                return call(*args, **{**kwargs, "dtype": dtypes.PYTHON[wanted]})
+            found = mistake(name, function, args, kwargs, method, native)
+            found = found or _renamed(name, function, error)
+            if found is None:
+                raise
+            raise found from error.__cause__
+
+    call.__name__ = call.__qualname__ = name
+    call.__doc__, call.__module__ = function.__doc__, function.__module__
+    call.__wrapped__ = function
+    return call
+
+
+# Functions that PyTorch gives an ``out=`` and that have none of their own here.
+_WITH_OUT = frozenset(
+    """
+    addmm all amax amin aminmax any baddbmm bmm chain_matmul cholesky column_stack cross cummax
+    cummin diag diff dot dstack frexp histc histogram hstack index_select kron kthvalue logcumsumexp
+    logit mode msort mv mvlgamma nan_to_num nanmean norm polygamma renorm row_stack sort std
+    std_mean svd take_along_dim topk tril triu var var_mean vdot vstack cholesky_ex det inv_ex
+    ldl_factor_ex lu_factor_ex slogdet solve_ex vector_norm entr erfcx i0e i1 i1e log_ndtr
+    multigammaln ndtr ndtri xlog1py zeta isin threshold tensordot softmax log_softmax
+    take index_reduce nanmedian
+    """.split()
+)
+
+
+def _written(name, call, args, kwargs):
+    """The results of a call without ``out=``, put into it."""
+    from .declare import write_out
+
+    kwargs = dict(kwargs)
+    out = kwargs.pop("out")
+    result = call(*args, **kwargs)
+    if not isinstance(result, tuple):
+        if not isinstance(out, Tensor):
+            raise TypeError(f"{name}(): argument 'out' must be Tensor, not {type_name(out)}")
+        return write_out(name, result, out, args)
+    if not isinstance(out, (tuple, list)):
+        raise TypeError(f"{name}(): argument 'out' must be tuple of Tensors, not {type_name(out)}")
+    return type(result)(*[write_out(name, r, o, args) for r, o in zip(result, out, strict=True)])
+
+
+def _renamed(name, function, error):
+    """Python's own TypeError about a call, with the public name; None for another error."""
+    own = f"{function.__qualname__}()"
+    text = str(error)
+    if type(error) is TypeError and text.startswith(own) and own != f"{name}()":
+        return TypeError(f"{name}(){text.removeprefix(own)}")
+    return None
+
+
+@cache
+def _signature(function):
+    return inspect.signature(function)
+
+
+def mistake(name, function, args, kwargs, method=False, native=True):
+    """The TypeError for a call whose arguments do not fit, None where they do."""
+    parameters = list(_signature(function).parameters.values())
+    args = args[1:] if method else args
+    parameters = parameters[1:] if method else parameters
+    plain = [p for p in parameters if p.kind in (p.POSITIONAL_OR_KEYWORD, p.POSITIONAL_ONLY)]
+    open_ended = any(p.kind is p.VAR_POSITIONAL for p in parameters)
+    if native and not open_ended:
+        found = _miscounted(name, parameters, plain, args, kwargs)
+        if found is not None:
+            return found
+    given = [(p, value, k + 1) for k, (p, value) in enumerate(zip(plain, args, strict=False))]
+    known = {p.name: p for p in parameters}
+    given += [(known[n], value, 0) for n, value in kwargs.items() if n in known]
+    for parameter, value, position in given:
+        kind = _kind(name, parameter.name)
+        if not kind or value is None and parameter.default is None:
+            continue
+        if not _FITS[kind](value):
+            place = f" (position {position})" if position else ""
+            return TypeError(
+                f"{name}(): argument '{parameter.name}'{place} must be {kind}, not "
+                f"{type_name(value)}"
+            )
+    return None
+
+
+# Where a name means something else than in most functions; "" says nothing about it.
+_OWN_KIND = {
+    ("select", "index"): "int",
+    ("select_scatter", "index"): "int",
+    ("norm", "p"): "",
+    ("renorm", "p"): "Number",
+    ("mvlgamma", "p"): "int",
+    ("multigammaln", "p"): "int",
+    ("polygamma", "n"): "int",
+}
+
+
+def _kind(name, parameter):
+    if (name, parameter) in _OWN_KIND:
+        return _OWN_KIND[name, parameter]
+    if parameter in ("dim", "axis") and name in _MANY:
+        return "tuple of ints"
+    return _KIND.get(parameter)
+
+
+def _miscounted(name, parameters, plain, args, kwargs):
+    """The TypeError for a wrong number of arguments or an unknown keyword."""
+    if len(args) > len(plain):
+        least = sum(p.default is p.empty for p in plain)
+        most = str(len(plain)) if least == len(plain) else f"from {least} to {len(plain)}"
+        return TypeError(
+            f"{name}() takes {most} positional argument{'s' * (len(plain) != 1)} but {len(args)} "
+            f"{'were' if len(args) != 1 else 'was'} given"
+        )
+    required = plain[len(args) :]
+    missing = [p.name for p in required if p.default is p.empty and p.name not in kwargs]
+    if missing:
+        listed = ", ".join(f'"{n}"' for n in missing)
+        return TypeError(
+            f"{name}() missing {len(missing)} required positional arguments: {listed}"
+        )
+    known = {p.name for p in parameters}
+    if any(p.kind is p.VAR_KEYWORD for p in parameters):
+        return None
+    for key in kwargs:
+        if key not in known:
+            return TypeError(f"{name}() got an unexpected keyword argument '{key}'")
+        if key in [p.name for p in plain[: len(args)]]:
+            return TypeError(f"{name}() got multiple values for argument '{key}'")
+    return None
