@@ -52,12 +52,8 @@ class Flow:
 
 def _length(array):
     """The norm; by the shortest way for the arrays that gradients usually are."""
-    if (
-        array.dtype.char in "fd"
-        and getattr(array, "flags", None) is not None
-        and array.flags.c_contiguous
-    ):
-        flat = array.reshape(-1)
+    if array.dtype.char in "fd" and getattr(array, "flags", None) is not None:
+        flat = array.ravel("K")  # a transposed gradient is not copied
         square = float(flat.dot(flat))
         if math.isfinite(square):
             return math.sqrt(square)

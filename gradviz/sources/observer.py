@@ -83,27 +83,33 @@ class Watcher(events.Observer):
         The note is one integer (objects that the collector must visit would cost more than all the
         rest): the number of the call site in ``_sites`` and the instruction.
         """
-        node = output._g if output.__class__ is not tuple else _node_of_many(output)
+        node = output._g if output.__class__ is not tuple else self._node_of_many(output)
         frame = _frame(2)
         code, outside, at, base = self._site
         try:
             if frame.f_code is not code:
                 frame = self._person(frame)
-            back = frame.f_back
-            if frame.f_code is code and id(back) == outside and back.f_lasti == at:
+            if frame.f_code is code and (
+                outside is None or (id(frame.f_back) == outside and frame.f_back.f_lasti == at)
+            ):
                 node.note = base + frame.f_lasti
             else:
-                node.note = self._enter(frame, back) + frame.f_lasti
+                node.note = self._enter(frame, frame.f_back) + frame.f_lasti
         except AttributeError:
             if frame is not None and frame.f_back is None and node is not None:
                 node.note = self._enter(frame, None) + frame.f_lasti  # a plain script's own lines
         self._append(_ref(node))
-        if node.op is None and output.__class__ is tuple:
-            self._note_context(node, output)
         for x in node.e:
             if x is None:
                 self._note_inputs(node, inputs)
                 break
+
+    def _node_of_many(self, outputs):
+        """The node of several outputs, of which some may be untracked."""
+        node = _node_of_many(outputs)
+        if node.op is None:
+            self._note_context(node, outputs)
+        return node
 
     @quiet
     def _note_context(self, node, outputs):
@@ -134,7 +140,7 @@ class Watcher(events.Observer):
         mine, foreign = self.files.mine, self.files.foreign
         while frame is not None:
             name = frame.f_code.co_filename
-            if name in mine or (name not in foreign and self.files.is_mine(name)):
+            if name not in foreign and (name in mine or self.files.is_mine(name)):
                 return frame
             frame = frame.f_back
         return None
@@ -152,7 +158,9 @@ class Watcher(events.Observer):
                 return 0
             number = self._numbers[key] = next(_site_numbers)
             self._sites[number] = code, outer
-        if back is not None:
+        if code.co_name == "<module>":
+            self._site = code, None, 0, number << SHIFT
+        elif back is not None:
             self._site = code, id(back), back.f_lasti, number << SHIFT
         return number << SHIFT
 

@@ -36,7 +36,7 @@ def norm(array) -> float | None:
     if not isinstance(array, np.ndarray) or array.dtype.kind not in "fiubc" or array.size > WHOLE:
         return None
     with np.errstate(all="ignore"):
-        flat = array.ravel()
+        flat = array.ravel("K")
         return _length(
             np.sqrt(np.vdot(flat, flat).real) if flat.dtype.kind in "fc" else np.linalg.norm(flat)
         )
