@@ -268,15 +268,21 @@ def _saved_of_other(node):
 def hooks(target):
     """(kind, callable) of every hook on a node or a tensor."""
     found = target.hooks if hasattr(target, "seq") else target._hooks
-    out = []
     if found is None:
         return ()
-    for kind in ("pre", "post", "post_accumulate"):
-        out += [(kind, h) for h in (getattr(found, kind) or {}).values()]
-    for table in (found.tensor or {}).values():
-        out += [("tensor", h) for h in table.values()]
+    out = [(kind, h) for kind, table in hook_tables(target) for h in table.values()]
     out += [("retain_grad", None) for _ in (found.retain or {})]
     return tuple(out)
+
+
+def hook_tables(target):
+    """(kind, table of callables) of the hooks on a node or a tensor."""
+    found = target.hooks if hasattr(target, "seq") else target._hooks
+    if found is None:
+        return []
+    kinds = ("pre", "post", "post_accumulate")
+    out = [(kind, getattr(found, kind)) for kind in kinds if getattr(found, kind)]
+    return out + [("tensor", table) for table in (found.tensor or {}).values() if table]
 
 
 def grad(tensor):

@@ -90,6 +90,14 @@ def _check(tensor):
         raise TypeError(text("notebook.not_a_tensor", type=type(tensor).__name__))
 
 
+def settings_of(given: dict) -> dict:
+    """The traits of a new widget: what was ``given``, else what was chosen for this notebook."""
+    shell = shell_of()
+    extension = current(shell) if shell else None
+    chosen = extension.magics.settings() if extension else {}
+    return {name: chosen[name] for name in ("language", "theme") if name in chosen} | given
+
+
 def shell_of():
     """The shell that runs us, without importing IPython where it is not."""
     ipython = sys.modules.get("IPython")

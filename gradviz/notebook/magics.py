@@ -190,7 +190,9 @@ class GradvizMagics(Magics):
             raise UsageError(text("notebook.unknown_language", asked=lang))
         set_language(lang)
         self._lang_chosen = True
-        for view in self._extension.session.views:
+        from gradviz.widgets.base import open_views
+
+        for view in open_views():
             view.language = lang
         print(text("notebook.language"))
 

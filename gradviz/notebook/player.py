@@ -12,7 +12,7 @@ from gradviz.watch.recorder import Recorder
 from gradviz.watch.recording import Recording, load
 from gradviz.widgets.player import PlayerView
 
-from .display import graph_of, shell_of
+from .display import graph_of, settings_of, shell_of
 from .extension import current
 from .views import still
 
@@ -32,6 +32,7 @@ class BackwardPlayer(PlayerView):
     """
 
     def __init__(self, what, gradient=None, retain_graph=False, **settings):
+        settings = settings_of(settings)
         if isinstance(what, Tensor):
             stepper = paused(what, gradient, retain_graph)
             super().__init__(stepper.recording, stepper, _busy, **settings)

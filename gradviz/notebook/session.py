@@ -29,6 +29,7 @@ class Session:
     ``seen`` has every finding so far by its key, the newest of each; leaks only while they last.
     ``sparing``: after a hundred cells look only now and then, so that a long program takes time in
     proportion to its cells; an error is always looked at. ``choice``: which findings are told.
+    ``after_cell``: what to call when a cell was looked at; what returns False is dropped.
     """
 
     def __init__(self, cell_of: Callable[[str], int | None]):
@@ -36,6 +37,7 @@ class Session:
         self.source = EngineSource(self.recorder, cell_of)
         self.views: dict = {}
         self.seen: dict = {}
+        self.after_cell: set = set()
         self.running = self.watching = self.sparing = False
         self.choice = Choice()
         self._next_look = ALWAYS
@@ -106,6 +108,7 @@ class Session:
         stays = {key: one for key, one in self.seen.items() if not one.kind.startswith("leak.")}
         self.seen = stays | {finding_key(finding): finding for finding in findings}
         self._push(last=True)
+        self.after_cell = {call for call in self.after_cell if call()}
         return findings
 
     def _is_due(self, error):

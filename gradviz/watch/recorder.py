@@ -97,6 +97,15 @@ class Recorder:
                 table.clear()
             self._replaced = self._tick()
 
+    def replace(self, trace: Trace):
+        """Show another trace from now on; readers start again."""
+        with self.lock:
+            self.clear()
+            self.trace = trace
+            self._changed.update((key, self._tick()) for key in trace.nodes)
+            self._edge_changed.update((key, self._tick()) for key in trace.edges)
+            self._detail_changed.update((key, self._tick()) for key in trace.details)
+
     def set_findings(self, findings: list[Finding]):
         """Replace what the doctor says."""
         with self.lock:

@@ -46,6 +46,8 @@ PLAIN = frozenset(
     + (weakref.WeakKeyDictionary, weakref.WeakValueDictionary, weakref.WeakMethod)
 )
 
+OURS = ("gradviz.widgets.", "gradviz.notebook.")  # what a paused player holds was asked for
+
 _plain_kinds: dict[type, bool] = {}
 
 
@@ -54,6 +56,7 @@ def is_plain(kind: type) -> bool:
     known = _plain_kinds.get(kind)
     if known is None:
         known = kind in PLAIN or issubclass(kind, (weakref.ref, types.ModuleType, int, float, str))
+        known = known or kind.__module__.startswith(OURS)
         if len(_plain_kinds) < 10_000:
             _plain_kinds[kind] = known
     return known

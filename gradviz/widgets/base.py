@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import weakref
 from functools import cache
 from importlib.resources import files
 
@@ -26,6 +27,15 @@ def script():
     return str(file) if os.environ.get("ANYWIDGET_HMR") == "1" else file.read_text(encoding="utf-8")
 
 
+SHARE = {"flex": "1 1 300px", "min_width": "0"}  # of a row that it shares with others
+_open: weakref.WeakSet = weakref.WeakSet()
+
+
+def open_views() -> list[View]:
+    """Every widget of ours that is open, in this process."""
+    return [view for view in _open if not view.closed]
+
+
 class View(anywidget.AnyWidget):
     """A widget with the traits of docs/protocol.md; a message ``t`` goes to ``on_<t>_message``."""
 
@@ -38,7 +48,8 @@ class View(anywidget.AnyWidget):
     panel = traitlets.Unicode("graph", read_only=True).tag(sync=True)
 
     def __init__(self, **settings):
-        super().__init__(**settings)
+        super().__init__(**{"layout": dict(SHARE)} | settings)
+        _open.add(self)
         self.on_msg(self._receive)
         self._answer_on_the_asking_shell()
 

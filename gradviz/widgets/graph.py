@@ -5,6 +5,8 @@ from __future__ import annotations
 import threading
 import time
 
+import traitlets
+
 from gradviz.watch.plain import plain
 
 from .base import View
@@ -22,6 +24,9 @@ class GraphView(View):
     Holds rows and numbers, no user's tensor. ``push`` and the answers may come from different
     threads; frames leave in order.
     """
+
+    selected = traitlets.Unicode("").tag(sync=True)
+    _order = threading.RLock()
 
     def __init__(self, recorder, detail, **settings):
         self._recorder, self._detail = recorder, detail

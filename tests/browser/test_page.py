@@ -5,6 +5,7 @@ import pytest
 from gradviz.export.html import page
 from gradviz.export.picture import Picture
 from gradviz.export.svg import svg
+from tests.browser.axe import needs_axe, violations
 from tests.browser.conftest import ROOT
 from tests.traces import HOSTILE, finding, small_net
 
@@ -70,3 +71,14 @@ def test_a_page_without_its_script_shows_the_picture(visit, net, monkeypatch):
     monkeypatch.setattr(html, "_script", lambda: "")
     shown = visit("still.html", page(net.trace))
     assert shown.locator("#gradviz svg").count() == 1
+
+
+@needs_axe
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [480, 1280])
+def test_axe_finds_no_serious_violation(visit, net, scheme, width):
+    size = {"width": width, "height": 900}
+    shown = visit("page.html", page(net.trace), color_scheme=scheme, viewport=size)
+    shown.locator("[data-node-id='6']").first.dispatch_event("click")
+    shown.locator("[data-testid=gv-inspector] h3").wait_for()
+    assert violations(shown) == []

@@ -16,7 +16,16 @@ export class Findings {
   readonly element = h("section", { class: "findings" });
   private all = false;
 
-  constructor(private readonly context: Context) {}
+  /** `chosen` hears of a click on the rule of a finding, where it does not lead to a node. */
+  constructor(
+    private readonly context: Context,
+    private readonly chosen: ((finding: Finding) => void) | null = null,
+  ) {}
+
+  /** These findings, all of them. */
+  showAll(findings: readonly Finding[]): void {
+    this.element.replaceChildren(...findings.map((finding) => this.row(finding)));
+  }
 
   update(): void {
     const { store, language, say } = this.context;
@@ -59,9 +68,15 @@ export class Findings {
     const node = finding.node_ids.find((id) => context.store.nodes.has(id));
     const rule = finding.rule;
     const id =
-      node === undefined
+      node === undefined && !this.chosen
         ? h("span", {}, rule)
-        : h("button", { type: "button", class: "link", onclick: () => context.show(node) }, rule);
+        : node === undefined
+          ? h(
+              "button",
+              { type: "button", class: "link", onclick: () => this.chosen?.(finding) },
+              rule,
+            )
+          : h("button", { type: "button", class: "link", onclick: () => context.show(node) }, rule);
     return h(
       "div",
       {

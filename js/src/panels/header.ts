@@ -32,7 +32,7 @@ export class Header {
   private readonly leaksAt = h("span", { class: "slot leaks-at" });
   private readonly toolsAt = h("span", { class: "slot tools-at" });
   readonly element = h(
-    "header",
+    "div",
     { class: "head" },
     h("b", { class: "brand" }, "gradviz"),
     this.stateAt,
@@ -201,7 +201,7 @@ export class Header {
         type: "button",
         class: "tool",
         title: say(`tool.${name}_hint`),
-        "aria-label": say(`tool.${name}_hint`),
+        "aria-label": `${say(`tool.${name}`)}: ${say(`tool.${name}_hint`)}`,
         "data-testid": `gv-${name}`,
         onclick: run,
       },

@@ -23,7 +23,7 @@ const ORDER: Sight[] = [
 ];
 
 export class Legend {
-  readonly element = h("div", { class: "legend" });
+  readonly element = h("div", { class: "legend", role: "group" });
   private shown = "";
   private width = 0;
 

@@ -13,7 +13,7 @@ export const STYLE = `
  display:flex;flex-direction:column;text-align:left;position:relative;-webkit-font-smoothing:antialiased}
 .gv *{box-sizing:border-box}
 .gv>*{flex:none}
-.gv[data-layout=inline]{border:1px solid var(--gv-line);border-radius:6px;overflow:hidden}
+.gv[data-layout=inline]{height:auto;border:1px solid var(--gv-line);border-radius:6px;overflow:hidden}
 .gv[data-layout=dock]{height:100%;min-height:420px;overflow-y:auto;container-type:size}
 .gv[data-layout=dock] .graph{min-height:max(300px,56cqh)}
 .gv[data-layout=page]{min-height:100vh}
@@ -132,6 +132,28 @@ pre{margin:3px 0 0;padding:6px 8px;background:var(--gv-panel);border:1px solid v
 .chip[aria-pressed=true]{background:none;box-shadow:inset 0 0 0 1px var(--gv-grad);color:var(--gv-text)}
 button:disabled{opacity:.4;cursor:default}
 
+.panel-body{padding:10px 14px 12px;font-size:12.5px;min-width:0;overflow-wrap:anywhere}
+.panel .title{margin:0 0 6px;font-size:13px;font-weight:600}
+.panel .chart{display:block;width:100%;height:auto;font-family:inherit}
+.panel .chart .row{cursor:pointer}
+.chart-at{margin-bottom:6px}
+.choices{display:flex;flex-wrap:wrap;align-items:center;gap:6px 10px;margin:0 0 8px}
+.facts{margin-bottom:10px;grid-template-columns:max-content minmax(0,1fr) max-content minmax(0,1fr)}
+.pad{margin:6px 0}
+.past{margin:4px 0;padding-left:18px}
+.two{display:grid;grid-template-columns:repeat(auto-fit,minmax(200px,1fr));gap:8px 24px;margin-bottom:10px}
+.held b,.metric b{font-weight:600}
+.bench-row{display:grid;grid-template-columns:minmax(90px,1.2fr) minmax(90px,1fr) minmax(90px,1.4fr) minmax(90px,1fr) max-content;gap:4px 12px;align-items:center;padding:4px 0;border-bottom:1px solid var(--gv-line)}
+.bench-row .name,.block .name{font:600 12px ${MONO};text-align:left}
+.block{margin-bottom:12px}
+.floor{padding:2px 0}
+.panel .findings{border-top:0;margin:0 -14px 8px}
+.twin{border-collapse:collapse;font-size:12px;width:100%}
+.twin caption{text-align:left;font-weight:600;margin-bottom:6px}
+.twin th,.twin td{text-align:right;padding:3px 8px;border-bottom:1px solid var(--gv-line);font-variant-numeric:tabular-nums;font-weight:400}
+.twin th:first-child,.twin td:first-child{text-align:left}
+.twin thead th{color:var(--gv-dim)}
+
 .findings{border-top:1px solid var(--gv-line)}
 .finding{display:grid;grid-template-columns:64px minmax(0,1fr) max-content minmax(56px,max-content);gap:2px 16px;align-items:start;padding:9px 12px;font-size:12.5px}
 .finding+.finding{border-top:1px solid var(--gv-line)}
@@ -162,8 +184,9 @@ button:disabled{opacity:.4;cursor:default}
 .main{grid-template-columns:minmax(0,1fr);grid-template-rows:1fr auto}
 .gv[data-layout=inline] .graph,.gv[data-layout=page] .graph{min-height:min(var(--gv-height,420px),360px)}
 dl{grid-template-columns:max-content minmax(0,1fr) max-content minmax(0,1fr)}
-.brand,.head .space{display:none}
-.head{display:grid;grid-template-columns:minmax(0,1fr) auto}
+.gv:not(.panel) .brand,.head .space{display:none}
+.panel .brand{flex:1 0 100%}
+.gv:not(.panel)>.head{display:grid;grid-template-columns:minmax(0,1fr) auto}
 .tools-at{order:1;justify-self:end}.head .slot{order:1}.head .count-at,.head .leaks-at{order:2}.leaks-at{justify-self:end}
 .inspector{border-left:0;border-top:1px solid var(--gv-line);padding:10px 12px}
 .side{border-left:0;border-top:1px solid var(--gv-line)}
@@ -171,6 +194,7 @@ dl{grid-template-columns:max-content minmax(0,1fr) max-content minmax(0,1fr)}
 .inspector .hint{max-width:none}
 .tabs{margin:0 -12px 10px;padding:0 12px}
 .tool-name{display:none}
+.bench-row{grid-template-columns:minmax(0,1fr) max-content}
 .finding{grid-template-columns:minmax(0,1fr) max-content;gap:2px 12px}
 .rule-id{order:0}.finding .size{order:1}.sentence{order:2;grid-column:1/-1}.finding .place{order:3;grid-column:1/-1}
 }

@@ -9,9 +9,15 @@ const MOST_COLUMNS = 8;
 /** From this many columns on the numbers are set smaller and with two digits; pointing at one tells it in full. */
 const DENSE_FROM = 7;
 
-export function tensorView(context: Context, stats: Stats, tokens: Tokens): HTMLElement {
+/** `log`: colours go by the order of magnitude. */
+export function tensorView(
+  context: Context,
+  stats: Stats,
+  tokens: Tokens,
+  log = false,
+): HTMLElement {
   const body = stats.heat?.length
-    ? heat(context, stats, stats.heat, tokens)
+    ? heat(context, stats, stats.heat, tokens, log)
     : stats.values !== null
       ? numbers(stats.values, tokens)
       : null;
@@ -94,6 +100,13 @@ function matrix(values: Nested[], tokens: Tokens): HTMLElement {
   return grid;
 }
 
+/** Six orders of magnitude from white to full colour. */
+function shareOf(value: number, most: number, log: boolean): number {
+  if (most === 0 || value === 0) return 0;
+  if (!log) return value / most;
+  return Math.sign(value) * Math.max(0, 1 + Math.log10(Math.abs(value) / most) / 6);
+}
+
 const largest = (values: number[]): number =>
   values.reduce(
     (most, value) => (Number.isFinite(value) ? Math.max(most, Math.abs(value)) : most),
@@ -105,6 +118,7 @@ function heat(
   stats: Stats,
   rows: (number | null)[][],
   tokens: Tokens,
+  log: boolean,
 ): HTMLElement {
   const width = Math.max(...rows.map((row) => row.length), 1);
   const most = largest(rows.flat().map(toNumber));
@@ -121,7 +135,7 @@ function heat(
     row.forEach((value, x) => {
       if (!to) return;
       const known = value !== null && !Number.isNaN(value);
-      to.fillStyle = known ? diverging(tokens, most > 0 ? value / most : 0) : tokens.error;
+      to.fillStyle = known ? diverging(tokens, shareOf(value, most, log)) : tokens.error;
       to.fillRect(x, y, 1, 1);
     });
   });

@@ -156,6 +156,23 @@ export class App implements Context {
     return this.attention.selectedNode;
   }
 
+  get selectedName(): string {
+    return this.selectedRow()?.label ?? "";
+  }
+
+  /** Selects the node with this name, or the newest that belongs to a module of this name. */
+  choose(name: string): void {
+    if (name === "" || name === this.selectedName) return;
+    const newest = [...this.store.nodes.values()].reverse();
+    // Another panel may know `model[0].weight` as `0.weight`.
+    const isIt = (label: string) => {
+      const path = label.replaceAll("[", ".").replaceAll("]", "");
+      return label === name || path === name || path.endsWith(`.${name}`);
+    };
+    const found = newest.find((row) => isIt(row.label)) ?? newest.find((row) => isIt(row.module));
+    if (found) this.show(found.id);
+  }
+
   /** The node that the backward pass is at. */
   set running(node: number | null) {
     if (node === this.attention.running) return;

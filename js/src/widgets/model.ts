@@ -1,4 +1,5 @@
 // The widget manager's model: what Python and the page share.
+import { h } from "../panels/dom";
 import type { Settings } from "./app";
 
 export interface Model {
@@ -23,6 +24,13 @@ export function settingsOf(model: Model): Settings {
     height: Number.isFinite(height) ? height : 0,
     script: String(model.get("_esm") ?? ""),
   };
+}
+
+/** Where the view goes. */
+export function hostIn(el: HTMLElement): HTMLElement {
+  const host = h("div", { class: "gradviz-host" });
+  el.append(host);
+  return host;
 }
 
 /** Hears all of `events`; gives how to stop. */

@@ -1,14 +1,12 @@
 // The backward player as a widget.
-import { h } from "../panels/dom";
 import { isRecord, whole } from "../protocol/read";
 import { parseRecording, readRecording } from "../protocol/recording";
-import { each, LOST, listen, type Model, settingsOf, TRAITS } from "./model";
+import { each, hostIn, LOST, listen, type Model, settingsOf, TRAITS } from "./model";
 import { type Driver, Player } from "./player";
 import { Stand } from "./stand";
 
 export function renderPlayer({ model, el }: { model: Model; el: HTMLElement }): () => void {
-  const host = h("div", { class: "gradviz-host" });
-  el.append(host);
+  const host = hostIn(el);
   const player = new Player(host, settingsOf(model), driverOf(model));
   const stand = new Stand(el, host, player.app, settingsOf(model));
   const position = () => whole(model.get("position"));

@@ -2,6 +2,7 @@
 import { readBundle } from "../protocol/bundle";
 import { parseRecording } from "../protocol/recording";
 import { App } from "./app";
+import { BODIES, noLink, Panel } from "./panel";
 import { Player } from "./player";
 
 export function start(): void {
@@ -22,6 +23,21 @@ export function start(): void {
     new Player(host, settings, null).take(recording, recording.steps.length);
     return;
   }
+  const kind = panelOf(data);
+  if (kind) {
+    new Panel(host, kind, settings, noLink()).take(JSON.parse(data));
+    return;
+  }
   const app = new App(host, settings, null);
   if (bundle) app.take(bundle.delta);
+}
+
+/** The kind of panel that the data are for; empty when they are a graph. */
+function panelOf(json: string): string {
+  try {
+    const kind = String(JSON.parse(json).panel ?? "");
+    return kind in BODIES ? kind : "";
+  } catch {
+    return "";
+  }
 }

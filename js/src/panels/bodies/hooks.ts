@@ -1,0 +1,62 @@
+// Every hook with its owner, and a button to take it off.
+import { readPlace, records, text, whole } from "../../protocol/read";
+import type { Body, Host, Raw } from "../body";
+import { placeLink, placeText } from "../context";
+import { h } from "../dom";
+
+export function hooksBody(host: Host): Body {
+  const { say } = host;
+  return {
+    draw(data) {
+      const hooks = records(data.hooks);
+      if (hooks.length === 0) return [h("p", { class: "dim pad" }, say("inspect.no_hooks"))];
+      return [h("div", { class: "bench", role: "list" }, ...hooks.map((hook) => row(host, hook)))];
+    },
+    table(data) {
+      const rows = records(data.hooks).map((hook) => {
+        const place = readPlace(hook.place);
+        return [
+          text(hook.owner),
+          say(`hook.${text(hook.kind)}`),
+          text(hook.name),
+          place ? placeText(host, place) : "",
+        ];
+      });
+      return {
+        caption: say("panel.hooks"),
+        head: [say("panel.owner"), say("panel.when"), say("panel.hook"), say("panel.place")],
+        rows,
+      };
+    },
+  };
+}
+
+function row(host: Host, hook: Raw): HTMLElement {
+  const { say } = host;
+  const place = readPlace(hook.place);
+  const owner = text(hook.owner);
+  const remove = h(
+    "button",
+    {
+      type: "button",
+      class: "tool",
+      "data-testid": "gv-remove",
+      "aria-label": say("panel.remove_hint", { name: text(hook.name), owner }),
+      onclick: () => host.ask?.({ remove: whole(hook.number) }),
+    },
+    say("panel.remove"),
+  );
+  return h(
+    "div",
+    { class: "bench-row", role: "listitem", "data-testid": "gv-hook" },
+    h(
+      "button",
+      { type: "button", class: "link name", onclick: () => host.put("selected", owner) },
+      owner,
+    ),
+    h("span", { class: "dim" }, say(`hook.${text(hook.kind)}`)),
+    h("code", {}, text(hook.name)),
+    (place && placeLink(host, place)) || h("span", {}),
+    host.ask ? remove : null,
+  );
+}
