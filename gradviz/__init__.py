@@ -112,6 +112,16 @@ def __dir__():
     return sorted({*globals(), *_SUBMODULES, *_ELSEWHERE})
 
 
+def _shown_in_a_notebook(tensor):
+    """HTML for a large tensor as the last line of a cell, None where text says it all."""
+    from .notebook.tensors import html
+
+    return html(tensor)
+
+
+Tensor._repr_html_ = _shown_in_a_notebook  # type: ignore[attr-defined]
+
+
 def is_tensor(obj):
     """Whether ``obj`` is a tensor."""
     return isinstance(obj, Tensor)
