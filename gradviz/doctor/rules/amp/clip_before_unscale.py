@@ -11,18 +11,12 @@ def look(case):
     """In one function or cell: scaler.scale(loss).backward(), then clipping, without
     scaler.unscale_ between.
     """
-    scalers = {h.path: h.thing for h in case.objects if "_growth_factor" in h.thing.__dict__}
-    if scalers and not any(_enabled(thing) for thing in scalers.values()):
-        return
-    scopes = {}
-    for statement in case.cells.statements:
-        scopes.setdefault((statement.cell, id(statement.function)), []).append(statement)
-    for statements in scopes.values():
+    for statements in scopes(case):
         scaled = ""
-        for statement in sorted(statements, key=lambda s: (s.line, s.index)):
+        for statement in statements:
             for call in calls(statement.node, "scale"):
                 if any(True for _ in calls(statement.node, "backward")):
-                    scaled = _name(call) if _enabled(scalers.get(_name(call))) else ""
+                    scaled = _name(call) if is_enabled(case, call) else ""
             if any(_name(c) == scaled for c in calls(statement.node, "unscale_", "step", "update")):
                 scaled = ""
             if scaled and any(True for _ in calls(statement.node, *CLIPS)):
@@ -36,8 +30,20 @@ def _name(call):
     return ast.unparse(receiver(call)) if receiver(call) is not None else ""
 
 
-def _enabled(scaler):
-    return scaler is None or bool(scaler.__dict__.get("_enabled", True))
+def scopes(case):
+    """The statements of each function, and of each cell outside functions, in order."""
+    out = {}
+    for statement in case.cells.statements:
+        out.setdefault((statement.cell, id(statement.function)), []).append(statement)
+    return [sorted(found, key=lambda s: (s.line, s.index)) for found in out.values()]
+
+
+def is_enabled(case, call):
+    """Whether the scaler that is called scales; one that is gone is taken to."""
+    scalers = {h.path: h.thing for h in case.objects if "_growth_factor" in h.thing.__dict__}
+    mine = scalers.get(_name(call))
+    asked = [mine] if mine is not None else list(scalers.values())
+    return not asked or any(bool(one.__dict__.get("_enabled", True)) for one in asked)
 
 
 RULE = Rule("GV651", "amp.clip-before-unscale", "warning", look)

@@ -17,7 +17,7 @@ def look(case):
     }
     told = set()
     for statement in case.cells.statements:
-        for name in _read(statement):
+        for name in read_gradients(statement):
             held = results.get(name)
             if held is None or name in told or held.facts.grad or not _came_back(case, held):
                 continue
@@ -31,7 +31,7 @@ def look(case):
                 )
 
 
-def _read(statement):
+def read_gradients(statement):
     """The x of every x.grad that a statement reads for its value (not to compare it with None)."""
     if statement.function is not None or not mentions(statement.node, "grad"):
         return

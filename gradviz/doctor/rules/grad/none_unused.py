@@ -1,0 +1,26 @@
+"""GV313: parameters that an optimiser trains were never used by what backward() was called on."""
+
+from gradviz.doctor.finding import Rule
+from gradviz.doctor.history import without_gradient
+
+STEPS = 3
+
+
+def look(case):
+    """Some of an optimiser's parameters have had no gradient in several steps, others have, and no
+    line is known that cuts them off.
+    """
+    cut = set().union(*(one.leaves for one in case.cuts if one.how in ("no_grad", "detach")), ())
+    for optimizer in case.optimizers:
+        accounts = [case.ledger.leaves.get(leaf) for leaf in optimizer.leaves]
+        steps = max((a.changes for a in accounts if a is not None), default=0)
+        missing = without_gradient(case, optimizer) - cut
+        names = [case.named(leaf) for leaf in sorted(missing)] if steps >= STEPS else []
+        names = [name for name in names if name and "param_groups" not in name]
+        if names:
+            yield RULE.found(
+                case, names, None, None, missing, name=optimizer.path, count=len(names)
+            )
+
+
+RULE = Rule("GV313", "grad.none-unused", "info", look)
