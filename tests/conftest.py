@@ -50,9 +50,12 @@ def _torch_modules():
     return {name: sys.modules[name] for name in list(sys.modules) if name.split(".")[0] == "torch"}
 
 
-def pytest_collection_modifyitems(items):
-    """Everything in tests/browser needs a browser."""
+def pytest_collection_modifyitems(config, items):
+    """Everything in tests/browser needs a browser; long training runs only when it is asked for."""
+    asked = "slow" in (config.option.markexpr or "")
     for item in items:
+        if item.get_closest_marker("slow") and not asked:
+            item.add_marker(pytest.mark.skip(reason="a long run: pytest -m slow"))
         if (ROOT / "tests" / "browser") in item.path.parents:
             item.add_marker(pytest.mark.browser)
 
