@@ -32,6 +32,7 @@ __version__ = "0.1.0"
 
 _SUBMODULES = frozenset(
     (
+        "_C",
         "amp",
         "ask",
         "autograd",

@@ -2,6 +2,8 @@
 ``torch.autograd``.
 """
 
+import importlib
+
 from ..engine.backward import backward, grad
 from ..engine.modes import enable_grad, inference_mode, no_grad, set_grad_enabled
 from . import anomaly_mode, forward_ad, function, functional, grad_mode, graph
@@ -13,7 +15,14 @@ from .grad_mode import (
     set_multithreading_enabled,
 )
 from .gradcheck import gradcheck, gradgradcheck
+from .graph import _unsafe_preserve_version_counter
 from .variable import Variable
+
+
+def __getattr__(name):
+    if name == "profiler":
+        return importlib.import_module("gradviz.autograd.profiler")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def variable(*args, **kwargs):
@@ -23,6 +32,7 @@ def variable(*args, **kwargs):
 
 __all__ = [
     "_force_original_view_tracking",
+    "_unsafe_preserve_version_counter",
     "Function",
     "Variable",
     "anomaly_mode",

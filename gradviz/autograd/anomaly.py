@@ -14,7 +14,7 @@ class set_detect_anomaly:
 
     def __init__(self, mode, check_nan=True):
         self.previous = local.anomaly, local.anomaly_nan
-        _switch(bool(mode), check_nan)
+        _switch(mode, check_nan)
 
     def __enter__(self):
         pass
@@ -40,6 +40,11 @@ class detect_anomaly(set_detect_anomaly):
 
 
 def _switch(mode, check_nan):
+    if not isinstance(mode, bool):
+        raise TypeError(
+            "set_anomaly_enabled(): argument 'enabled' (position 1) must be bool, not "
+            f"{type(mode).__name__}"
+        )
     count(mode - local.anomaly)
     local.anomaly, local.anomaly_nan = mode, check_nan
 

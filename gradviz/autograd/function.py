@@ -8,7 +8,7 @@ import warnings
 
 from ..backend import xp
 from ..engine.dispatch import Tensor, wrap
-from ..engine.modes import force_grad_mode, is_grad_enabled
+from ..engine.modes import force_grad_mode, is_grad_enabled, local
 from ..engine.node import FREED, LEAF, MultiNode, Output, freed
 from ..engine.operation import RAW
 from ..engine.saved import (
@@ -188,7 +188,11 @@ class BackwardCFunction(FunctionCtx, MultiNode):
             freed()
         grads = g if g is not None else (None,) * len(self.shape)
         given = tuple(self._gradient(x, k) for k, x in enumerate(grads))
-        returned = self.apply(*given)
+        outer, local.node = local.node, self
+        try:
+            returned = self.apply(*given)
+        finally:
+            local.node = outer
         returned = returned if isinstance(returned, tuple) else (returned,)
         if F is RAW:
             self.held = _held(returned)
@@ -370,33 +374,20 @@ def once_differentiable(function):
         ):
             return outputs
         single = not isinstance(outputs, tuple)
-        outputs = _Refuse.apply(*[_fresh_leaf(x) for x in ((outputs,) if single else outputs)])
+        from .undefined import DelayedError
+
+        leaves = [_fresh_leaf(x) for x in ((outputs,) if single else outputs)]
+        outputs = DelayedError.apply(_TWICE, *leaves)
         return outputs[0] if single and isinstance(outputs, tuple) else outputs
 
     return wrapper
 
 
+_TWICE = "trying to differentiate twice a function that was marked with @once_differentiable"
+
+
 def _fresh_leaf(x):
     return x if x is None else track(x.detach())
-
-
-class _Refuse(Function):
-    """Identity whose backward says that the function is differentiable once only."""
-
-    @staticmethod
-    def forward(ctx, *tensors):
-        made = tuple(None if t is None else t.clone() for t in tensors)
-        return made if len(made) > 1 else made[0]
-
-    @staticmethod
-    def backward(ctx, *grads):
-        raise RuntimeError(
-            "trying to differentiate twice a function that was marked with @once_differentiable"
-        )
-
-
-_Refuse._backward_cls.__name__ = "Error"
-_Refuse._backward_cls.name = lambda node: "torch::autograd::Error"
 
 
 FOR_DETAILS = "For more details, please see https://pytorch.org/docs/main/notes/extending.func.html"

@@ -15,8 +15,8 @@ from ..engine.tensor import Tensor
 from . import check_words as words
 from . import jacobians
 from .forward_ad import dual_level, make_dual, unpack_dual
-from .function import Function
 from .jacobians import GradcheckError, as_tuple, has_derivative, is_tracked, tracked
+from .undefined import UndefinedGrad
 
 __all__ = [
     "GradcheckError",
@@ -303,25 +303,15 @@ def _check_zero_seeds(outputs, inputs, masked):
             raise GradcheckError("grad is incorrect size")
 
 
-class _Undefined(Function):
-    """Identity whose gradient is undefined."""
-
-    @staticmethod
-    def forward(ctx, x):
-        return x
-
-    @staticmethod
-    def backward(ctx, g):
-        return None
-
-
 def _check_undefined(func, inputs):
     """Undefined gradients of all outputs, and of one at a time, must give zeros or undefined."""
     wanted = tracked(inputs)
 
     def outputs(undefined=None):
         found = [o for o in as_tuple(func(*inputs)) if o.requires_grad]
-        return [_Undefined.apply(o) if undefined in (None, k) else o for k, o in enumerate(found)]
+        return [
+            UndefinedGrad.apply(o) if undefined in (None, k) else o for k, o in enumerate(found)
+        ]
 
     everything = outputs()
     cases = [everything]

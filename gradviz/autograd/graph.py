@@ -109,6 +109,24 @@ def increment_version(tensor):
             bump(t)
 
 
+class _unsafe_preserve_version_counter:
+    """Inside the block, writes into these tensors are not counted in the end."""
+
+    def __init__(self, tensors):
+        self.tensors = (tensors,) if isinstance(tensors, Tensor) else tensors
+        if not isinstance(self.tensors, tuple):
+            raise AssertionError("Expected tensors to be a tuple")
+        self.versions = [t._version for t in self.tensors]
+
+    def __enter__(self):
+        pass
+
+    def __exit__(self, *_):
+        for t, version in zip(self.tensors, self.versions, strict=True):
+            if t._v is not None:
+                t._v[0] = version
+
+
 # ---------------------------------------------------------------- hooks on several gradients
 class _MultiHandle:
     """What ``register_multi_grad_hook`` returns: ``remove()`` takes all its hooks away."""

@@ -2,11 +2,29 @@
 
 from __future__ import annotations
 
+import warnings
+
 from ..engine.construct import mark
 from ..engine.dispatch import Tensor, wrap
+from ..engine.modes import local
+
+
+class _Engine:
+    """``Variable._execution_engine``."""
+
+    @staticmethod
+    def queue_callback(callback):
+        """Call ``callback()`` when the backward that runs in this thread has ended; RuntimeError
+        outside of one.
+        """
+        if local.sweep is None:
+            raise RuntimeError("Final callbacks can only be installed during backward pass.")
+        local.sweep.call_at_end(callback)
 
 
 class _VariableMeta(type):
+    _execution_engine = _Engine()
+
     def __instancecheck__(cls, other):
         return isinstance(other, Tensor)
 
@@ -17,6 +35,12 @@ class Variable(metaclass=_VariableMeta):
     """
 
     def __new__(cls, data=None, requires_grad=False, volatile=None):
+        if volatile is not None:
+            warnings.warn(
+                "volatile was removed and now has no effect. Use `with torch.no_grad():` instead.",
+                UserWarning,
+                stacklevel=2,
+            )
         if data is None:
             data = wrap(Tensor()._a)
         if not isinstance(data, Tensor):

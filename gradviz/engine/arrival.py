@@ -39,6 +39,7 @@ def run_node(sweep, node, g, F, fit_edge):
     """Run ``node`` with all that surrounds it; None when nothing beyond it is wanted."""
     __tracebackhide__ = True
     hooks, observer = node.hooks, sweep._observer
+    local.node = node
     needed = sweep._needed is None or node in sweep._needed
     if not needed and not sweep.captures(node):
         return None
@@ -173,6 +174,7 @@ def complete_leaf(sweep, leaf, g, fresh, accumulate):
     """All gradients of ``leaf`` have come (``g`` None: they are undefined)."""
     hooks = leaf._hooks
     captured = sweep.captured
+    local.node = leaf
     if captured is not None and leaf not in captured:
         return
     if sweep.leaves is not None and leaf not in sweep.leaves:
@@ -224,17 +226,17 @@ def _name(hook):
 
 def check_hook_result(before, told, hook):
     """PyTorch's checks of one gradient that a hook returned."""
-    if not isinstance(told, Tensor):
-        raise TypeError(f"expected Variable, but hook returned '{type(told).__name__}'")
     if before is None:
         raise RuntimeError("can't replace a None gradient with a non-None value")
-    if told._a.shape != before._a.shape:
-        raise RuntimeError(f"hook '{_name(hook)}' has changed the size of value")
+    if not isinstance(told, Tensor):
+        raise TypeError(f"expected Variable, but hook returned '{type(told).__name__}'")
     if told._a.dtype != before._a.dtype:
         raise RuntimeError(
             f"hook '{_name(hook)}' has changed the type of value (was "
             f"{dtypes.tensor_name(before._a)} got {dtypes.tensor_name(told._a)})"
         )
+    if told._a.shape != before._a.shape:
+        raise RuntimeError(f"hook '{_name(hook)}' has changed the size of value")
 
 
 def check_hook_results(before, told, hook):

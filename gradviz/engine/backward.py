@@ -51,6 +51,7 @@ class Sweep:
         "_seeds",
         "_token",
         "_waiting",
+        "callbacks",
         "captured",
         "create_graph",
         "keep_graph",
@@ -67,7 +68,7 @@ class Sweep:
         self.captured = None if captures is None or accumulates else dict.fromkeys(captures)
         self.leaves = _leaves(captures) if captures is not None and accumulates else None
         self._heap, self._waiting, self._arrived = [], {}, {}
-        self._leaf_counts = self._needed = None
+        self._leaf_counts = self._needed = self.callbacks = None
         self._observer = door.observer
         self._anomaly = bool(state.special) and local.anomaly
         if (
@@ -198,11 +199,22 @@ class Sweep:
         """
         __tracebackhide__ = True
         outer, local.sweep = local.sweep, self
+        node = local.node
         try:
             with force_grad_mode(self.create_graph):
-                return self._loop(limit)
+                done = self._loop(limit)
+            if done:
+                for callback in self.callbacks or ():
+                    callback()
+            return done
         finally:
-            local.sweep = outer
+            local.sweep, local.node = outer, node
+
+    def call_at_end(self, callback):
+        """Call ``callback()`` once the sweep is complete."""
+        if self.callbacks is None:
+            self.callbacks = []
+        self.callbacks.append(callback)
 
     def _mark_inference(self):
         """Gradients that were made under inference_mode are inference tensors."""
@@ -688,8 +700,12 @@ def _batched(
     from .operation import TENSOR
 
     seeds = (None,) * len(outputs) if grad_outputs is None else as_tuple(grad_outputs)
-    if None in seeds:
+    if any(s is None for s in seeds):
         roots_of(outputs, seeds, create_graph)
+        raise ValueError(
+            "vmap(vjp, in_dims=0, ...)(<inputs>): Got in_dim=0 for some input, but that input is a "
+            "Tensor of dimensionality 0 so expected in_dim to satisfy 0 <= in_dim < 0."
+        )
     check_batched(outputs, seeds)
     keep = create_graph if retain_graph is None else retain_graph
     count = seeds[0]._a.shape[0]

@@ -39,6 +39,7 @@ class _Thread(threading.local):
     mutable_saved = False
     dual = None
     sweep = None  # the backward that runs in this thread
+    node = None  # the node, or leaf, whose backward or hooks run; only where a person's code may
     transforms = 0  # how many function transforms are around
     batch = None  # the innermost vmap
 

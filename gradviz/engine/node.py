@@ -117,6 +117,10 @@ class Node:
         """One (node, output number) an input, (None, 0) for an untracked one."""
         return tuple(function_of(x) for x in self.e)
 
+    @next_functions.setter
+    def next_functions(self, value):
+        _read_only(self, "next_functions")
+
     @property
     def metadata(self):
         """A dict for the user's notes."""
@@ -125,6 +129,10 @@ class Node:
         except AttributeError:
             self._meta = {}
             return self._meta
+
+    @metadata.setter
+    def metadata(self, value):
+        _read_only(self, "metadata")
 
     @property
     def requires_grad(self):
@@ -145,6 +153,8 @@ class Node:
 
         several = self.dtype.__class__ is tuple
         check_gradients(grad_outputs, len(self.dtype) if several else 1)
+        if all(g is None for g in grad_outputs):
+            return (None,) * len(self.e) if len(self.e) != 1 else None
         grads = tuple(self.run(grad_outputs if several else grad_outputs[0], TENSOR))
         return grads if len(grads) != 1 else grads[0]
 
@@ -217,6 +227,11 @@ def check_gradients(grads, wanted):
     for k, g in enumerate(grads):
         if g is not None and not isinstance(g, Tensor):
             raise TypeError(f"argument {k} is not a Variable")
+
+
+def _read_only(node, name):
+    kind = type(node).__name__ if node.op is not None else "torch._C._FunctionBase"
+    raise AttributeError(f"attribute '{name}' of '{kind}' objects is not writable")
 
 
 class MultiNode(Node):

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from ..backend import host, xp
 from . import dtypes
+from .modes import local, state
 from .node import LEAF
 
 
@@ -187,6 +188,12 @@ def _suffixes(tensor):
         out.append("requires_grad=True")
     elif g is not None:
         out.append(f"grad_fn=<{(g.node if g._kind == 1 else g).name()}>")
+    if state.special and local.dual is not None:
+        from .forward_mode import tangent_of
+
+        tangent = tangent_of(tensor)
+        if tangent is not None:
+            out.append(f"tangent={tangent}")
     return out
 
 

@@ -192,9 +192,9 @@ true_divide = binary(
 def _pow_scalar_grad(F, g, self, exponent):
     if exponent == 0:
         return F.zeros_like(g * self) if F is RAW else F.zeros_like(self)
-    if exponent == 1:
+    if F is RAW and exponent == 1:
         return g
-    if exponent == 2:
+    if F is RAW and exponent == 2:
         return g * (F.conj(self) * 2)
     return g * F.conj(F.pow_scalar(self, exponent - 1) * exponent)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import warnings
 
 from ..backend import host, owner
 from ..engine import views
@@ -60,6 +61,14 @@ def _rebuild(cls, array, requires_grad, state, device=CPU):
 
 
 def _reduce(self, protocol=None):
+    for hook in (self._backward_hooks or {}).values():
+        warnings.warn(
+            f"backward hook {hook!r} on tensor will not be serialized.  If this is expected, you "
+            "can decorate the function with @torch.utils.hooks.unserializable_hook to suppress "
+            "this warning",
+            UserWarning,
+            stacklevel=2,
+        )
     where = (self.device,) if self.is_cuda else ()
     values = host(self._a) if self.is_cuda else self._a.copy("K")
     return (_rebuild, (type(self), values, self.requires_grad, dict(self.__dict__), *where))

@@ -216,9 +216,7 @@ def _miscounted(name, parameters, plain, args, kwargs):
     missing = [p.name for p in required if p.default is p.empty and p.name not in kwargs]
     if missing:
         listed = ", ".join(f'"{n}"' for n in missing)
-        return TypeError(
-            f"{name}() missing {len(missing)} required positional arguments: {listed}"
-        )
+        return TypeError(f"{name}() missing {len(missing)} required positional arguments: {listed}")
     known = {p.name for p in parameters}
     if any(p.kind is p.VAR_KEYWORD for p in parameters):
         return None

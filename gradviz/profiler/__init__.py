@@ -39,6 +39,11 @@ class Entry:
         self.key, self.count, self.self_cpu_time_total = key, 0, 0.0
 
     @property
+    def name(self):
+        """The key."""
+        return self.key
+
+    @property
     def cpu_time_total(self):
         """Microseconds in all."""
         return self.self_cpu_time_total

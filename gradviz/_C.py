@@ -1,0 +1,72 @@
+"""The few private names of ``torch._C`` that programs reach for: what runs, and node classes."""
+
+from __future__ import annotations
+
+from .engine.accumulator import AccumulateGrad, accumulator
+from .engine.modes import local
+from .engine.node import Node
+from .engine.operation import TENSOR
+from .engine.tensor import Tensor
+
+
+def _current_graph_task_id():
+    """A number for the backward that runs in this thread, -1 outside of one."""
+    return -1 if local.sweep is None else local.sweep._token
+
+
+def _current_autograd_node():
+    """The node whose backward or hooks run in this thread, None outside of one."""
+    node = local.node
+    return accumulator(node) if isinstance(node, Tensor) else node
+
+
+def _will_engine_execute_node(node):
+    """Whether the backward that runs will come to ``node``."""
+    if not isinstance(node, (Node, AccumulateGrad)):
+        raise RuntimeError(
+            f"_will_engine_execute_node expects an grad_fn, but got {type(node).__name__}"
+        )
+    if local.sweep is None:
+        raise RuntimeError(
+            "_get_should_execute_nodes should only be called during the backward pass"
+        )
+    return local.sweep.reaches(node.variable if isinstance(node, AccumulateGrad) else node)
+
+
+def _are_functorch_transforms_active():
+    """Whether a function is being transformed in this thread."""
+    return local.transforms > 0
+
+
+class _Functions:
+    """``torch._C._functions``: classes of nodes by name, and two functions on tensors."""
+
+    AccumulateGrad = AccumulateGrad
+
+    def __getattr__(self, name):
+        for function in vars(TENSOR).values():
+            op = getattr(function, "op", None)
+            if op is not None and op.node.__name__ == name:
+                return op.node
+        raise AttributeError(f"module 'torch._C._functions' has no attribute '{name}'")
+
+    @property
+    def UndefinedGrad(self):
+        """``UndefinedGrad()(x)``: x, with an undefined gradient."""
+        from .autograd.undefined import UndefinedGrad
+
+        return lambda: UndefinedGrad.apply
+
+    @property
+    def DelayedError(self):
+        """``DelayedError(message, inputs)(x)``: x, whose backward raises RuntimeError."""
+        from .autograd.undefined import DelayedError
+
+        def error(message, inputs):
+            text = message.decode() if isinstance(message, bytes) else message
+            return lambda *tensors: DelayedError.apply(text, *tensors)
+
+        return error
+
+
+_functions = _Functions()
