@@ -1,19 +1,23 @@
-"""Writes docs/findings.md and docs/findings.zh.md from the rules of the doctor and their texts.
+"""Writes docs/findings.md and docs/findings.zh.md from the rules of the doctor and their texts, and
+docs/trace.schema.json from the model.
 
-python docs/build.py            write both
+python docs/build.py            write all
 python docs/build.py --check    exit with 1 if one of them is out of date
 """
 
 import argparse
+import json
 import re
 import sys
 from pathlib import Path
 
 from gradviz.doctor.examine import all_rules
 from gradviz.texts import LANGUAGES, catalogue
+from gradviz.watch.schema import schema
 
 FOLDER = Path(__file__).parent
 FIELD = re.compile(r"\{(\w+)[^}]*\}")
+SCHEMA = "trace.schema.json"
 FILES = {"en": "findings.md", "zh": "findings.zh.md"}
 WORDS = {
     "en": {
@@ -64,8 +68,9 @@ def main(arguments=None):
     parser.add_argument("--check", action="store_true", help="compare, write nothing")
     check = parser.parse_args(arguments).check
     stale = 0
-    for lang in LANGUAGES:
-        file, text = FOLDER / FILES[lang], page(lang)
+    written = {FOLDER / FILES[lang]: page(lang) for lang in LANGUAGES}
+    written[FOLDER / SCHEMA] = json.dumps(schema(), indent=1, ensure_ascii=False) + "\n"
+    for file, text in written.items():
         if file.is_file() and file.read_text(encoding="utf-8") == text:
             continue
         stale += 1

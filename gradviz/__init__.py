@@ -84,6 +84,8 @@ _ELSEWHERE = {
     "memory": "gradviz.ask.memory",
     "why_alive": "gradviz.ask.alive",
     "check_gradients": "gradviz.ask.gradients",
+    "save_trace": "gradviz.ask.saved",
+    "open_trace": "gradviz.ask.saved",
     "watching": "gradviz.ask.watching",
     "assert_no_leak": "gradviz.ask.asserts",
     "assert_grad_flows": "gradviz.ask.asserts",

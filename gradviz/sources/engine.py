@@ -7,6 +7,8 @@ import time
 import weakref
 from collections import deque
 
+import numpy as np
+
 from gradviz.engine import events
 from gradviz.engine.node import LEAF, serial
 from gradviz.engine.tensor import Tensor
@@ -282,6 +284,17 @@ class EngineSource:
             if found is not None and id in self.recorder.trace.nodes:
                 self.recorder.put_detail(found)
             return found
+
+    def arrays(self):
+        """(id, value, gradient) of the tensors in view that still live, newest first; host arrays,
+        None for what is not there.
+        """
+        for id in sorted(self.recorder.trace.nodes, reverse=True):
+            tensor = ref() if (ref := self._tensors.get(id)) is not None else None
+            if tensor is not None:
+                grad = events.grad(tensor)
+                value, slope = tensor._a, None if grad is None else grad._a
+                yield id, *(a if isinstance(a, np.ndarray) else None for a in (value, slope))
 
     def enter(self, tensor) -> int:
         """Put the graph of ``tensor`` beside what is in view; the id of its node."""
