@@ -71,7 +71,8 @@ def _forward(query, key, value, bias, scale):
 
 def _joint(F, g, query, key, value, bias, scale):
     weights = _weights(F, query, key, bias, scale)
-    given = F.matmul(g, _turned(F, value))
+    turned = _turned(F, value)
+    given = F.matmul(g, contiguous(turned) if F is RAW else turned)
     given = _softmax_grad(F, given, weights, len(query.shape) - 1)
     if F is RAW:
         given *= given.dtype.type(scale)

@@ -8,6 +8,7 @@ loops start anew in every row, BLAS does not.
 from __future__ import annotations
 
 from ..backend import contiguous, scratch, xp
+from ..backend.fast import kernels_for
 
 BLOCK = 1 << 17  # elements
 quiet = xp.errstate(all="ignore")
@@ -83,6 +84,9 @@ def softmax(x, masked=False):
     """
     rows = as_rows(x, x.shape[-1])
     out = xp.empty_like(rows)
+    if (fast := kernels_for(rows)) is not None:
+        fast.softmax(rows, out, masked)
+        return out.reshape(x.shape).astype(x.dtype, copy=False)
     ones, spread = _ones(rows), Spread(rows, 1)
     for at in row_blocks(rows):
         target = out[at]
@@ -98,6 +102,9 @@ def softmax_back(g, result):
     """result · (g − Σ g · result)."""
     p, rows = (as_rows(a, result.shape[-1]) for a in (result, g))
     out = xp.empty_like(p)
+    if (fast := kernels_for(p, rows)) is not None:
+        fast.softmax_back(rows, p, out)
+        return out.reshape(result.shape).astype(result.dtype, copy=False)
     ones, spread = _ones(p), Spread(p, 1)
     for at in row_blocks(p):
         target, given, share = out[at], rows[at], p[at]
@@ -152,11 +159,16 @@ def standardise(rows, eps, weight, bias):
     x · (w/σ) + (b − w · mean/σ): the variance is E x² − mean² unless the mean is so large that this
     would lose digits; then the rows are centred first.
     """
+    n = rows.shape[1]
+    if (fast := kernels_for(rows)) is not None:
+        out, mean = xp.empty_like(rows), xp.empty_like(rows, shape=(len(rows),))
+        scale, factors = xp.empty_like(mean), (_filled(rows, weight, 1), _filled(rows, bias, 0))
+        fast.standardise(rows, rows.dtype.type(eps), *factors, out, mean, scale)
+        return out, mean, scale
     if weight is not None and not xp.isfinite(weight).all():
         out, mean, scale = standardise(rows, eps, None, None)
         out *= weight
         return out if bias is None else xp.add(out, bias, out=out), mean, scale
-    n = rows.shape[1]
     out = xp.empty_like(rows)
     mean = xp.empty_like(rows, shape=(rows.shape[0],))
     scale = xp.empty_like(mean)
@@ -181,6 +193,13 @@ def standardise(rows, eps, weight, bias):
     return out, mean, scale
 
 
+def _filled(rows, row, value):
+    """``row`` as an array of its own in the dtype of ``rows``, or one of ``value``."""
+    out = xp.empty_like(rows, shape=(rows.shape[1],))
+    out[:] = value if row is None else row
+    return out
+
+
 def _centred(part, mean, average):
     """The rows minus their means, in scratch. The mean of a row of large numbers is inexact: what
     it missed is taken off as well, and added to ``mean``.
@@ -199,6 +218,10 @@ def standardise_back(g, rows, mean, scale, weight, needs):
     dx = g·w/σ − x·a + c with a = (Σ g·w·x̂)/(nσ²) and c = mean·a − (Σ g·w)/(nσ).
     """
     n = rows.shape[1]
+    if (fast := kernels_for(rows, g)) is not None:
+        found = xp.empty_like(rows), _filled(rows, None, 0), _filled(rows, None, 0)
+        fast.standardise_back(g, rows, mean, scale, _filled(rows, weight, 1), *found)
+        return tuple(x if need else None for x, need in zip(found, needs, strict=True))
     out = xp.empty_like(rows) if needs[0] else None
     of_weight = xp.zeros_like(rows, shape=(n,)) if needs[1] else None
     of_bias = xp.zeros_like(rows, shape=(n,)) if needs[2] else None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from ..backend import blocks, scratch, xp
+from ..backend.fast import kernels_for
 from ..engine.dispatch import Tensor
 from .optimizer import (
     Rule,
@@ -123,6 +124,11 @@ class Adam(Rule):
         arrays = [p, g, state["exp_avg"]._a, state["exp_avg_sq"]._a]
         if amsgrad:
             arrays.append(state["max_exp_avg_sq"]._a)
+        elif (fast := kernels_for(*arrays)) is not None:
+            rest1, beta2, _, eps, size = numbers
+            given = map(p.dtype.type, (rest1, beta2, 1 - beta2, eps, size))
+            fast.adam(*(a.reshape(-1) for a in arrays), *given)
+            return 2 if decay and decoupled else 1
         for block in blocks(1 << 16, *arrays):
             _advance(numbers, *block)
         return 2 if decay and decoupled else 1

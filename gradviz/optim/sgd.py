@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..backend import blocks, scratch, xp
+from ..backend.fast import kernels_for
 from ..engine.dispatch import wrap
 from .optimizer import (
     Rule,
@@ -82,6 +83,9 @@ class SGD(Rule):
             g = self._direction(p, g, state, options)
         if maximize and not (momentum or decay):
             lr = -lr
+        if (fast := kernels_for(p, g)) is not None:
+            fast.sgd(p.reshape(-1), g.reshape(-1), p.dtype.type(lr))
+            return
         for pb, gb in blocks(1 << 18, p, g):
             t = scratch.like(gb)
             xp.multiply(gb, lr, out=t)

@@ -9,6 +9,7 @@ from scipy.special import erf
 import gradviz as torch
 from gradviz.ops.gelu import BLOCK, gelu, gelu_back
 
+pytestmark = pytest.mark.usefixtures("kernels")
 GRID = np.linspace(-15, 15, 3 * BLOCK + 17).astype(np.float32)
 
 
@@ -25,7 +26,7 @@ def slope(x):
 @pytest.mark.parametrize("size", [1.0, 1e-3, 1e-20, 1e4, 1e37])
 def test_values(size):
     x = GRID * np.float32(size)
-    allowed = 2e-7 + 1e-7 * np.abs(x)
+    allowed = 2e-7 + 1.5e-7 * np.abs(x)
     assert (np.abs(gelu(x) - exact(x)) <= allowed).all()
     assert np.abs(gelu_back(np.ones_like(x), x) - slope(x)).max() < 5e-7
 

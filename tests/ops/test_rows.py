@@ -7,6 +7,7 @@ import pytest
 
 from gradviz.ops import rows
 
+pytestmark = pytest.mark.usefixtures("kernels")
 SHAPES = [(1, 1), (5, 7), (3, 4, 64), (300, 1000), (2, 70_000), (700, 3)]
 SPREADS = [(1, 0), (30, 0), (1, 500), (1e-3, -40), (1e18, 0)]
 NAN, INF = np.nan, np.inf
