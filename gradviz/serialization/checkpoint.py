@@ -12,10 +12,11 @@ import io
 import pickletools
 import zipfile
 import zlib
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 
 from ..backend import xp
 from ..engine import dtypes
+from ..engine.device import Device
 from ..engine.dispatch import wrap
 from ..engine.tensor import Size
 
@@ -32,6 +33,7 @@ STORAGES = {
     "BoolStorage": "bool_",
     "ComplexFloatStorage": "complex64",
     "ComplexDoubleStorage": "complex128",
+    "UntypedStorage": "uint8",
 }
 _MARK = object()
 _DAMAGE = (
@@ -50,6 +52,10 @@ class Refused(ValueError):
     """The checkpoint is sound but holds what is not read."""
 
 
+class Absent(RuntimeError):
+    """A device on which a tensor lay is not there."""
+
+
 class Name:
     """A name that the pickle mentions: never imported, only compared."""
 
@@ -59,13 +65,13 @@ class Name:
         self.text = f"{module}.{name}"
 
 
-def read(raw):
+def read(raw, placement):
     """The object of a checkpoint; ValueError when it holds more than tensors in containers or is
     damaged."""
     try:
         with zipfile.ZipFile(io.BytesIO(raw)) as archive:
-            return _read(_Entries(archive, len(raw)))
-    except Refused:
+            return _read(_Entries(archive, len(raw)), placement)
+    except (Refused, Absent):
         raise
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
         raise ValueError(f"the zip file is broken ({error})") from None
@@ -73,12 +79,13 @@ def read(raw):
         raise ValueError(f"the checkpoint is damaged ({type(error).__name__}: {error})") from None
 
 
-def _read(entries):
+def _read(entries, placement):
     main = next((n for n in entries.names if n.endswith("data.pkl") and n.count("/") <= 1), None)
     if main is None:
         raise Refused("the zip file is no PyTorch checkpoint: it has no data.pkl")
     folder = main[: -len("data.pkl")]
-    return _Machine(lambda key: entries.read(f"{folder}data/{key}")).run(entries.read(main))
+    machine = _Machine(lambda key: entries.read(f"{folder}data/{key}"), placement)
+    return machine.run(entries.read(main))
 
 
 class _Entries:
@@ -97,8 +104,8 @@ class _Entries:
 class _Machine:
     """A stack machine for the opcodes that containers, numbers and tensors need."""
 
-    def __init__(self, bytes_of):
-        self._bytes_of = bytes_of
+    def __init__(self, bytes_of, placement):
+        self._bytes_of, self._placement = bytes_of, placement
         self._storages = {}
         self._stack, self._memo = [], {}
 
@@ -199,11 +206,15 @@ class _Machine:
     # -- names, storages, calls ------------------------------------------------------
     def _global(self, argument):
         module, name = argument.split(" ", 1)
-        self._stack.append(Name(module, name))
+        self._name(module, name)
 
     def _stack_global(self, _):
         name, module = self._stack.pop(), self._stack.pop()
-        self._stack.append(Name(module, name))
+        self._name(module, name)
+
+    def _name(self, module, name):
+        known = dtypes.PUBLIC.get(name) if module == "torch" else None
+        self._stack.append(Name(module, name) if known is None else known)
 
     def _binpersid(self, _):
         told = self._stack.pop()
@@ -214,15 +225,19 @@ class _Machine:
             and isinstance(told[1], Name)
         ):
             raise Refused("the checkpoint refers to something that is no storage")
-        _, kind, key, _, _ = told
-        self._stack.append(self._storage(kind.text.rpartition(".")[2], str(key)))
+        _, kind, key, location, _ = told
+        self._stack.append(self._storage(kind.text.rpartition(".")[2], str(key), str(location)))
 
-    def _storage(self, kind, key):
+    def _storage(self, kind, key, location):
         if key not in self._storages:
             if kind not in STORAGES:
                 raise Refused(f"the checkpoint holds a {kind}, which is not known")
             dtype = getattr(dtypes, STORAGES[kind]).np
-            self._storages[key] = xp.frombuffer(bytearray(self._bytes_of(key)), dtype)
+            array = xp.frombuffer(bytearray(self._bytes_of(key)), dtype)
+            try:
+                self._storages[key] = self._placement.put(array, location)
+            except RuntimeError as error:
+                raise Absent(*error.args) from None
         return self._storages[key]
 
     def _reduce(self, _):
@@ -246,6 +261,8 @@ class _Machine:
             raise Refused(
                 "the checkpoint sets the state of an object; only tensors and containers are read"
             )
+        if isinstance(state.get("_metadata"), OrderedDict):
+            self._stack[-1]._metadata = state["_metadata"]  # of a module's state_dict
 
 
 def _key(value):
@@ -256,19 +273,70 @@ def _key(value):
     return value
 
 
-def _tensor(storage, offset, size, stride, requires_grad=False, *_):
+def _tensor(storage, offset, size, stride, requires_grad=False, hooks=None, metadata=None):
     from ..engine.views import strided
 
     t = wrap(
         strided(storage, tuple(size), tuple(stride), offset)
         if 0 not in size
-        else xp.zeros(size, storage.dtype)
+        else storage[:0].reshape(size)
     )
+    if isinstance(metadata, dict):  # what PyTorch has left to do when the tensor is read
+        t = t.conj() if metadata.get("conj") else t
+        t = -t if metadata.get("neg") else t
     return t.requires_grad_() if requires_grad else t
 
 
+def _tensor_of_dtype(
+    storage, offset, size, stride, requires_grad, hooks, dtype=None, metadata=None
+):
+    """A tensor of a dtype that has no storage type of its own."""
+    if not isinstance(dtype, dtypes.dtype):
+        raise Refused(f"the checkpoint holds a tensor of {getattr(dtype, 'text', 'no dtype')}")
+    values = storage.view(dtype.np)
+    return _tensor(values, offset, size, stride, requires_grad, hooks, metadata)
+
+
+def _counter(items=()):
+    """How often keys occur."""
+    return Counter({_key(k): v for k, v in dict(items).items()})
+
+
 def _parameter(data, requires_grad=True, *_):
-    return data.requires_grad_() if requires_grad else data
+    from ..nn.parameter import Parameter
+
+    return Parameter(data, bool(requires_grad))
+
+
+def _with_attributes(build, kind, arguments, state):
+    """A tensor to which somebody gave attributes."""
+    if not isinstance(build, Name) or build.text not in _TENSORS or kind.text not in _CLASSES:
+        raise Refused(
+            "the checkpoint holds a tensor of another class; only tensors and containers are read"
+        )
+    t = _CALLS[build.text](*arguments)
+    if isinstance(state, dict):
+        for name in filter(str.isidentifier, state):
+            if not hasattr(type(t), name):
+                setattr(t, name, state[name])
+    return t
+
+
+def _set(items=()):
+    return set(map(_key, items))
+
+
+def _encoded(text, encoding):
+    """Bytes, as pickles of protocol 2 hold them."""
+    if not isinstance(text, str) or encoding != "latin1":
+        raise Refused("the checkpoint encodes something that is no text")
+    return text.encode("latin1")
+
+
+_TENSORS = frozenset(
+    f"torch._utils._rebuild_{name}" for name in ("tensor_v2", "tensor_v3", "parameter")
+)
+_CLASSES = frozenset(("torch.Tensor", "torch._tensor.Tensor", "torch.nn.parameter.Parameter"))
 
 
 _CALLS = {
@@ -276,8 +344,15 @@ _CALLS = {
     "torch._utils._rebuild_parameter": _parameter,
     "collections.OrderedDict": OrderedDict,
     "torch.Size": lambda sizes=(): Size(sizes),
-    "torch.device": lambda *_: "cpu",
-    "builtins.set": lambda items=(): set(map(_key, items)),
+    "torch._utils._rebuild_tensor_v3": _tensor_of_dtype,
+    "torch._tensor._rebuild_from_type_v2": _with_attributes,
+    "torch.device": Device,
+    "_codecs.encode": _encoded,
+    "builtins.complex": complex,
+    "__builtin__.complex": complex,
+    "collections.Counter": _counter,
+    "builtins.set": _set,
+    "__builtin__.set": _set,
 }
 _CONSTANTS = {"NONE": None, "NEWTRUE": True, "NEWFALSE": False}
 _PUSH = frozenset(

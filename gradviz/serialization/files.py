@@ -6,9 +6,14 @@ import json
 import os
 
 from . import checkpoint, safetensors
+from .location import Placement
 from .structure import Reader, Writer
 
 KEY = "gradviz"
+OLD_FORMAT = (
+    "a pickle, such as PyTorch wrote before version 1.6: it is not read, since reading one can run "
+    "code. Load it with PyTorch and save it again."
+)
 
 
 def save(obj, f, pickle_module=None, pickle_protocol=2, _use_new_zipfile_serialization=True):
@@ -16,7 +21,7 @@ def save(obj, f, pickle_module=None, pickle_protocol=2, _use_new_zipfile_seriali
 
     TypeError for anything that is neither a tensor nor plain data.
     """
-    writer = Writer()
+    writer = Writer(obj)
     told = writer.describe(obj)
     raw = safetensors.pack(writer.arrays, {KEY: json.dumps(told)})
     if hasattr(f, "write"):
@@ -28,26 +33,30 @@ def save(obj, f, pickle_module=None, pickle_protocol=2, _use_new_zipfile_seriali
 
 def load(f, map_location=None, pickle_module=None, *, weights_only=None, mmap=None, **_):
     """Read what ``save`` wrote, another safetensors file (as a dict), or the tensors of a PyTorch
-    zip checkpoint.
+    zip checkpoint. ``map_location``: a device, a dict of devices' names, or a function of a storage
+    and the name of its device; where they lay when they were saved if not given.
 
     Never runs code from the file. ValueError when it is none of these, is cut off or damaged,
-    FileNotFoundError when it is not there.
+    FileNotFoundError when it is not there, RuntimeError when a device is not there.
     """
+    placement = Placement(map_location)
     if hasattr(f, "read"):
-        return _read(f.read())
+        return _read(f.read(), placement)
     with open(os.fspath(f), "rb") as stream:
-        return _read(stream.read())
+        return _read(stream.read(), placement)
 
 
-def _read(raw):
+def _read(raw, placement):
     if raw[:4] == b"PK\x03\x04":
-        return checkpoint.read(raw)
+        return checkpoint.read(raw, placement)
+    if raw[:2] == b"\x80\x02":
+        raise ValueError(OLD_FORMAT)
     arrays, metadata = safetensors.unpack(raw)
     told = metadata.get(KEY)
-    reader = Reader(arrays)
+    reader = Reader(arrays, placement)
     if told is None:
         return {name: reader.build({"tensor": name}) for name in arrays}
     try:
         return reader.build(json.loads(told))
-    except (KeyError, TypeError, AttributeError, RecursionError, ValueError):
+    except (LookupError, TypeError, AttributeError, RecursionError, ValueError, OverflowError):
         raise ValueError("the file's description of its containers is broken") from None
