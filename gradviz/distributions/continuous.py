@@ -10,7 +10,7 @@ from ..engine.modes import no_grad
 from ..ops.declare import FUNCTIONS
 from . import constraints
 from .distribution import Distribution, standard_normal, standard_uniform, tensors
-from .gamma import standard_gamma
+from .gamma import standard_dirichlet, standard_gamma
 
 
 class Normal(Distribution):
@@ -43,6 +43,8 @@ class Normal(Distribution):
         return distance - self.scale.log() - math.log(math.sqrt(2 * math.pi))
 
     def cdf(self, value):
+        if self._validate_args:
+            self._validate_sample(value)
         return 0.5 * (1 + ((value - self.loc) * self.scale.reciprocal() / math.sqrt(2)).erf())
 
     def icdf(self, value):
@@ -107,17 +109,13 @@ class Uniform(Distribution):
     def __init__(self, low, high, validate_args=None):
         self.low, self.high = tensors(low, high)
         super().__init__(self.low.size(), validate_args=validate_args)
-        if self._validate_args and not (self.low < self.high).all():
-            constraint = constraints.less_than(self.high)
-            raise ValueError(
-                f"Expected parameter low (Tensor of shape {tuple(self.low.shape)}) of distribution "
-                f"{self!r} to satisfy the constraint {constraint!r}, but found invalid "
-                f"values:\n{self.low}"
-            )
 
     @property
     def arg_constraints(self):
-        return {"low": constraints.real, "high": constraints.real}
+        return {
+            "low": constraints.less_than(self.high),
+            "high": constraints.greater_than(self.low),
+        }
 
     @property
     def support(self):
@@ -139,6 +137,8 @@ class Uniform(Distribution):
         return inside.log() - (self.high - self.low).log()
 
     def cdf(self, value):
+        if self._validate_args:
+            self._validate_sample(value)
         return ((value - self.low) / (self.high - self.low)).clamp(min=0, max=1)
 
     def icdf(self, value):
@@ -175,6 +175,8 @@ class Exponential(Distribution):
         return self.rate.log() - self.rate * value
 
     def cdf(self, value):
+        if self._validate_args:
+            self._validate_sample(value)
         return 1 - (-self.rate * value).exp()
 
     def icdf(self, value):
@@ -211,6 +213,8 @@ class Laplace(Distribution):
         return -(2 * self.scale).log() - (value - self.loc).abs() / self.scale
 
     def cdf(self, value):
+        if self._validate_args:
+            self._validate_sample(value)
         distance = value - self.loc
         return 0.5 - 0.5 * distance.sign() * (-distance.abs() / self.scale).expm1()
 
@@ -251,6 +255,8 @@ class Gamma(Distribution):
         return a.xlogy(self.rate) + (a - 1).xlogy(value) - self.rate * value - a.lgamma()
 
     def cdf(self, value):
+        if self._validate_args:
+            self._validate_sample(value)
         return FUNCTIONS["igamma"](self.concentration, self.rate * value)
 
     def entropy(self):
@@ -289,8 +295,7 @@ class Dirichlet(Distribution):
         return self.concentration * (total - self.concentration) / (total.pow(2) * (total + 1))
 
     def rsample(self, sample_shape=()):
-        drawn = standard_gamma(self.concentration.expand(self._extended_shape(sample_shape)))
-        return drawn / drawn.sum(-1, True)
+        return standard_dirichlet(self.concentration.expand(self._extended_shape(sample_shape)))
 
     def log_prob(self, value):
         if self._validate_args:

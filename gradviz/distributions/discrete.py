@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from ..backend import beside, host, xp
-from ..engine.dispatch import wrap
-from ..engine.modes import no_grad
+from ..backend import xp
+from ..engine.modes import enable_grad, no_grad
 from ..nn.functional import binary_cross_entropy_with_logits
 from ..ops.declare import FUNCTIONS
-from ..ops.random import stream_of
 from . import constraints
 from .distribution import Distribution, tensors
 
@@ -22,7 +20,25 @@ def _inside(probs):
     return probs.clamp(min=eps, max=1 - eps)
 
 
-class Bernoulli(Distribution):
+class _Weighed(Distribution):
+    """``probs`` and ``logits``: one is given, the other is computed when it is first asked for, and
+    kept."""
+
+    def __getattr__(self, name):
+        own, other = self.__dict__, {"probs": "logits", "logits": "probs"}.get(name)
+        if other not in own:
+            raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+        with enable_grad():
+            own[name] = getattr(self, f"_{name}")()
+        return own[name]
+
+    @property
+    def param_shape(self):
+        """The shape of the probabilities."""
+        return self.__dict__.get("probs", self.__dict__.get("logits")).size()
+
+
+class Bernoulli(_Weighed):
     """1 with probability ``probs``."""
 
     arg_constraints = {"probs": constraints.unit_interval, "logits": constraints.real}
@@ -35,14 +51,12 @@ class Bernoulli(Distribution):
         (self.__dict__[name],) = tensors(value)
         super().__init__(self.__dict__[name].size(), validate_args=validate_args)
 
-    def __getattr__(self, name):
-        own = self.__dict__
-        if name == "probs" and "logits" in own:
-            return own["logits"].sigmoid()
-        if name == "logits" and "probs" in own:
-            inside = _inside(own["probs"])
-            return inside.log() - (-inside).log1p()
-        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+    def _probs(self):
+        return self.logits.sigmoid()
+
+    def _logits(self):
+        inside = _inside(self.probs)
+        return inside.log() - (-inside).log1p()
 
     mean = property(lambda self: self.probs)
     variance = property(lambda self: self.probs * (1 - self.probs))
@@ -72,7 +86,7 @@ class Bernoulli(Distribution):
         return values.expand(-1, *self._batch_shape) if expand else values
 
 
-class Categorical(Distribution):
+class Categorical(_Weighed):
     """One of several classes."""
 
     arg_constraints = {"probs": constraints.simplex, "logits": constraints.real_vector}
@@ -91,22 +105,15 @@ class Categorical(Distribution):
         self._num_events = given.size(-1)
         super().__init__(given.size()[:-1], validate_args=validate_args)
 
-    def __getattr__(self, name):
-        own = self.__dict__
-        if name == "probs" and "logits" in own:
-            return own["logits"].softmax(-1)
-        if name == "logits" and "probs" in own:
-            return _inside(own["probs"]).log()
-        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+    def _probs(self):
+        return self.logits.softmax(-1)
+
+    def _logits(self):
+        return _inside(self.probs).log()
 
     @property
     def support(self):
         return constraints.integer_interval(0, self._num_events - 1)
-
-    @property
-    def param_shape(self):
-        """The shape of the probabilities."""
-        return (self.__dict__.get("probs", self.__dict__.get("logits"))).size()
 
     @property
     def mean(self):
@@ -155,25 +162,10 @@ class Poisson(Distribution):
 
     def sample(self, sample_shape=()):
         with no_grad():
-            rate = self.rate._a
-            wide = xp.broadcast_to(host(rate), self._extended_shape(sample_shape))
-            found = _counts(wide, stream_of(None, rate)).astype(rate.dtype)
-            return wrap(beside(found, rate))
+            return FUNCTIONS["poisson"](self.rate.expand(self._extended_shape(sample_shape)))
 
     def log_prob(self, value):
         if self._validate_args:
             self._validate_sample(value)
         rate, value = FUNCTIONS["broadcast_tensors"](self.rate, value)
         return value.xlogy(rate) - rate - (value + 1).lgamma()
-
-
-def _counts(rate, stream):
-    """How many unit waiting times fit into ``rate``."""
-    out, left = xp.zeros(rate.shape), xp.array(rate, dtype=xp.float64)
-    while True:
-        left = left + xp.log1p(-stream.doubles(left.size)).reshape(left.shape)
-        inside = left > 0
-        if not inside.any():
-            return out
-        out += inside
-        left = xp.where(inside, left, -xp.inf)

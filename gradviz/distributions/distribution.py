@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from numbers import Number
 
 from ..backend import xp
 from ..engine import dtypes
@@ -15,6 +16,12 @@ from ..ops.declare import FUNCTIONS
 def tensors(*values):
     """Values as tensors of one shape; numbers take the dtype of the tensors among them."""
     like = next((v.dtype for v in values if isinstance(v, Tensor)), dtypes.default.float)
+    for value in values:
+        if not isinstance(value, (Tensor, Number)):
+            raise ValueError(
+                "Input arguments must all be instances of Number, torch.Tensor or objects "
+                "implementing __torch_function__."
+            )
     made = [v if isinstance(v, Tensor) else FUNCTIONS["tensor"](v, dtype=like) for v in values]
     return FUNCTIONS["broadcast_tensors"](*made) if len(made) > 1 else made
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 
 from ..nn.functional import softplus
+from ..ops.declare import FUNCTIONS
 from .continuous import Beta, Dirichlet, Exponential, Gamma, Laplace, LogNormal, Normal, Uniform
 from .discrete import Bernoulli, Categorical, Poisson
 from .multivariate import Independent, MultivariateNormal, _triangular
 
 _RULES = {}
+_EXPONENTIAL = (Normal, Bernoulli, Beta, Dirichlet, Exponential, Gamma, Poisson)
 
 
 def register_kl(type_p, type_q):
@@ -29,6 +31,11 @@ def kl_divergence(p, q):
         for (a, b), f in _RULES.items()
         if isinstance(p, a) and isinstance(q, b)
     ]
+    if not found and isinstance(p, _EXPONENTIAL) and isinstance(q, _EXPONENTIAL):
+        raise NotImplementedError(
+            "The cross KL-divergence between different exponential families cannot "
+            "                            be computed using Bregman divergences"
+        )
     if not found:
         raise NotImplementedError(
             f"No KL(p || q) is implemented for p type {type(p).__name__} and q type "
@@ -111,15 +118,97 @@ def _uniform(p, q):
     return out.masked_fill((q.low > p.low) | (q.high < p.high), math.inf)
 
 
-@register_kl(Uniform, Normal)
-def _uniform_normal(p, q):
-    width = p.high - p.low
-    return (
-        0.5 * math.log(math.pi * 2)
-        + (q.scale / width).log()
-        + ((width / q.scale).pow(2) / 12 + ((p.high + p.low - 2 * q.loc) / (2 * q.scale)).pow(2))
-        * 0.5
-    )
+# ---------------------------------------------------------------- between two kinds
+# Each is −entropy(p) − E[log q] with the moments of p.
+def _to_normal(p, q):
+    spread = p.variance + (p.mean - q.loc).pow(2)
+    return 0.5 * math.log(2 * math.pi) + q.scale.log() + spread / (2 * q.scale.pow(2)) - p.entropy()
+
+
+def _to_exponential(p, q):
+    return q.rate * p.mean - q.rate.log() - p.entropy()
+
+
+def _to_gamma(p, q):
+    a = q.concentration
+    normalizer = a.lgamma() - a * q.rate.log()
+    return normalizer - (a - 1) * _mean_log(p) + q.rate * p.mean - p.entropy()
+
+
+def _mean_log(p):
+    """E[log x]."""
+    if isinstance(p, Beta):
+        return p.concentration1.digamma() - (p.concentration1 + p.concentration0).digamma()
+    if isinstance(p, Exponential):
+        return -_EULER - p.rate.log()
+    return _mean_log_between(p.low, p.high)
+
+
+def _mean_log_between(low, high):
+    return (high.xlogy(high) - low.xlogy(low)) / (high - low) - 1
+
+
+def _outside(name):
+    """The parameter whose shape an infinite divergence has."""
+
+    def divergence(p, q):
+        return FUNCTIONS["full_like"](getattr(p, name), math.inf)
+
+    return divergence
+
+
+def _where_outside(divergence, outside):
+    """Infinite where p reaches outside of where q lives."""
+    return lambda p, q: divergence(p, q).masked_fill(outside(p, q), math.inf)
+
+
+_EULER = 0.57721566490153286
+for _p in (Uniform, Beta, Exponential, Gamma, Laplace):
+    register_kl(_p, Normal)(_to_normal)
+register_kl(Beta, Exponential)(_to_exponential)
+register_kl(Gamma, Exponential)(_to_exponential)
+register_kl(Beta, Gamma)(_to_gamma)
+register_kl(Exponential, Gamma)(_to_gamma)
+register_kl(Uniform, Exponential)(_where_outside(_to_exponential, lambda p, q: p.low < 0))
+register_kl(Uniform, Gamma)(_where_outside(_to_gamma, lambda p, q: p.low < 0))
+for _p, _name, _others in (
+    (Normal, "loc", (Beta, Exponential, Gamma, Uniform)),
+    (Laplace, "loc", (Beta, Exponential, Gamma, Uniform)),
+    (Exponential, "rate", (Beta, Uniform)),
+    (Gamma, "concentration", (Beta, Uniform)),
+    (Poisson, "rate", (Bernoulli,)),
+):
+    for _q in _others:
+        register_kl(_p, _q)(_outside(_name))
+
+
+@register_kl(Bernoulli, Poisson)
+def _bernoulli_poisson(p, q):
+    return -p.entropy() - (p.probs * q.rate.log() - q.rate)
+
+
+@register_kl(Normal, Laplace)
+def _normal_laplace(p, q):
+    distance, spread = p.loc - q.loc, p.scale * math.sqrt(2)
+    near = p.scale * math.sqrt(2 / math.pi) * (-(distance / spread).pow(2)).exp()
+    mean = near + distance * (distance / spread).erf()
+    return (2 * q.scale).log() + mean / q.scale - p.entropy()
+
+
+@register_kl(Beta, Uniform)
+def _beta_uniform(p, q):
+    out = (q.high - q.low).log() - p.entropy()
+    return out.masked_fill((q.low > 0) | (q.high < 1), math.inf)
+
+
+@register_kl(Uniform, Beta)
+def _uniform_beta(p, q):
+    a, b = q.concentration1, q.concentration0
+    normalizer = a.lgamma() + b.lgamma() - (a + b).lgamma()
+    first = (a - 1) * _mean_log_between(p.low, p.high)
+    second = (b - 1) * _mean_log_between(1 - p.high, 1 - p.low)
+    out = normalizer - first - second - p.entropy()
+    return out.masked_fill((p.high > 1) | (p.low < 0), math.inf)
 
 
 @register_kl(MultivariateNormal, MultivariateNormal)

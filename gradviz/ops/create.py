@@ -8,7 +8,7 @@ import warnings
 from ..backend import beside, xp
 from ..engine import dtypes, views
 from ..engine.construct import array_of, mark
-from ..engine.device import Device, place, resolve
+from ..engine.device import Device, contiguous_format, place, resolve
 from ..engine.device import like as like_of
 from ..engine.dispatch import Tensor, wrap
 from ..engine.events import door
@@ -40,6 +40,17 @@ only_function(tensor)
 
 
 # ---------------------------------------------------------------- filled
+def laid_out(made, array, memory_format=None):
+    """``made`` with its elements in memory as those of ``array`` are: a transposed tensor's twin is
+    transposed.
+    """
+    if array.flags.c_contiguous or memory_format is contiguous_format:
+        return made
+    out = xp.empty_like(array, made.dtype)
+    out[...] = made
+    return out
+
+
 def _make(name, maker, doc):
     def factory(
         *args,
@@ -64,6 +75,8 @@ def _make(name, maker, doc):
     ):
         there = input._a if device is None else like_of(device)
         found = maker(input._a.shape, (dtype or input.dtype).np, like=there)
+        if device is None:
+            found = laid_out(found, input._a, memory_format)
         return mark(wrap(found), requires_grad)
 
     def fresh(
@@ -116,6 +129,8 @@ def full_like(
     """A new tensor of one value in the shape and dtype of ``input``."""
     there = input._a if device is None else like_of(device)
     made = xp.full(input._a.shape, fill_value, (dtype or input.dtype).np, like=there)
+    if device is None:
+        made = laid_out(made, input._a, memory_format)
     return mark(wrap(made), requires_grad)
 
 

@@ -215,7 +215,7 @@ def multinomial(input, num_samples, replacement=False, *, generator=None, out=No
     if (weights.sum(1) <= 0).any():
         raise RuntimeError("invalid multinomial distribution (sum of probabilities <= 0)")
     g = stream_of(generator, input._a)
-    if replacement:
+    if replacement and num_samples > 1:
         found = _with_replacement(weights, num_samples, g)
     else:
         # the largest of weight/exponential is a draw in proportion to the weights

@@ -10,9 +10,10 @@ import threading
 from ..backend import DeviceArray, beside, contiguous, xp
 from ..engine import dtypes, views
 from ..engine.construct import mark
-from ..engine.device import Device, cuda, of, resolve
+from ..engine.device import Device, contiguous_format, cuda, of, resolve
 from ..engine.device import like as like_of
 from ..engine.dispatch import Tensor, wrap
+from ..engine.operands import broadcast_error
 from .declare import method, only_method, public
 from .shape import sizes
 
@@ -176,7 +177,9 @@ def uniform_array(n, np_dtype, generator=None, low=0.0, high=1.0):
         return g.doubles(n) * (high - low) + low
     if np_dtype == xp.float32:
         return g.floats(n) * xp.float32(high - low) + xp.float32(low)
-    return (g.floats(n) * xp.float32(high - low) + xp.float32(low)).astype(np_dtype)
+    drawn = (g.floats(n) * xp.float32(high - low) + xp.float32(low)).astype(np_dtype)
+    top = np_dtype.type(high)
+    return xp.where(drawn == top, np_dtype.type(low), drawn)  # what was rounded up to the end
 
 
 def normal_array(n, np_dtype, generator=None, mean=0.0, std=1.0):
@@ -246,6 +249,11 @@ def _float(dtype):
     return (dtype or dtypes.default.float).np
 
 
+def _part(complex_dtype):
+    """The dtype of the real part of complex numbers."""
+    return xp.dtype(xp.float32 if complex_dtype == xp.complex64 else xp.float64)
+
+
 def rand(
     *given,
     size=None,
@@ -261,8 +269,11 @@ def rand(
     shape = sizes(given if size is None else (size,))
     there = like_of(device)
     g = stream_of(generator, there)
-    array = uniform_array(math.prod(shape), _float(dtype), g).reshape(shape)
-    return _made(array, requires_grad, there)
+    wanted = _float(dtype)
+    if wanted.kind == "c":
+        pairs = uniform_array(2 * math.prod(shape), _part(wanted), g)
+        return _made(pairs.view(wanted).reshape(shape), requires_grad, there)
+    return _made(uniform_array(math.prod(shape), wanted, g).reshape(shape), requires_grad, there)
 
 
 def randn(
@@ -281,8 +292,7 @@ def randn(
     wanted, there = _float(dtype), like_of(device)
     g = stream_of(generator, there)
     if wanted.kind == "c":
-        part = xp.dtype(xp.float32 if wanted == xp.complex64 else xp.float64)
-        pairs = normal_array(2 * math.prod(shape), part, g, std=math.sqrt(0.5))
+        pairs = normal_array(2 * math.prod(shape), _part(wanted), g, std=math.sqrt(0.5))
         return _made(pairs.view(wanted).reshape(shape), requires_grad, there)
     return _made(normal_array(math.prod(shape), wanted, g).reshape(shape), requires_grad, there)
 
@@ -334,7 +344,7 @@ def randperm(
     return _made(xp.asarray(out, (dtype or dtypes.int64).np), requires_grad, there)
 
 
-def _like(function):
+def _like(function, fill):
     def like(
         input,
         *,
@@ -345,6 +355,12 @@ def _like(function):
         layout=None,
         generator=None,
     ):
+        kept = memory_format is not contiguous_format and device is None
+        if kept and not input._a.flags.c_contiguous:
+            # the numbers go through memory in its order
+            made = wrap(xp.empty_like(input._a, (dtype or input.dtype).np))
+            getattr(made, fill)(generator=generator)
+            return mark(made, requires_grad)
         return function(
             input._a.shape,
             dtype=dtype or input.dtype,
@@ -357,20 +373,29 @@ def _like(function):
     return like
 
 
+def _common_shape(*given):
+    shapes = [t._a.shape for t in given]
+    try:
+        return xp.broadcast_shapes(*shapes)
+    except ValueError:
+        raise broadcast_error(*shapes) from None
+
+
 def normal(mean, std=1.0, size=None, *, generator=None, dtype=None, device=None, out=None):
     """Normal numbers with the given means and standard deviations."""
-    shape = (
-        sizes((size,))
-        if size is not None
-        else xp.broadcast_shapes(
-            mean._a.shape if isinstance(mean, Tensor) else (),
-            std._a.shape if isinstance(std, Tensor) else (),
-        )
-    )
+    given = [x for x in (mean, std) if isinstance(x, Tensor)]
+    kind = given[0]._a.dtype if given else _float(dtype)
+    if kind.kind in "biu":
+        name = dtypes.scalar_name(dtypes.from_np(kind))
+        raise NotImplementedError(f"\"normal_kernel_cpu\" not implemented for '{name}'")
+    least = std._a.min(initial=0) if isinstance(std, Tensor) else std
+    if least < 0:
+        raise RuntimeError(f"normal expects std >= 0.0, but found std {least:g}")
+    shape = sizes((size,)) if size is not None else _common_shape(*given)
     plain = [x._a if isinstance(x, Tensor) else x for x in (mean, std)]
     there = next((x for x in plain if isinstance(x, DeviceArray)), like_of(device))
     g = stream_of(generator, there)
-    base = beside(normal_array(math.prod(shape), _float(dtype), g).reshape(shape), there)
+    base = beside(normal_array(math.prod(shape), kind, g).reshape(shape), there)
     return wrap((base * plain[1] + plain[0]).astype(base.dtype))
 
 
@@ -382,8 +407,8 @@ def bernoulli(input, p=None, *, generator=None, out=None):
 
 for _f in (rand, randn, randint, randperm, normal):
     public(_f.__name__, _f)
-public("rand_like", _like(rand))
-public("randn_like", _like(randn))
+public("rand_like", _like(rand, "uniform_"))
+public("randn_like", _like(randn, "normal_"))
 public(
     "randint_like",
     lambda input, low, high=None, *, dtype=None, **kw: randint(
@@ -451,7 +476,8 @@ def _bernoulli(a, g, p=0.5):
         raise RuntimeError(f"bernoulli_ expects p to be in [0, 1], but got p={p}")
     # PyTorch draws in the precision of a tensor of probabilities, and doubles for a number
     short = isinstance(p, Tensor) and chance.dtype.itemsize <= 4
-    drawn = (g.floats(a.size) if short else g.doubles(a.size)).reshape(a.shape)
+    drawn = g.floats(a.size) if short else g.doubles(a.size)
+    drawn = drawn.reshape(a.shape) if isinstance(p, Tensor) else stored_like(a, drawn)
     return beside(drawn, chance if isinstance(p, Tensor) else None) < chance
 
 

@@ -41,7 +41,9 @@ def _check_p(p):
 
 def _noise(shape, array, p):
     """0 with probability ``p``, else 1; in the dtype of ``array``, where it lies."""
-    noise = wrap(xp.empty(shape, array.dtype, like=array))
+    whole = shape == array.shape
+    noise = xp.empty_like(array) if whole else xp.empty(shape, array.dtype, like=array)
+    noise = wrap(noise)
     noise.bernoulli_(1 - p)
     return noise._a
 
