@@ -264,12 +264,6 @@ def matmul(input, other, *, out=None):
     """The product of vectors, matrices or batches of matrices; batch dimensions broadcast."""
     if state.special and local.autocast is not None:
         input, other = lowered(input, other)
-    try:
-        a, b = input._a, other._a
-        if a.ndim == 2 and b.ndim == 2 and a.dtype is b.dtype:
-            return mm_op(input, other)
-    except (AttributeError, ValueError):
-        pass  # the checks below say what is wrong
     if not isinstance(other, Tensor) or not isinstance(input, Tensor):
         raise not_a_tensor("matmul", "other", 2, other)
     a, b = a.ndim, b.ndim
@@ -286,6 +280,19 @@ def matmul(input, other, *, out=None):
     if a == 1 and b == 2:
         return drop_first(mm(unsqueeze(input, 0), other))
     return _batched(input, other)
+
+
+def _at(self, other):
+    """``self @ other``: as ``matmul``, but what is no tensor is left to Python."""
+    if not isinstance(other, Tensor):
+        return NotImplemented
+    a, b = self._a, other._a
+    if a.ndim == 2 == b.ndim and a.dtype is b.dtype and not state.special:
+        try:
+            return mm_op(self, other)
+        except ValueError:
+            pass  # matmul says what is wrong
+    return matmul(self, other)
 
 
 drop_first = declare(
@@ -475,8 +482,9 @@ _added("addr", addr_op, lambda a, b: a[:, None] * b[None, :])
 _added("addbmm", addbmm_op, lambda a, b: products(a, b).sum(0), lowered)
 public("addmv_", Tensor.addmv_)
 method(lambda input, other: vdot_op(input, other), "vdot")
-Tensor.__matmul__ = lambda self, other: (
-    matmul(self, other) if isinstance(other, Tensor) else NotImplemented
+Tensor.__matmul__ = _at
+Tensor.__rmatmul__ = lambda self, other: (
+    matmul(other, self) if isinstance(other, Tensor) else NotImplemented
 )
 TENSOR.matmul = matmul
 RAW.matmul = xp.matmul
