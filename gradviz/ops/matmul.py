@@ -266,7 +266,7 @@ def matmul(input, other, *, out=None):
         input, other = lowered(input, other)
     if not isinstance(other, Tensor) or not isinstance(input, Tensor):
         raise not_a_tensor("matmul", "other", 2, other)
-    a, b = a.ndim, b.ndim
+    a, b = input._a.ndim, other._a.ndim
     if a == 2 and b == 2:
         return mm(input, other)
     if a == 0 or b == 0:
