@@ -69,4 +69,4 @@ def test_four_processes_learn_as_one(tmp_path):
     assert main(["launch", "-n", "4", "--timeout", "60", str(script), str(tmp_path), "4"]) == 0
     for rank in range(4):
         seen = json.loads((tmp_path / f"{rank}.json").read_text(encoding="utf-8"))
-        assert seen["accuracy"] > 0.88 and seen["apart"] < 1e-5 and seen["buckets"] > 1
+        assert seen["accuracy"] > 0.85 and seen["apart"] < 1e-5 and seen["buckets"] > 1
