@@ -71,6 +71,12 @@ class Observer:
     def communicated(self, what, nbytes, started, ended):
         """A collective ended (``all_reduce``, …; seconds of ``perf_counter``)."""
 
+    def block_entered(self, name):
+        """A named block begins: ``record_function``, a step of an optimizer, the next batch."""
+
+    def block_left(self, name):
+        """It ended."""
+
 
 class _Door:
     __slots__ = ("observer",)
@@ -93,6 +99,25 @@ def detach(observer):
     """Stop ``observer`` watching; does nothing if it does not."""
     if door.observer is observer:
         door.observer = None
+
+
+class block:
+    """``with block(name):`` the observer that watches at its start is told of both ends."""
+
+    __slots__ = ("name", "observer")
+
+    def __init__(self, name):
+        self.name = name
+
+    def __enter__(self):
+        self.observer = door.observer
+        if self.observer is not None:
+            self.observer.block_entered(self.name)
+        return self
+
+    def __exit__(self, *_):
+        if self.observer is not None and door.observer is self.observer:
+            self.observer.block_left(self.name)
 
 
 @contextmanager

@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from ..backend import xp
 from ..engine import views
 from ..engine.dispatch import Tensor, wrap
+from ..engine.events import block, door
 from ..engine.hooks import is_retained, register
 from ..engine.modes import enable_grad
 from ..nn.modules.module import typename
@@ -67,7 +68,12 @@ def _hooked(step):
                         f"got {told}."
                     )
                 args, kwargs = told
-        out = step(self, *args, **kwargs)
+        if door.observer is None:
+            out = step(self, *args, **kwargs)
+        else:
+            name = type(self).__name__
+            with block(f"Optimizer.step#{name}.step"):
+                out = step(self, *args, **kwargs)
         for hook in [*self._optimizer_step_post_hooks.values(), *_global_post_hooks.values()]:
             hook(self, args, kwargs)
         return out
@@ -189,9 +195,10 @@ class Optimizer:
 
     def zero_grad(self, set_to_none=True):
         """Drop the gradients of all parameters, or fill them with zeros."""
-        for group in self.param_groups:
-            for p in group["params"]:
-                clear_gradient(p, set_to_none)
+        with block(f"Optimizer.zero_grad#{type(self).__name__}.zero_grad"):
+            for group in self.param_groups:
+                for p in group["params"]:
+                    clear_gradient(p, set_to_none)
 
     def step(self, closure=None):
         """Update the parameters once; ``closure`` computes the loss again and returns it."""

@@ -6,6 +6,7 @@ import contextlib
 
 from ...distributed import GroupMember, broadcast
 from ...distributed.group import member
+from ...engine.events import block
 from ...engine.modes import is_grad_enabled
 from ...engine.tensor import Tensor
 from ...func.tree import flatten
@@ -95,7 +96,8 @@ class DistributedDataParallel(Module):
             self.reducer.check_finished()
         if self.broadcast_buffers and self.require_forward_param_sync:
             self._broadcast(self.module.buffers())
-        output = self.module(*inputs, **kwargs)
+        with block("DistributedDataParallel.forward"):
+            output = self.module(*inputs, **kwargs)
         self.require_forward_param_sync = synchronised
         if synchronised:
             self.reducer.expect([t for t in flatten(output)[0] if isinstance(t, Tensor)])

@@ -7,6 +7,7 @@ import os
 import warnings
 import weakref
 
+from ...engine.events import block
 from ...ops.declare import FUNCTIONS
 from .crew import Processes, Threads
 from .sampler import _int64
@@ -47,7 +48,8 @@ class _BaseDataLoaderIter:
         return len(self._sampler)
 
     def __next__(self):
-        data = self._next_data()
+        with block(f"enumerate(DataLoader)#{type(self).__name__}.__next__"):
+            data = self._next_data()
         self._yielded += 1
         if self._told_length is not None and self._yielded > self._told_length:
             said = _TOO_LONG.format(self._recipe.dataset, self._told_length, self._yielded)

@@ -1,0 +1,164 @@
+"""The profiler: what it sees, its rounds, its table and its trace."""
+
+import gzip
+import importlib.util
+import json
+
+import pytest
+
+import gradviz as torch
+from gradviz import nn, profiler
+from gradviz.engine import events
+from gradviz.profiler import ProfilerAction, profile, record_function, schedule
+from gradviz.utils.data import DataLoader
+
+HAVE_TORCH = importlib.util.find_spec("torch") is not None
+EVALUATE = "autograd::engine::evaluate_function: "
+
+
+def train(steps=1, prof=None):
+    model = nn.Linear(3, 2)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    for x in DataLoader(torch.ones(4 * steps, 3), 4):
+        with record_function("forward"):
+            loss = model(x).relu().sum()
+        loss.backward()
+        optimizer.step()
+        optimizer.zero_grad()
+        loss.item()
+        if prof is not None:
+            prof.step()
+
+
+def test_everything_has_its_row():
+    with profile(record_shapes=True, profile_memory=True) as prof:
+        train()
+    rows = {e.key: e for e in prof.key_averages()}
+    assert rows["aten::addmm"].count == rows["aten::relu"].count == 1
+    assert rows["aten::item"].count == 2  # the loader's seed and the loss
+    for node in ("AddmmBackward0", "ReluBackward0", "SumBackward0"):
+        assert rows[EVALUATE + node].count == 1
+    assert rows[EVALUATE + "torch::autograd::AccumulateGrad"].count == 2
+    for block in (
+        "forward",
+        "Optimizer.step#SGD.step",
+        "Optimizer.zero_grad#SGD.zero_grad",
+        "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__",
+    ):
+        assert rows[block].count >= 1
+    assert rows["aten::relu"].cpu_memory_usage == 4 * 2 * 4
+    (relu,) = [e for e in prof.events() if e.name == "aten::relu"]
+    assert relu.input_shapes == [[4, 2]]
+    assert events.door.observer is None
+
+
+def test_a_block_holds_what_ran_in_it():
+    with profile() as prof:
+        train()
+    (forward,) = [e for e in prof.events() if e.name == "forward"]
+    inside = [e for e in prof.events() if e.parent == forward.id]
+    assert [e.name for e in inside] == ["aten::t", "aten::addmm", "aten::relu", "aten::sum"]
+    assert forward.self_cpu_time_total <= forward.cpu_time_total
+    total = prof.key_averages().self_cpu_time_total
+    assert total == pytest.approx(sum(e.self_cpu_time_total for e in prof.events()))
+
+
+def test_rounds_are_recorded_as_planned():
+    rounds = []
+
+    def ready(prof):
+        names = [e.name for e in prof.events() if e.name.startswith("ProfilerStep")]
+        rounds.append((names, prof.step_num))
+
+    plan = schedule(wait=1, warmup=1, active=2, repeat=2)
+    with profile(schedule=plan, on_trace_ready=ready) as prof:
+        train(9, prof)
+    assert rounds == [
+        (["ProfilerStep#2", "ProfilerStep#3"], 4),
+        (["ProfilerStep#6", "ProfilerStep#7"], 8),
+    ]
+
+
+@pytest.mark.skipif(not HAVE_TORCH, reason="needs PyTorch to compare with")
+def test_plans_are_those_of_pytorch():
+    from torch.profiler import schedule as theirs
+
+    for options in (
+        {"wait": 1, "warmup": 1, "active": 2, "repeat": 2, "skip_first": 3},
+        {"wait": 0, "warmup": 2, "active": 1},
+        {"wait": 2, "warmup": 0, "active": 3, "repeat": 1},
+    ):
+        ours, other = schedule(**options), theirs(**options)
+        assert [ours(k).name for k in range(20)] == [other(k).name for k in range(20)]
+    with pytest.raises(AssertionError, match="Invalid profiler schedule arguments. Got wait=-1"):
+        schedule(wait=-1, warmup=0, active=1)
+
+
+def test_the_table():
+    with profile() as prof:
+        train()
+    text = prof.key_averages().table(sort_by="cpu_time_total", row_limit=3)
+    lines = text.splitlines()
+    assert lines[1].split("  ")[-2].strip() == "# of Calls" and "Self CPU %" in lines[1]
+    assert len(lines) == 3 + 3 + 2 and lines[-1].startswith("Self CPU time total: ")
+    with pytest.raises(AttributeError, match="nope"):
+        prof.key_averages().table(sort_by="nope")
+
+
+def test_the_trace_links_forward_and_backward(tmp_path):
+    with profile(record_shapes=True) as prof:
+        train()
+    prof.export_chrome_trace(tmp_path / "trace.json.gz")
+    with gzip.open(tmp_path / "trace.json.gz", "rt") as file:
+        rows = json.load(file)["traceEvents"]
+    kinds = {row["cat"] for row in rows}
+    assert {"cpu_op", "backward", "accumulate", "user_annotation", "fwdbwd"} <= kinds
+    by_name = {row["name"]: row for row in rows if row["ph"] == "X"}
+    there = by_name["aten::relu"]["args"]["Sequence number"]
+    assert by_name[EVALUATE + "ReluBackward0"]["args"]["Sequence number"] == there
+    assert sorted(r["ph"] for r in rows if r.get("id") == there) == ["f", "s"]
+
+
+def test_collectives_and_failures_are_seen():
+    import gradviz.distributed as dist
+
+    dist.init_process_group()
+    try:
+        with profile() as prof:
+            dist.all_reduce(torch.ones(2))
+            x = torch.ones(2, requires_grad=True)
+            y = (x * x).sum()
+            y.backward()
+            with pytest.raises(RuntimeError):
+                y.backward()
+    finally:
+        dist.destroy_process_group()
+    rows = {e.key: e.count for e in prof.key_averages()}
+    assert rows["gradviz::all_reduce"] == 1 and rows["aten::mul"] == 1
+
+
+def test_who_watched_before_goes_on_watching():
+    class Other(events.Observer):
+        seen = 0
+
+        def operation(self, output, inputs):
+            self.seen += 1
+
+    other = Other()
+    events.attach(other)
+    try:
+        with profile() as prof:
+            torch.ones(1, requires_grad=True).exp()
+        assert other.seen == 1 and events.door.observer is other
+        assert [e.name for e in prof.events()] == ["aten::exp"]
+    finally:
+        events.detach(other)
+
+
+def test_traces_in_a_folder(tmp_path):
+    handler = profiler.tensorboard_trace_handler(tmp_path / "log", "me")
+    with profile(on_trace_ready=handler):
+        train()
+    (file,) = (tmp_path / "log").iterdir()
+    assert file.name.startswith("me.") and json.loads(file.read_text())["traceEvents"]
+    assert ProfilerAction.RECORD_AND_SAVE.value == 3
