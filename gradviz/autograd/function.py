@@ -15,8 +15,9 @@ from ..engine.saved import (
     Packed,
     check_callables,
     check_may_be_packed,
+    check_output,
     pack,
-    read_tensor,
+    read_kept,
     unpack,
 )
 from ..engine.saved_names import SavedTensor
@@ -145,11 +146,11 @@ class BackwardCFunction(FunctionCtx, MultiNode):
         if kept.__class__ is Packed:
             return unpack(kept)
         if nr is None:
-            return read_tensor(kept, version)
+            return read_kept(kept, version)
         t = object.__new__(Tensor)
         t._a, t._v = kept[0], kept[1]
         t._g = Output(self, nr) if self._differentiable[nr] else None
-        return read_tensor(t, version)
+        return check_output(t, version)
 
     def apply(self, *grads):
         """What the user's ``backward`` gives for ``grads``."""

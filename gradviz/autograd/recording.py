@@ -12,7 +12,8 @@ from ..engine.forward_mode import check_tangent, tangent_of
 from ..engine.modes import force_grad_mode, is_recording, local, state
 from ..engine.node import INFERENCE, LEAF, Nowhere, Output, serial
 from ..engine.saved import pack
-from ..engine.views import bump, join_view, note_write
+from ..engine.tensor import edge_now, is_result
+from ..engine.views import bump, check_inplace, join_view, note_write
 
 
 def apply(cls, args, kwargs):
@@ -37,6 +38,7 @@ def apply(cls, args, kwargs):
         answer = None if local.batch is None else local.batch.apply(cls, args)
         if answer is not None:
             return answer()
+    node.e = tuple(map(_edge, tensors)) if tracked else ()  # before forward can write to one
     if state.special and local.dual is not None:
         return _apply_dual(cls, node, args, kwargs, tensors, tracked)
     return _run(cls, node, args, kwargs, tensors, tracked)
@@ -151,7 +153,6 @@ def _forward(cls, node, args, kwargs):
 
 
 def _outputs(node, outputs, tensors, tracked):
-    node.e = tuple(_edge(x) for x in tensors) if tracked else ()
     node.shape = tuple(x._a.shape if isinstance(x, Tensor) else () for x in outputs)
     node.dtype = tuple(x._a.dtype if isinstance(x, Tensor) else None for x in outputs)
     given = {id(x) for x in tensors}
@@ -238,7 +239,7 @@ def _plain_output(x, is_input, modified):
 
 
 def _modified_output(node, nr, x):
-    if x._g is LEAF:
+    if x.requires_grad and not is_result(edge_now(x)):
         raise RuntimeError(
             "a leaf Variable that requires grad has been used in an in-place operation."
         )
@@ -252,6 +253,8 @@ def _modified_output(node, nr, x):
             "one that does the other operations). You can ask on the forum "
             "https://discuss.pytorch.org/ if you need help to do this change."
         )
+    x._grad = None
+    check_inplace(x, True)
     note_write(x, Output(node, nr), node)
 
 

@@ -14,7 +14,7 @@ from .anomaly import tell_forward
 from .dispatch import wrap
 from .modes import local
 from .node import LEAF
-from .saved import release
+from .saved import check, release
 from .tensor import Tensor
 
 ndarray = xp.ndarray
@@ -79,7 +79,10 @@ def _shown(sweep, node, grads, F, fit_edge):
 
 
 def _run(node, g, F):
-    return (None,) * len(node.e) if g is None and node.op is not None else node.run(g, F)
+    if g is not None or node.op is None:
+        return node.run(g, F)
+    check(node)
+    return (None,) * len(node.e)
 
 
 def _run_noted(node, g, F):

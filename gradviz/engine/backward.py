@@ -14,7 +14,6 @@ import threading
 import warnings
 from heapq import heappop, heappush, heappushpop
 from itertools import repeat
-from sys import getrefcount
 
 from ..backend import as_array, beside, xp
 from .arrival import complete_leaf, run_node
@@ -304,10 +303,7 @@ class Sweep:
                         gx = fit(F, gx, x._a.shape, x._a.dtype, node, x)
                     fresh = not create and gx is not g and gx.__class__ is ndarray
                     if fresh and gx.base is not None:
-                        fresh = len(grads) == 1
-                        if fresh:
-                            g = gy = following_g = None  # perhaps the last other view of it
-                            gx, fresh = _whole(gx)
+                        fresh = gx.flags.writeable
                     self._deliver(x, gx, fresh and not node.held and not _twice(grads, gx))
         if following is not None:
             waiting[following] = following_g
@@ -442,18 +438,6 @@ def _needed(order, captures, themselves):
 def _twice(grads, g):
     """Whether one node gave the same array to two inputs."""
     return sum(x is g for x in grads) > 1
-
-
-def _whole(g):
-    """A gradient that is a view: the array it is a view of, and True, where nobody else has that
-    array and it looks the same (a product transposed twice); else itself, and False.
-    """
-    if getrefcount(g.base) == 2:  # the view's, and the call's
-        base = g.base
-        same = base.__class__ is ndarray and base.base is None and base.dtype is g.dtype
-        if same and base.shape == g.shape and base.strides == g.strides:
-            return base, True
-    return g, False
 
 
 def _fit_edge(F, g, edge, node):

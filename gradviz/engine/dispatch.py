@@ -86,14 +86,18 @@ def fill(op, node, ins, attrs):
     kept = ()
     for i, by in zip(op.saved_inputs, op.saved_by, strict=True):
         x = ins[i]
-        if by & mask and x is not None:
+        if (by & mask or by & (by - 1) or op.edges == 1) and x is not None:
             v = x._v
             kept += (x, v and v[0])
             if v is INFERENCE:
                 refuse_inference()
         else:
             kept += (None, None)
-    needed = op.joint is not None or any(by & mask for by in op.saved_by)
+    needed = (
+        op.joint is not None
+        or op.edges == 1
+        or any(by & mask or by & (by - 1) for by in op.saved_by)
+    )
     node.s = kept if kept and needed else op.empty
     if op.shaped:
         attrs = (*attrs, *[ins[i]._a.shape for i in op.shaped])
@@ -130,6 +134,8 @@ def _pack_result(t, node):
 
 def _pack_inputs(op, node):
     """The saved inputs, in the order in which the derivatives name them."""
+    if not node.s:
+        return
     kept = list(node.s)
     named = [n for d in op.derivatives for n in parameters(d) if n in op.saved_names]
     for name in dict.fromkeys((*named, *op.saved_names)):
@@ -271,8 +277,10 @@ def _finish_many(op, arrays, ins, attrs):
         return outs
     node = new(op.node)
     node.seq = serial()
-    node.shape = tuple(o._a.shape for o in outs)
-    node.dtype = tuple(o._a.dtype for o in outs)
+    flags = _flags(op, outs)
+    known = outs[: len(flags) - flags[::-1].index(True)] if True in flags else ()
+    node.shape = tuple(o._a.shape for o in known)
+    node.dtype = tuple(o._a.dtype for o in known)
     node.hooks = node.r = node.mark = None
     fill(op, node, ins, attrs)
     if op.saves_result:
@@ -282,7 +290,7 @@ def _finish_many(op, arrays, ins, attrs):
 
         node.s = (*node.s, *pairs(o for o in outs if o._a.dtype.kind == "i"))
     for k, t in enumerate(outs):
-        if op.has_gradient(k) and dtypes.of(t._a).category >= 2:
+        if flags[k]:
             t._g = Output(node, k)
     if state.special and local.saved_hooks:
         _pack_inputs(op, node)
@@ -293,6 +301,13 @@ def _finish_many(op, arrays, ins, attrs):
     if door.observer is not None:
         door.observer.operation(outs, ins)
     return outs
+
+
+def _flags(op, outs):
+    """Which of the results of one operation have a gradient. A node knows those alone, so that its
+    hooks get no gradient of an index.
+    """
+    return [op.has_gradient(k) and o._a.dtype.kind in "fcV" for k, o in enumerate(outs)]
 
 
 def _cell(t):

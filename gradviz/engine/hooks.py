@@ -61,15 +61,25 @@ ANY = "any"
 
 class Hooks:
     """All hooks of one node or one leaf. ``tensor`` and ``retain`` are by output number (0 for a
-    leaf). ``grad_dtype``: of a leaf's gradient where it is not the leaf's own, or ANY.
+    leaf). ``grad_dtype``: of a leaf's gradient where it is not the leaf's own, or ANY. ``joined``:
+    the edge where further hooks of a result go, if that is not the one that it has now.
     """
 
-    __slots__ = ("grad_dtype", "post", "post_accumulate", "pre", "retain", "retains", "tensor")
+    __slots__ = (
+        "grad_dtype",
+        "joined",
+        "post",
+        "post_accumulate",
+        "pre",
+        "retain",
+        "retains",
+        "tensor",
+    )
 
     def __init__(self):
         state.onlookers = True
         self.pre = self.post = self.post_accumulate = None
-        self.tensor = self.retain = self.grad_dtype = None
+        self.tensor = self.retain = self.grad_dtype = self.joined = None
         self.retains = False
 
     def table(self, kind):
@@ -128,12 +138,36 @@ def _has_table(g):
     return node.hooks is not None and node.hooks.tensor is not None and nr in node.hooks.tensor
 
 
+def _hooked_edge(tensor):
+    from .tensor import edge_now
+
+    joined = None if tensor._hooks is None else tensor._hooks.joined
+    return edge_now(tensor) if joined is None else joined
+
+
+def let_join(tensor, before):
+    """A result changed its sizes in place: hooks that it gets from now on join those of the edge
+    ``before``, if there are any, as PyTorch has it.
+    """
+    from .tensor import is_result
+
+    hooks = tensor._hooks
+    if (hooks is None or hooks.joined is None) and is_result(before) and _has_table(before):
+        _hooks_of(tensor, "_hooks").joined = before
+
+
+def forget_joined(tensor):
+    """A result was written: its hooks are from now on those of its new node."""
+    if tensor._hooks is not None:
+        tensor._hooks.joined = None
+
+
 def add_tensor_hook(tensor, hook):
     """``Tensor.register_hook``: on the producing node for a result, on the tensor for a leaf."""
     from .node import LEAF, Nowhere
-    from .tensor import edge_now, is_result
+    from .tensor import is_result
 
-    g = edge_now(tensor)
+    g = _hooked_edge(tensor)
     if not (is_result(g) and _has_table(g)):
         g = tensor._g
     if g is None:
@@ -176,8 +210,9 @@ def move_retain(tensor, old, fresh):
         return
     if hooks.retain[nr]() is tensor:
         del hooks.retain[nr]
-        new_hooks = _hooks_of(fresh, "hooks")
-        new_hooks.retain = {0: weakref.ref(tensor)}
+        node, nr = (fresh.node, fresh.nr) if fresh._kind == 1 else (fresh, 0)
+        new_hooks = _hooks_of(node, "hooks")
+        new_hooks.retain = (new_hooks.retain or {}) | {nr: weakref.ref(tensor)}
 
 
 def keep_tensor_hooks(tensor):
@@ -191,9 +226,9 @@ def keep_tensor_hooks(tensor):
 
 def tensor_table(tensor):
     """The tensor hooks of a leaf or result, or None."""
-    from .tensor import edge_now, is_result
+    from .tensor import is_result
 
-    g = edge_now(tensor)
+    g = _hooked_edge(tensor)
     result = is_result(g)
     node, nr = (g.node, g.nr) if result and g._kind == 1 else (g, 0)
     found = node.hooks if result else tensor._hooks

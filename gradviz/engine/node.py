@@ -53,10 +53,15 @@ class OnView(dict):
 
 
 class Detached(int):
-    """The version of a tensor that left the graph by ``detach_()``: no saved version equals it."""
+    """The version of a tensor that left the graph by ``detach_()``, and all after it: no version
+    saved before equals it.
+    """
 
     __slots__ = ()
     __hash__ = int.__hash__
+
+    def __add__(self, other):
+        return Detached(int(self) + other)
 
     def __eq__(self, other):
         return self is other

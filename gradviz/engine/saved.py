@@ -70,8 +70,14 @@ def read_array(tensor, version):
         return unpack(tensor)._a
     cell = tensor._v
     if cell is not None and cell[0] != (version or 0):
-        _complain(tensor._a, tensor._g, cell[0], version or 0)
+        _complain(tensor._a, _first_output(tensor), cell[0], version or 0)
     return tensor._a
+
+
+def _first_output(tensor):
+    """The edge of a saved input as PyTorch's message tells it: always output 0 of its node."""
+    g = tensor._g
+    return g.node if g is not None and g is not LEAF and g._kind == 1 else g
 
 
 def read_tensor(tensor, version):
@@ -81,7 +87,24 @@ def read_tensor(tensor, version):
         return unpack(tensor)
     cell = tensor._v
     if cell is not None and cell[0] != (version or 0):
-        _complain(tensor._a, tensor._g, cell[0], version or 0)
+        _complain(tensor._a, _first_output(tensor), cell[0], version or 0)
+    return tensor
+
+
+def read_kept(tensor, version):
+    """An input that a user's Function saved: detached in place meanwhile it is still as it was."""
+    __tracebackhide__ = True
+    now = None if tensor._v is None else tensor._v[0]
+    if now.__class__ is Detached and int(now) == int(version or 0):
+        return tensor
+    return read_tensor(tensor, version)
+
+
+def check_output(tensor, version):
+    """Its version, of an output that a user's Function saved."""
+    __tracebackhide__ = True
+    if tensor._v[0] != version:
+        _complain(tensor._a, tensor._g, tensor._v[0], version)
     return tensor
 
 
@@ -142,7 +165,7 @@ def _result(array, cell, edge):
 
 def _complain(array, g, now, saved):
     if now.__class__ is Detached:
-        if g is None:
+        if g is None and saved.__class__ is not Detached:
             raise RuntimeError(
                 "Trying to use a saved tensor that has been detached in-place, i.e. with "
                 ".detach_().This is not supported, please use out-of-place `.detach()` instead"
@@ -174,6 +197,20 @@ def _complain(array, g, now, saved):
         )
     )
     raise advised(RuntimeError(message), "modified", shape=array.shape, now=now, saved=saved)
+
+
+def check(node):
+    """The errors of reading all that a recorded operation saved, for a node that has no gradient to
+    compute with.
+    """
+    __tracebackhide__ = True
+    if node.s is FREED or node.r is FREED:
+        freed(node)
+    for k in range(0, len(node.s), 2):
+        if node.s[k] is not None:
+            read_array(node.s[k], node.s[k + 1])
+    if node.r is not None:
+        result_array(node)
 
 
 def release(node):

@@ -234,7 +234,7 @@ class Tensor:
         """
         if not self.requires_grad:
             raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
-        if not is_result(edge_now(self)) or hooks.is_retained(self):
+        if not is_result(self._g) or hooks.is_retained(self):
             return
         hooks.set_retain(self)
         if door.observer is not None:
@@ -526,12 +526,22 @@ def is_result(g):
     return g is not None and g is not LEAF and g.__class__ is not Nowhere
 
 
+WRITTEN = object()  # what an untracked view of an untracked base notes when it was modified
+
+
 def _tell_views(base, requires_grad):
-    """Views of a leaf require grad as it does, without a node of their own."""
+    """Views of a leaf require grad as it does, without a node of their own unless their storage was
+    modified meanwhile.
+    """
     for ref in base._v[1]:
         view = ref()
         g = None if view is None else edge_now(view)
-        if view is not None and view._base is base and not is_result(g) and g is not LEAF:
+        if view is None or view._base is not base or is_result(g) or g is LEAF:
+            continue
+        if requires_grad and view._stale is WRITTEN:
+            view._stale = None
+            del view._g
+        else:
             view._g = nowhere(view._a) if requires_grad else None
 
 

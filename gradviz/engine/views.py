@@ -16,13 +16,13 @@ from .anomaly import note_forward
 from .dispatch import fill
 from .errors import advised
 from .events import door
-from .hooks import move_retain
+from .hooks import forget_joined, move_retain
 from .kept import pairs
 from .modes import is_recording, local, state
 from .node import FREED, INFERENCE, LEAF, Node, Nowhere, OnView, freed, new, serial, shown_name
 from .operands import broadcast_error
 from .operation import RAW
-from .tensor import Tensor, _read_g, edge_now, element_strides, is_result
+from .tensor import WRITTEN, Tensor, _read_g, edge_now, element_strides, is_result
 
 
 # ---------------------------------------------------------------- storage
@@ -103,7 +103,7 @@ def scatter(g, inner, outer):
 
 def gather(x, inner, outer):
     """Read the elements of ``inner`` from ``x``, which is laid out as ``outer``."""
-    flat = xp.zeros(_extent(inner, outer), x.dtype, like=x)
+    flat = zeros_by(x, _extent(inner, outer))
     strided(flat, *outer)[...] = x
     return strided(flat, *inner).copy()
 
@@ -137,7 +137,11 @@ def regenerate(view):
         return found
     if made_in != "default":
         _refuse_view(view, made_in, indirect=True)
-    node = _window_node(view._a, *_recast_edge(view._a, base._a, base if g is LEAF else g))
+    edge = base if g is LEAF else g
+    if is_result(old) and _recasts(old):
+        node = _recast_edge(view._a, base._a, edge)[1]
+    else:
+        node = _window_node(view._a, *_recast_edge(view._a, base._a, edge))
     view._g, view._stale = node, None
     if old is not None and old is not LEAF:
         move_retain(view, old, node)
@@ -162,18 +166,14 @@ def recasting(np_dtype):
     return (TENSOR.view_as_complex_op if np_dtype.kind == "c" else TENSOR.view_as_real_op).op
 
 
+def _recasts(edge):
+    """Whether a view of all of its base in another dtype was made by this edge."""
+    return edge._kind == 0 and edge.op is not None and edge.op.name[:8] == "view_as_"
+
+
 def _window_node(array, base, edge):
     """The node of a view with this array on ``base``."""
-    inner, outer = geometry(array), geometry(base)
-    if (
-        inner == outer
-        and edge is not None
-        and edge._kind == 0
-        and edge.op is not None
-        and edge.op.name[:8] == "view_as_"
-    ):
-        return edge
-    return _node_of(strided_op().op.node, array, edge, (*inner, outer))
+    return _node_of(strided_op().op.node, array, edge, (*geometry(array), geometry(base)))
 
 
 def _node_of(node_class, array, edge, at):
@@ -226,6 +226,8 @@ def _unset_views(cell):
         if g is not None or view._view[0]._g is not None:
             view._stale = g
             del view._g
+        else:
+            view._stale = WRITTEN
     cell[1] = alive
 
 
@@ -434,7 +436,15 @@ def _write_tangent(op, ins, attrs):
 
 
 def _copies_itself(op, ins):
-    return op.node.__name__ == "CopyBackwards" and ins[0] is ins[1]
+    """Whether a tensor is copied to where it is: PyTorch does nothing then."""
+    if op.node.__name__ != "CopyBackwards":
+        return False
+    a, b = ins[0]._a, ins[1]._a
+    return a is b or (
+        a.dtype == b.dtype
+        and pointer(a) == pointer(b)
+        and (a.shape, element_strides(a)) == (b.shape, element_strides(b))
+    )
 
 
 def overwrite(self, draw, name):
@@ -495,6 +505,7 @@ def rebase(tensor, node):
         tensor._g = node
         if old is not None and old is not LEAF:
             move_retain(tensor, old, node)
+        forget_joined(tensor)
         if tensor._v[1]:
             _unset_views(tensor._v)
         return

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import operator
 
-from ..backend import xp
+from ..backend import xp, zeros_by
 from ..engine import dispatch, dtypes
 from ..engine.dispatch import Tensor, wrap
 from ..engine.operands import common_dtype, number, number_dtype, operands
@@ -41,7 +41,7 @@ RAW.plus, TENSOR.plus = operator.add, operator.add
 RAW.constant = lambda array: array
 TENSOR.constant = wrap
 RAW.cast = _cast
-RAW.zeros_like = lambda x: xp.zeros(x.shape, x.dtype, like=x)
+RAW.zeros_like = lambda x: zeros_by(x, x.shape)
 TENSOR.zeros_like = lambda x: wrap(xp.zeros(x._a.shape, x._a.dtype, like=x._a))
 RAW.astype = lambda x, like: x.astype(like.dtype)
 
@@ -86,7 +86,16 @@ to_copy = declare(
     formula="g",
     self=lambda F, g: g,
 )
-TENSOR.cast = lambda x, dtype: x if x._a.dtype == dtype else to_copy(x, dtype)
+
+
+def cast(x, dtype):
+    """``x`` in a NumPy dtype; an integer result asks nothing of the graph."""
+    if x._a.dtype == dtype:
+        return x
+    return to_copy(x, dtype) if dtype.kind in "fcV" else wrap(to_copy.op.forward(x._a, dtype))
+
+
+TENSOR.cast = cast
 TENSOR.astype = lambda x, like: TENSOR.cast(x, like._a.dtype)
 
 # ---------------------------------------------------------------- arithmetic

@@ -13,6 +13,7 @@ from ..engine.operation import RAW, TENSOR
 from ..engine.views import check_inplace, write
 from .arithmetic import _float_if_needed, _out
 from .declare import alias, binary, declare, method, only_method, public
+from .layout import laid_out
 
 
 # ---------------------------------------------------------------- the larger, the smaller
@@ -65,10 +66,15 @@ fmin = binary(
     other=lambda F, g, self, other: F.masked_fill(g, _first(F, self, other, self <= other), 0),
 )
 
+
 # ---------------------------------------------------------------- where, masked_fill
+def _where_forward(self, other, condition):
+    return laid_out(xp.where(condition, self, other), condition, self, other)
+
+
 where_op = declare(
     "where_op",
-    lambda self, other, condition: xp.where(condition, self, other),
+    _where_forward,
     "self other condition",
     node="WhereBackward0",
     formula="∂self: g where condition    ∂other: g elsewhere",

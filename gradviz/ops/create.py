@@ -385,8 +385,10 @@ def to(self, *args, dtype=None, device=None, non_blocking=False, copy=False, mem
         warnings.warn(
             "Casting complex values to real discards the imaginary part", UserWarning, stacklevel=2
         )
-    result = to_copy(self, wanted)
-    if self._g is not None and wanted.kind in "biu" and door.observer is not None:
+    if wanted.kind not in "biu":
+        return to_copy(self, wanted)
+    result = wrap(to_copy.op.forward(self._a, wanted))
+    if door.observer is not None and self.requires_grad:
         door.observer.cut(self, result, "integer")
     return result
 

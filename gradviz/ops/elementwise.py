@@ -80,6 +80,8 @@ exp = unary("exp", _exp, formula="g · result", self=lambda F, g, result: g * re
 def _pass_positive(g, result):
     """``g`` where ``result`` is not ≤ 0: exactly 0 elsewhere, also for an infinite ``g``."""
     closed = xp.logical_not(result)  # a result of relu is never below 0
+    if not g.shape:
+        return xp.where(closed, _zeros[g.dtype], g)
     if g.size < 4096:
         out = g.copy("K")
         out[closed] = _zeros[g.dtype]

@@ -394,13 +394,30 @@ def _check_put_shape(self, index, value):
 def _put(self, index, value, accumulate, tensors):
     views.check_inplace(self, is_recording() and (self.requires_grad or value.requires_grad))
     _check_put_shape(self, index, value)
-    if value._a.dtype != self._a.dtype:
+    if value._a.dtype != self._a.dtype and not (
+        not accumulate and _fills_mask(index, value) and _real_enough(self, value)
+    ):
         raise RuntimeError(
             "Index put requires the source and destination dtypes match, got "
             f"{dtypes.scalar_name(self.dtype)} for the destination and "
             f"{dtypes.scalar_name(value.dtype)} for the source."
         )
     return views.write(index_put_op.op, (self, value), (index, accumulate), tensors)
+
+
+def _fills_mask(index, value):
+    """Whether one value is written where one mask holds: PyTorch fills, and casts it."""
+    tensors = [i for i in index if i.__class__ is not slice]
+    return value._a.size == 1 and len(tensors) == 1 and tensors[0].dtype == bool
+
+
+def _real_enough(self, value):
+    """RuntimeError for a complex value that a real tensor does not hold."""
+    if value._a.dtype.kind == "c" and self._a.dtype.kind != "c" and value._a.imag.any():
+        raise RuntimeError(
+            f"value cannot be converted to type {dtypes.c_name(self.dtype)} without overflow"
+        )
+    return True
 
 
 def _no_delete(self, index):

@@ -6,10 +6,11 @@ from ..backend import xp
 from ..engine import dtypes, views
 from ..engine.dispatch import Tensor
 from ..engine.given import given
+from ..engine.hooks import let_join
 from ..engine.modes import is_recording
 from ..engine.operands import broadcast_error
 from ..engine.operation import RAW, TENSOR
-from ..engine.tensor import Size, wrap_dim
+from ..engine.tensor import Size, edge_now, wrap_dim
 from .declare import alias, declare, method, only_method, public
 
 ndarray = xp.ndarray
@@ -569,6 +570,7 @@ def _relabel(name, function, node):
     def inplace(self, *args):
         tracked = is_recording() and self.requires_grad
         views.check_inplace(self, tracked)
+        before = edge_now(self)
         try:
             other = function(self, *args)
         except RuntimeError as error:
@@ -579,6 +581,7 @@ def _relabel(name, function, node):
         if tracked:
             made.__class__ = _renamed(type(made), _inplace_name(node, made))
             self._g = made
+            let_join(self, before)
         return self
 
     inplace.__name__ = name

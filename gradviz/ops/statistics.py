@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from ..backend import as_array, beside, host, xp
+from ..backend import as_array, beside, host, xp, zeros_by
 from ..engine.dispatch import Tensor, wrap
 from ..engine.given import given
 from ..engine.operation import RAW, TENSOR
@@ -470,7 +470,7 @@ renorm_op = declare(
     formula="g scaled, less its part along self",
     self=_renorm_grad,
 )
-RAW.ones_like = lambda x: xp.ones(x.shape, x.dtype, like=x)
+RAW.ones_like = lambda x: zeros_by(x, x.shape) + x.dtype.type(1)
 TENSOR.ones_like = lambda x: wrap(xp.ones(x._a.shape, x._a.dtype, like=x._a))
 method(
     lambda input, p, dim, maxnorm: renorm_op(input, p, wrap_dim(dim, input._a.ndim), maxnorm),

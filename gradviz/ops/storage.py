@@ -8,7 +8,7 @@ from ..backend import xp
 from ..engine import dtypes, views
 from ..engine.dispatch import Tensor
 from ..engine.modes import is_recording
-from ..engine.node import LEAF, Node, new, serial
+from ..engine.node import LEAF, Node, new
 from .declare import only_method, public
 from .shape import sizes
 
@@ -82,7 +82,7 @@ def set_(self, source=None, storage_offset=0, size=None, stride=None):
     array = _window(self, source, storage_offset, size, stride)
     if tracked:
         node = new(NotImplementedNode)
-        node.seq = serial()
+        node.seq = 2**64 - 1  # it runs before all others, so that nothing is accumulated
         node.shape, node.dtype = array.shape, array.dtype
         node.hooks = node.r = node.mark = None
         node.e, node.s, node.at = (_edge(self), _edge(source) if given else None), (), ("set_",)

@@ -87,8 +87,10 @@ def derived(statements):
     return found
 
 
-def describe(name, t, with_graph=True):
-    """Every property of a tensor that the two engines share; of a gradient (d…) its values."""
+def describe(name, t, with_graph=True, names=None):
+    """Every property of a tensor that the two engines share; of a gradient (d…) its values.
+    ``names``: of the tensors by id.
+    """
     seen = {
         "values": attempt(lambda: values(t)),
         "grad mode": [t.requires_grad, attempt(lambda: t.is_leaf)],
@@ -102,6 +104,7 @@ def describe(name, t, with_graph=True):
     ):
         seen[name] = attempt(lambda name=name: getattr(t, name))
     seen["_is_view"] = t._is_view()
+    seen["_base"] = (names or {}).get(id(t._base), t._base is not None)
     seen["is_inference"] = t.is_inference()
     seen["grad"] = attempt(
         lambda: None if t.grad is None else [values(t.grad), with_graph and t.grad.requires_grad]
@@ -118,12 +121,12 @@ def named(scope, Tensor):
     return [(f"d {n}" if id(t) in gradients else n, t) for n, t in found]
 
 
-def observe(torch, statements, with_graph=True):
+def observe(torch, statements, with_graph=True, given=""):
     """What the statements did: errors of each, the log of the hooks, and every tensor in the
-    end.
+    end. ``given``: definitions that they use.
     """
     scope = {"torch": torch}
-    exec(PRELUDE, scope)  # noqa: S102
+    exec(PRELUDE + given, scope)  # noqa: S102
     errors = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -132,9 +135,11 @@ def observe(torch, statements, with_graph=True):
                 exec(compile(statement, f"<statement {k}>", "exec"), scope)  # noqa: S102
             except Exception as error:  # noqa: BLE001
                 errors.append([k, *first_line(error)])
-        tensors = {n: describe(n, t, with_graph) for n, t in named(scope, torch.Tensor)}
+        found = named(scope, torch.Tensor)
+        names = {id(t): n for n, t in reversed(found) if n[0] != "d"}
+        tensors = {n: describe(n, t, with_graph, names) for n, t in found}
         for name in derived(statements) & set(tensors):
-            for what in ("_version", "_is_view"):
+            for what in ("_version", "_is_view", "_base"):
                 tensors[name].pop(what, None)
     seen = {"errors": errors, "log": plain(scope["log"]), "tensors": tensors}
     scope.clear()

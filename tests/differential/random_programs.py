@@ -104,6 +104,16 @@ class Look(torch.autograd.Function):
     @staticmethod
     def backward(ctx, g):
         return None
+
+class Scale(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.w = torch.nn.Parameter(torch.tensor(0.5, dtype=torch.float64))
+    def forward(self, a, times=2):
+        return a * self.w, a * times
+
+def stop(*args):
+    raise ValueError("stop")
 """
 
 
@@ -113,7 +123,7 @@ class Program:
     def __init__(self, torch, seed, higher):
         self.torch, self.random, self.higher = torch, random.Random(seed), higher
         self.statements, self.scope, self.count = [], {"torch": torch}, 0
-        exec(seen.PRELUDE, self.scope)  # noqa: S102
+        exec(seen.PRELUDE + FUNCTIONS, self.scope)  # noqa: S102
 
     def add(self, statement):
         self.statements.append(statement)
@@ -147,11 +157,16 @@ class Program:
         return self.like(a) if self.random.random() < 0.8 else self.choose(("2", "0.5"))
 
     def like(self, a):
-        """The name of a tensor of the same shape and dtype as ``a``, if there is another one."""
+        """The name of a tensor of the same shape, dtype and layout as ``a``, if there is another
+        one. Of two layouts NumPy's results take another one than PyTorch's.
+        """
         old = self.scope[a]
-        return self.pick(
-            lambda t: (t.shape, t.dtype) == (old.shape, old.dtype), lambda t: t is not old
+        found = self.pick(
+            lambda t: (t.shape, t.dtype) == (old.shape, old.dtype),
+            lambda t: t.stride() == old.stride(),
+            lambda t: t is not old,
         )
+        return found if self.scope[found].stride() == old.stride() else a
 
 
 def _holds(wish, t):
@@ -199,7 +214,12 @@ def view_text(p, a):
         f"{a}[None]",
         f"{a}[...]",
         f"{a}.T",
+        f"{a}.expand_as({a})",
+        f"{a}.as_strided(({a}.numel(),), (1,), {a}.storage_offset())",
+        f"{a}.view({a}.shape)",
     ]
+    if t.is_complex():
+        options += [f"torch.view_as_real({a})", f"{a}.real", f"{a}.imag"] * 3
     if n:
         d = p.random.randrange(n)
         options += [
@@ -242,8 +262,8 @@ def make_view(p):
 
 
 def make_multi_view(p):
-    a = p.pick(lambda t: t.ndim and t.shape[0] > 1)
-    how = p.choose(["unbind(0)", "split(1)", "chunk(2)", "tensor_split(2)"])
+    a = p.pick(lambda t: t.ndim and t.shape[0] > 1, lambda t: not t.is_inference())
+    how = p.choose(["unbind(0)", "split(1)", "chunk(2)", "tensor_split(2)", "split([1, 1])"])
     p.add(f"{p.fresh()}, {p.fresh()}, *_ = {a}.{how}")
 
 
@@ -253,12 +273,85 @@ def make_unary(p):
     p.add(f"{p.fresh()} = {a}.{p.choose(names)}()")
 
 
+def change_dtype(p):
+    a = p.pick(lambda t: not t.is_complex(), differentiable)
+    how = p.choose(["float()", "double()", "to(torch.float32)", "long()", "bool()"])
+    p.add(f"{p.fresh()} = {a}.{how}")
+
+
+def pick_items(p):
+    a = p.pick(lambda t: t.ndim and t.numel() and not t.is_complex(), differentiable)
+    n = p.scope[a].ndim
+    index = f"torch.zeros({[1] * n}, dtype=torch.int64)"
+    zeros = f"torch.zeros_like({a}, dtype=torch.int64)"
+    p.add(
+        p.choose(
+            [
+                f"{p.fresh()} = {a}[torch.tensor([0, 0])]",
+                f"{p.fresh()} = {a}[{a}.detach() > 0]",
+                f"{p.fresh()} = {a}.gather(0, {index})",
+                f"{p.fresh()} = {a}.scatter(0, {zeros}, {p.like(a)})",
+                f"{p.fresh()} = {a}.index_select(0, torch.tensor([0]))",
+                f"{p.fresh()}, {p.fresh()} = {a}.sort()",
+                f"{p.fresh()}, {p.fresh()} = {a}.max(0)",
+                f"{p.fresh()} = {a}.cumsum(0)",
+                f"{p.fresh()} = {a}.masked_fill({a}.detach() > 0, 2.0)",
+                f"{a}.index_add_(0, torch.tensor([0]), {a}[:1].detach())",
+            ]
+        )
+    )
+
+
+def take_storage(p):
+    a = p.pick(lambda t: not t.is_inference(), lambda t: not t.requires_grad, letters="v")
+    b = p.like(a)
+    p.add(
+        p.choose(
+            [
+                f"{a}.set_({b}.detach() * 1)",
+                f"{a}.set_({b}.detach())",
+                f"{p.fresh()} = {a}.detach().set_({b}.detach())",
+                f"{p.fresh()} = {a}.clone().requires_grad_()",
+                f"{a}.copy_({b})",
+            ]
+        )
+    )
+
+
+def use_module(p):
+    a = p.pick(lambda t: t.dtype == p.torch.float64, differentiable)
+    k = len(p.statements)
+    modules = [n for n in p.scope if n[0] == "m" and n[1:].isdigit()]
+    if not modules or p.random.random() < 0.3:
+        p.add(f"m{k} = {p.choose(['Scale()', 'torch.nn.Identity()', 'torch.nn.Tanh()'])}")
+        return
+    m = p.choose(modules)
+    many = type(p.scope[m]).__name__ == "Scale"
+    made = f"{p.fresh()}, {p.fresh()}" if many else p.fresh()
+    p.add(
+        p.choose(
+            [
+                f"{made} = {m}({a})",
+                f"{made} = {m}({a})",
+                f"{made} = {m}({a})",
+                f"h{k} = {m}.register_forward_hook(note('f{k}'))",
+                f"h{k} = {m}.register_forward_pre_hook(note('fp{k}', lambda m, a: (a[0] * 2,)))",
+                f"h{k} = {m}.register_full_backward_hook(note('b{k}'))",
+                f"h{k} = {m}.register_full_backward_hook(note('B{k}', lambda m, gi, go: "
+                f"tuple(None if g is None else g * 2 for g in gi)))",
+                f"h{k} = {m}.register_full_backward_pre_hook(note('bp{k}'))",
+                f"{m}.zero_grad()",
+            ]
+        )
+    )
+
+
 def make_reduced(p):
     p.add(f"{p.fresh()} = {p.pick(lambda t: not t.is_complex())}.{p.choose(REDUCING)}")
 
 
 def make_binary(p):
-    a = p.pick()
+    a = p.pick(lambda t: t.dtype.is_floating_point or t.is_complex())
     b = p.fitting(a)
     text = p.choose(
         [
@@ -410,6 +503,12 @@ def hook(p):
                 f"note('m{k}'), mode='any')",
                 f"h{k} = {leaf}.register_post_accumulate_grad_hook(lambda t: setattr(t, 'grad', "
                 f"None))",
+                f"h{k} = {a}.register_hook(stop)",
+                f"h{k} = {a}.grad_fn.register_prehook(stop)",
+                f"h{k} = {a}.register_hook(lambda g: {leaf}.sum().backward() if "
+                f"{leaf}.grad is None else None)",
+                f"h{k} = {a}.register_hook(lambda g: g.sum())",
+                f"{a}.grad_fn.metadata['m'] = {k}",
             ]
         )
     )
@@ -497,8 +596,8 @@ def pack(p):
     text = p.choose(
         [
             f"{a} * {p.like(a)}",
-            f"{a}.sigmoid().exp()",
-            f"{a}.tanh()",
+            f"{a}.sigmoid().exp() * 1",
+            f"{a}.tanh() * 1",
             f"Twice.apply({a})",
             f"{a}.sigmoid().sin()",
         ]
@@ -518,6 +617,10 @@ KINDS = {
     make_view: 14,
     make_multi_view: 3,
     make_unary: 8,
+    change_dtype: 2,
+    pick_items: 3,
+    take_storage: 1,
+    use_module: 6,
     make_reduced: 3,
     make_binary: 8,
     change: 10,
@@ -556,10 +659,10 @@ def build(torch, seed, length=None):
 
 def compare(torch, engine, statements, with_graph=True):
     """Differences between two engines on one program."""
-    told = seen.observe(torch, statements, with_graph)
-    if any("INTERNAL ASSERT" in text for _, _, text in told["errors"]):
+    told = seen.observe(torch, statements, with_graph, FUNCTIONS)
+    if "INTERNAL ASSERT" in repr(told):
         return []
-    got = seen.observe(engine, statements, with_graph)
+    got = seen.observe(engine, statements, with_graph, FUNCTIONS)
     return [] if overlaps(told) != overlaps(got) else seen.differences(told, got)
 
 
