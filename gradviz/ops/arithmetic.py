@@ -34,7 +34,8 @@ def _floating(function):
 def _cast(x, dtype):
     if x.dtype == dtype:
         return x
-    return (x.real if x.dtype.kind == "c" and dtype.kind not in "c" else x).astype(dtype)
+    x = x.real if x.dtype.kind == "c" and dtype.kind not in "c" else x
+    return x.astype(dtype, order="C" if 0 in x.strides else "K")
 
 
 RAW.plus, TENSOR.plus = operator.add, operator.add

@@ -192,6 +192,9 @@ _OWN_KIND = {
     ("mvlgamma", "p"): "int",
     ("multigammaln", "p"): "int",
     ("polygamma", "n"): "int",
+    ("scatter", "src"): "",
+    ("movedim", "source"): "tuple of ints",
+    ("moveaxis", "source"): "tuple of ints",
 }
 
 
