@@ -1,4 +1,4 @@
-"""Programs as a person would type them at a prompt, in ``tests/autograd/transcripts/*.txt``, split at
+"""Programs as a person would type them, in ``tests/autograd/transcripts/*.txt``, split at
 ``# === title``: after every statement all that was seen is written down, values and whole messages,
 warnings and what was printed.
 
