@@ -19,7 +19,7 @@ from gradviz.watch.model import Detail
 from gradviz.watch.places import Places
 from gradviz.watch.program import bindings
 
-from . import details, evidence
+from . import details, evidence, ghosts
 from .failure import failure
 from .flow import SHARE, SHARE_SEEN
 from .graph import newest, node_of, reach, saved_bytes
@@ -35,6 +35,7 @@ WEIGHED = 50_000
 HELD = 20_000
 FAILURES = 50
 NAMED = 50
+SHARES = 12
 DETAIL_SECONDS = 0.08
 CUT_SHORT = "notebook.cut_short"
 
@@ -62,6 +63,7 @@ class EngineSource:
         self._tensors: dict[int, weakref.ref] = {}
         self._paths: dict[int, list] = {}
         self._through: dict[int, str] = {}
+        self._memories: dict[int, list[int]] = {}
         self._cell_start = 0
         self._fresh_cell = None
         self._norms = False
@@ -161,6 +163,7 @@ class EngineSource:
                 if error is not None:
                     fresh = failure(self, error, self.recorder.trace.cell)
                     self.failures = [*self.failures[-FAILURES:], fresh]
+                    self._show_failed(error, fresh)
             finally:
                 self.release()
 
@@ -218,8 +221,21 @@ class EngineSource:
             trace.total = len(trace.nodes) + _beyond(alive, trace.nodes)
         else:
             picture.refresh()
+        self._show(*ghosts.cuts(self.watcher, self.places, trace.nodes))
         picture.rest()
         trace.note = CUT_SHORT if len(trace.nodes) < trace.total else ""
+
+    def _show_failed(self, error, facts):
+        """The operation that raised, beside the graph that the cell left; not of a failed sweep."""
+        if facts.chain and not facts.sweep:
+            self._show(*ghosts.failed(error, facts.chain[0], self.recorder.trace.nodes))
+
+    def _show(self, rows, edges):
+        for row in rows:
+            self.picture.put(row)
+        for edge in edges:
+            if self.recorder.trace.edges.get((edge.target, edge.slot)) != edge:
+                self.recorder.put_edge(edge)
 
     def _tops(self, found, start):
         """The newest live result that the cell made or swept, and the results it gave a name:
@@ -245,6 +261,9 @@ class EngineSource:
         when somebody asks.
         """
         self._tensors = {key: weakref.ref(tensor) for key, tensor in self.rows.tensors.items()}
+        self._memories = {}
+        for key, tensor in self.rows.tensors.items():
+            self._memories.setdefault(events.storage_id(tensor), []).append(key)
         if self.watcher.flow is not None:
             self.picture.put_norms(self.watcher.flow.norms)
         until = time.perf_counter() + DETAIL_SECONDS
@@ -266,9 +285,19 @@ class EngineSource:
         thing, made = live() if live else None, tensor() if tensor else None
         paths, result = self._paths.get(key, ()), self.rows.results.get(key)
         found = details.detail(key, thing, made, paths, result)
-        if found is not None and not found.holders and key in self._through:
+        if found is None:
+            return None
+        if not found.holders and key in self._through:
             found.holders = [self._through[key]]
+        found.shares = self._sharing(key, made if made is not None else thing)
         return found
+
+    def _sharing(self, key, tensor):
+        """What in view lies in the memory of ``tensor``."""
+        if not isinstance(tensor, Tensor):
+            return []
+        others = self._memories.get(events.storage_id(tensor), ())
+        return [id for id in others if id != key and id in self.recorder.trace.nodes][:SHARES]
 
     def detail(self, id: int) -> Detail | None:
         """What the inspector shows of a node; never touches an array while a cell is running."""

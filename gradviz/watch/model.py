@@ -80,6 +80,7 @@ class Node:
     freed: bool = False
     grad_norm: float | None = None
     cut: str = ""
+    failed: bool = False
     findings: list[str] = field(default_factory=list)
 
 
@@ -121,13 +122,16 @@ class Stats:
 
 @dataclass(slots=True)
 class Detail:
-    """What the inspector shows for one node beyond its row."""
+    """What the inspector shows for one node beyond its row. ``shares``: ids of what lies in the
+    same memory.
+    """
 
     id: int
     value: Stats | None = None
     grad: Stats | None = None
     grad_state: str = ""
     holders: list[str] = field(default_factory=list)
+    shares: list[int] = field(default_factory=list)
 
 
 @dataclass(slots=True)

@@ -96,6 +96,6 @@ def flags(node) -> int:
         | node.freed << 5
         | (norm is not None) << 6
         | bool(node.findings) << 7
-        | (norm is not None and not math.isfinite(norm)) << 8
+        | (node.failed or (norm is not None and not math.isfinite(norm))) << 8
         | bool(node.cut) << 9
     )

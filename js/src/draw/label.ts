@@ -38,8 +38,7 @@ export interface Label {
 export function labelOf(item: Item, say: Say, value: number | null): Label {
   const operation = item.row.kind === "operation";
   const title = shorten(plain(titleOf(item, say)), NAME, MOST_TITLE);
-  const op =
-    operation && !item.key.startsWith("m:") && !item.key.startsWith("w:") ? plain(item.row.op) : "";
+  const op = operation && !/^[cmw]:/.test(item.key) ? plain(item.row.op) : "";
   const second = shorten(op, NAME, MOST_TITLE - Math.min(60, textWidth(title, NAME)));
   const size = subOf(item, value, say);
   const gradient = gradientOf(item, say);
@@ -66,23 +65,30 @@ export function labelOf(item: Item, say: Say, value: number | null): Label {
 function titleOf(item: Item, say: Say): string {
   if (item.key.startsWith("w:")) return say("graph.earlier");
   if (item.title !== "" || item.row.kind === "operation") return item.title;
+  if (isPlace(item)) return say(`cut.${item.row.op}`);
   return say(`kind.${item.row.kind}`);
 }
 
+/** No tensor: a place where a value left the graph, or where an operation failed. */
+const isPlace = (item: Item): boolean => item.row.id < 0 && item.row.dtype === "";
+
 function subOf(item: Item, value: number | null, say: Say): string {
+  if (isPlace(item)) return "";
   const shape = plain(item.row.shape);
   if (item.members) {
     const times = say("graph.times", { n: item.members.length });
-    return shape && !/^[mw]:/.test(item.key) ? `${times} · ${shape}` : times;
+    return shape && !/^[cmw]:/.test(item.key) ? `${times} · ${shape}` : times;
   }
-  if (value !== null && shape === "()") return `= ${figure(value)}`;
-  return shorten(shape, SMALL, MOST_TITLE);
+  const version = item.row.version > 0 ? ` · v${item.row.version}` : "";
+  if (value !== null && shape === "()") return `= ${figure(value)}${version}`;
+  return shorten(shape, SMALL, MOST_TITLE) + version;
 }
 
 function noteOf(item: Item, say: Say): string {
   if (!(item.flags & Flag.cut)) return "";
   const { cell, line, op } = item.row;
   const how = say(`cut.${op}`);
+  if (isPlace(item)) return cell >= 0 ? `In [${cell}]:${line}` : "";
   return cell >= 0 ? say("graph.cut_at", { how, place: `In [${cell}]:${line}` }) : how;
 }
 

@@ -40,6 +40,8 @@ export interface Attention {
   /** The node that the backward pass is at, and those it pauses before. */
   running?: number | null;
   stops?: ReadonlySet<number>;
+  /** What came since the graph that it is compared with. */
+  came?: ReadonlySet<number>;
   markOf(item: Scene["items"][number]): Mark;
   /** Items that have just come, and how far they have, from 0 to 1. */
   emerging?: { keys: ReadonlySet<string>; share: number };
@@ -150,13 +152,19 @@ export class Picture {
     const { id } = item.row;
     const running =
       attention.running === id || (item.members?.includes(attention.running ?? -1) ?? false);
+    const came = attention.came?.has(id) ?? false;
     const stop = attention.stops?.has(id) ?? false;
-    return { selected, hovered, running, stop, twin: many && pointed, mark, words };
+    return { selected, hovered, running, stop, came, twin: many && pointed, mark, words };
+  }
+
+  around(items: Iterable<number>): Box {
+    const box = { left: Infinity, top: Infinity, right: -Infinity, bottom: -Infinity };
+    for (const n of items) widen(box, this.boxOf(n));
+    return box;
   }
 
   private measure(): Box {
-    const box = { left: Infinity, top: Infinity, right: -Infinity, bottom: -Infinity };
-    for (let n = 0; n < this.scene.items.length; n++) widen(box, this.boxOf(n));
+    const box = this.around(this.scene.items.keys());
     for (const route of this.routes) {
       box.left = Math.min(box.left, route.left);
       box.right = Math.max(box.right, route.right);

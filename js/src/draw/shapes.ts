@@ -16,6 +16,8 @@ export interface Look {
   /** The backward pass is here, or is to pause before it. */
   running: boolean;
   stop: boolean;
+  /** It was not in the graph that this one is compared with. */
+  came: boolean;
   mark: Mark;
   /** 0 shapes only, 1 with names, 2 with everything. */
   words: number;
@@ -55,12 +57,14 @@ function drawAll(
   savedSquares(pen, item, left, top, c);
   if (item.hooks > 0) hookBadge(pen, item, left, top, radius, c);
   badge(pen, item, left + w, top, look, c);
+  if (item.flags & Flag.cut) scissors(pen, left, top, c);
   if (look.stop) pen.circle(left + 3, y, 5, c.error, { color: c.bg, width: 1.5 });
   if (item.loops) loopMark(pen, left + w, y, c);
 }
 
 function halo(pen: Pen, x: number, y: number, w: number, r: number, look: Look, c: Tokens): void {
-  const color = look.mark === "leak" ? c.leak : look.twin ? c.leafLine : null;
+  const color =
+    look.mark === "leak" ? c.leak : look.twin ? c.leafLine : look.came ? c.rootLine : null;
   if (!color) return;
   pen.faded(0.35, () =>
     pen.rect(x - 5, y - 5, w + 10, HEIGHT + 10, r + 5, null, { color, width: 5 }),
@@ -207,6 +211,16 @@ function badge(pen: Pen, item: Item, right: number, top: number, look: Look, c: 
     pen.rect(x - 1, y - 5, 2, 6, 1, c.bg, null);
     pen.circle(x, y + 4, 1.2, c.bg, null);
   }
+}
+
+/** Here a value left the graph. */
+function scissors(pen: Pen, x: number, y: number, c: Tokens): void {
+  const stroke = { color: c.dim, width: 1.4 };
+  pen.rect(x - 9, y - 8, 18, 16, 4, c.bg, null);
+  pen.circle(x - 4, y + 3.5, 2.3, null, stroke);
+  pen.circle(x + 4, y + 3.5, 2.3, null, stroke);
+  pen.polyline([x - 2.6, y + 1.6, x + 4, y - 6], stroke);
+  pen.polyline([x + 2.6, y + 1.6, x - 4, y - 6], stroke);
 }
 
 /** An arrow that leaves and comes back: what is folded here feeds itself. */

@@ -8,6 +8,8 @@ export const BUDGET = 1500;
 export const OPENED = 200;
 
 export interface Choices {
+  /** What a person wants folded together; what is too many is folded in any case. */
+  by?: "auto" | "sites" | "modules" | "cells";
   /** Groups that the person opened although the view folds by itself. */
   opened: ReadonlySet<string>;
   /** Groups that the person closed although there is room. */
@@ -25,12 +27,24 @@ export function fold(
   choices: Choices,
   budget = BUDGET,
 ): Folding {
-  if (fits(operations, cost, budget)) return closedOnly(operations, sites, choices);
+  const wanted = wantedKeys(operations, sites, choices);
+  if (wanted) {
+    const folding = groupsOf(operations, wanted, choices);
+    if (itemsLeft(operations, folding, cost) <= budget) return folding;
+  } else if (fits(operations, cost, budget)) return closedOnly(operations, sites, choices);
   for (const keys of levels(operations, sites)) {
     const folding = groupsOf(operations, keys, choices);
     if (itemsLeft(operations, folding, cost) <= budget) return folding;
   }
   return window(operations, cost, budget);
+}
+
+/** Groups that a person asked for; null: as it fits. */
+function wantedKeys(rows: readonly NodeRow[], sites: string[], { by }: Choices): string[] | null {
+  if (by === "sites") return sites;
+  if (by === "cells") return rows.map((row) => `c:${row.cell}`);
+  if (by !== "modules") return null;
+  return rows.map((row) => (row.module ? `m:${row.module}` : `one:${row.id}`));
 }
 
 function fits(rows: readonly NodeRow[], cost: (row: NodeRow) => number, budget: number): boolean {

@@ -90,7 +90,7 @@ class Builder {
   ) {}
 
   build(): Scene {
-    const rows = [...this.store.nodes.values()].sort((a, b) => a.id - b.id);
+    const rows = [...this.store.nodes.values()].sort((a, b) => this.orderOf(a) - this.orderOf(b));
     const operations = rows.filter((row) => this.isStep(row));
     const sites = callSites(operations);
     const folding = fold(operations, sites, (row) => this.cost(row), this.choices, this.budget);
@@ -101,6 +101,12 @@ class Builder {
     for (const row of operations) this.addInputs(row);
     this.addUnused(rows);
     return this.finish(rows.length);
+  }
+
+  /** Order of creation; what stands where a value left the graph comes after what it came from. */
+  private orderOf(row: NodeRow): number {
+    const edges = row.id < 0 ? this.store.inputs.get(row.id) : undefined;
+    return edges ? Math.max(...edges.map((edge) => edge.source)) + 0.25 : row.id;
   }
 
   /** Whether a node has its own place in the flow: an operation, or a value cut out of a graph. */
@@ -122,7 +128,7 @@ class Builder {
     const key = group ?? String(row.id);
     const at = this.byKey.get(key);
     if (at === undefined) {
-      const item = single(key, row, group ?? site, row.id, false);
+      const item = single(key, row, group ?? site, this.orderOf(row), false);
       if (group !== undefined) item.members = [row.id];
       this.itemOf.set(row.id, this.put(item));
     } else {
@@ -268,6 +274,7 @@ function join(item: Item, row: NodeRow): void {
 /** The name its members share, numbers aside; the module for a folded module. */
 function commonTitle(item: Item, store: GraphStore): string {
   if (item.key.startsWith("m:")) return item.key.slice(2);
+  if (item.key.startsWith("c:")) return `In [${item.key.slice(2)}]`;
   let common: string | null = null;
   for (const id of item.members!) {
     const label = store.nodes.get(id)?.label ?? "";

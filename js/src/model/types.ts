@@ -99,6 +99,8 @@ export interface Detail {
   grad?: Stats | null;
   grad_state?: string;
   holders?: string[];
+  /** Nodes in the same memory. */
+  shares?: number[];
   /** True once Python has answered for this node, not only the frozen row. */
   answered?: boolean;
 }

@@ -114,8 +114,9 @@ export function picture(
   width: number,
   height: number,
   parts: (SVGElement | null)[],
+  role = "img",
 ): HTMLElement {
-  const shape = { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": name };
+  const shape = { viewBox: `0 0 ${width} ${height}`, role, "aria-label": name };
   const drawing = svg("svg", { ...shape, class: "chart" }, svg("title", {}, name), ...parts);
   return h("div", { class: "chart-at", style: `max-width:${width}px` }, drawing);
 }

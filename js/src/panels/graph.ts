@@ -135,6 +135,14 @@ export class Graph {
     }
   }
 
+  /** All of these items, as large as they fit. */
+  showTogether(items: readonly number[]): void {
+    const { picture } = this;
+    if (!picture || items.length === 0) return;
+    this.following = false;
+    this.moveTo(this.camera.fit(picture.around(items)));
+  }
+
   inView(): number[] {
     return this.picture?.inside(this.camera.seen()) ?? [];
   }

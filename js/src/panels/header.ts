@@ -7,8 +7,12 @@ import type { Context } from "./context";
 import { h, refill } from "./dom";
 import { icon } from "./icons";
 
+/** What is folded together. */
+export const FOLDS = ["auto", "sites", "modules", "cells"] as const;
+export type FoldBy = (typeof FOLDS)[number];
+
 /** Kinds of file that a view can be saved as. */
-export type Kind = "svg" | "png" | "json" | "html";
+export type Kind = "svg" | "png" | "pdf" | "dot" | "json" | "html";
 
 export interface Tools {
   find(): void;
@@ -20,11 +24,17 @@ export interface Tools {
   /** Absent while the view is not docked. */
   undock(): (() => void) | undefined;
   toggleFolding(): void;
+  foldBy(): FoldBy;
+  fold(by: FoldBy): void;
+  /** Whether the graph is compared with how it was. */
+  comparing(): boolean;
+  compare(): void;
   goToFindings(): void;
 }
 
+type Menu = "export" | "fold";
+
 const ELSEWHERE = ["pointerdown", "focusin", "keydown"];
-const EXPORT = "[data-testid=gv-export]";
 
 export class Header {
   private readonly stateAt = h("span", { class: "slot" });
@@ -42,7 +52,7 @@ export class Header {
     this.toolsAt,
   );
   private readonly elsewhere = (event: Event) => this.closeFrom(event);
-  private menuOpen = false;
+  private menuOpen: Menu | "" = "";
 
   constructor(
     private readonly context: Context,
@@ -65,12 +75,14 @@ export class Header {
       this.leaks(leaks.length, size),
     ]);
     const docked = this.tools.undock() !== undefined;
-    refill(this.toolsAt, `${language}${docked}`, () => [this.toolbar()]);
+    const comparing = this.tools.comparing();
+    refill(this.toolsAt, [language, docked, comparing].join(), () => [this.toolbar()]);
   }
 
   closeMenu(): boolean {
-    const open = this.menuOpen;
-    this.menuOpen = false;
+    const open = this.menuOpen !== "";
+    if (open) this.button(this.menuOpen)?.setAttribute("aria-expanded", "false");
+    this.menuOpen = "";
     this.element.querySelector(".menu")?.remove();
     for (const kind of ELSEWHERE) window.removeEventListener(kind, this.elsewhere, true);
     return open;
@@ -81,17 +93,18 @@ export class Header {
     if (event instanceof KeyboardEvent) {
       if (event.key !== "Escape") return;
       const inside = event.composedPath().includes(this.element);
+      const button = this.button(this.menuOpen);
       this.closeMenu();
       if (!inside) return;
       event.preventDefault();
       event.stopPropagation();
-      this.element.querySelector<HTMLElement>(EXPORT)?.focus();
+      button?.focus();
     } else if (!this.isMenu(event)) this.closeMenu();
   }
 
   private isMenu(event: Event): boolean {
-    const anchor = this.element.querySelector(".menu-anchor");
-    return anchor !== null && event.composedPath().includes(anchor);
+    const anchor = this.button(this.menuOpen)?.parentElement;
+    return !!anchor && event.composedPath().includes(anchor);
   }
 
   private state(status: Status): HTMLElement {
@@ -172,12 +185,9 @@ export class Header {
       { class: "tools", role: "toolbar" },
       this.tool("find", () => tools.find()),
       this.tool("fit", () => tools.fit()),
-      h(
-        "span",
-        { class: "menu-anchor" },
-        this.tool("export", () => this.toggleMenu()),
-        this.menuOpen && this.menu(),
-      ),
+      this.anchor("fold"),
+      this.tool("compare", () => tools.compare(), tools.comparing()),
+      this.anchor("export"),
       h(
         "button",
         {
@@ -193,7 +203,22 @@ export class Header {
     );
   }
 
-  private tool(name: "find" | "fit" | "export", run: () => void): HTMLElement {
+  private anchor(name: Menu): HTMLElement {
+    const button = this.tool(name, () => this.toggleMenu(name));
+    button.setAttribute("aria-haspopup", "menu");
+    button.setAttribute("aria-expanded", String(this.menuOpen === name));
+    return h("span", { class: "menu-anchor" }, button, this.menuOpen === name && this.menu(name));
+  }
+
+  private button(name: Menu | ""): HTMLElement | null {
+    return this.element.querySelector<HTMLElement>(`[data-testid="gv-${name}"]`);
+  }
+
+  private tool(
+    name: "find" | "fit" | "export" | "fold" | "compare",
+    run: () => void,
+    pressed?: boolean,
+  ): HTMLElement {
     const { say } = this.context;
     return h(
       "button",
@@ -203,6 +228,7 @@ export class Header {
         title: say(`tool.${name}_hint`),
         "aria-label": `${say(`tool.${name}`)}: ${say(`tool.${name}_hint`)}`,
         "data-testid": `gv-${name}`,
+        "aria-pressed": pressed === undefined ? undefined : String(pressed),
         onclick: run,
       },
       icon(name),
@@ -228,29 +254,60 @@ export class Header {
     );
   }
 
-  private toggleMenu(): void {
-    if (this.closeMenu()) return;
-    this.menuOpen = true;
-    this.element.querySelector(".menu-anchor")?.append(this.menu());
+  private toggleMenu(name: Menu): void {
+    const open = this.menuOpen;
+    if (this.closeMenu() && open === name) return;
+    this.menuOpen = name;
+    const button = this.button(name);
+    button?.setAttribute("aria-expanded", "true");
+    const menu = this.menu(name);
+    button?.parentElement?.append(menu);
+    menu.querySelector<HTMLElement>("button")?.focus({ preventScroll: true });
     for (const kind of ELSEWHERE) window.addEventListener(kind, this.elsewhere, true);
   }
 
-  private menu(): HTMLElement {
-    const entries = this.tools.kinds().map((kind) =>
-      h(
-        "button",
-        {
-          type: "button",
-          role: "menuitem",
-          "data-testid": `gv-export-${kind}`,
-          onclick: () => {
-            this.closeMenu();
-            this.tools.save(kind);
-          },
-        },
-        this.context.say(`tool.${kind}`),
-      ),
-    );
-    return h("span", { class: "menu", role: "menu" }, ...entries);
+  private menu(name: Menu): HTMLElement {
+    const { tools } = this;
+    const entries =
+      name === "export"
+        ? tools
+            .kinds()
+            .map((kind) => this.entry(`export-${kind}`, `tool.${kind}`, () => tools.save(kind)))
+        : FOLDS.map((by) =>
+            this.entry(`fold-${by}`, `fold.${by}`, () => tools.fold(by), by === tools.foldBy()),
+          );
+    const menu = h("span", { class: "menu", role: "menu" }, ...entries);
+    menu.addEventListener("keydown", (event) => turn(menu, event));
+    return menu;
   }
+
+  private entry(name: string, words: string, run: () => void, checked?: boolean): HTMLElement {
+    const choose = () => {
+      this.closeMenu();
+      run();
+    };
+    return h(
+      "button",
+      {
+        type: "button",
+        role: checked === undefined ? "menuitem" : "menuitemradio",
+        "aria-checked": checked === undefined ? undefined : String(checked),
+        "data-testid": `gv-${name}`,
+        onclick: choose,
+      },
+      this.context.say(words),
+    );
+  }
+}
+
+/** Arrow keys move through a menu. */
+function turn(menu: HTMLElement, event: KeyboardEvent): void {
+  const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+  if (!step) return;
+  event.preventDefault();
+  event.stopPropagation();
+  const entries = [...menu.querySelectorAll<HTMLElement>("button")];
+  const { activeElement } = menu.getRootNode() as ShadowRoot;
+  const at = entries.indexOf(activeElement as HTMLElement);
+  entries[(at + step + entries.length) % entries.length].focus();
 }

@@ -202,8 +202,33 @@ export class Inspector {
   }
 
   private value(detail: Detail): HTMLElement[] | null {
-    if (detail.value) return [tensorView(this.context, detail.value, this.tokens!)];
+    const shared = this.shared(detail);
+    if (detail.value) {
+      const view = tensorView(this.context, detail.value, this.tokens!);
+      return shared ? [view, shared] : [view];
+    }
     return detail.answered ? [this.note("inspect.no_value")] : null;
+  }
+
+  /** Who lies in the same memory. */
+  private shared(detail: Detail): HTMLElement | null {
+    const { say, store } = this.context;
+    const others = (detail.shares ?? []).filter((id) => store.nodes.has(id));
+    if (others.length === 0) return null;
+    const links = others.flatMap((id, n) => [
+      n > 0 ? say("inspect.comma") : " ",
+      h(
+        "button",
+        { type: "button", class: "link", onclick: () => this.context.show(id) },
+        store.nodes.get(id)!.label || store.nodes.get(id)!.op,
+      ),
+    ]);
+    return h(
+      "div",
+      { class: "rule", "data-testid": "gv-shares" },
+      h("b", {}, say("inspect.shares")),
+      ...links,
+    );
   }
 
   private grad(row: NodeRow, detail: Detail): HTMLElement[] | null {

@@ -22,7 +22,7 @@ code,pre,.mono{font-family:${MONO};font-size:12px;font-variant-numeric:tabular-n
 [hidden]{display:none!important}
 .dim{color:var(--gv-dim)}.bad{color:var(--gv-error)}
 button{font:inherit;color:inherit;background:none;border:0;padding:0;cursor:pointer}
-button:focus-visible,.graph:focus-visible,input:focus-visible{outline:2px solid var(--gv-leaf-line);outline-offset:1px}
+button:focus-visible,.row:focus-visible,.graph:focus-visible,input:focus-visible{outline:2px solid var(--gv-leaf-line);outline-offset:1px}
 .graph:focus-visible{outline-offset:-2px}
 .link{color:var(--gv-leaf-line)}.link:hover{text-decoration:underline}
 .space{flex:1}
@@ -55,6 +55,10 @@ button.chip.leak:hover{color:var(--gv-leak);background:var(--gv-chip)}
 .graph canvas{position:absolute;inset:0;width:100%;height:100%;display:block}
 .graph canvas.map{inset:auto;right:12px;top:12px;width:104px;height:76px;border:1px solid var(--gv-line);border-radius:5px;cursor:crosshair}
 .graph canvas.map.aside{opacity:0;pointer-events:none}
+.crumbs{position:absolute;z-index:1;left:10px;top:8px;max-width:calc(100% - 140px);padding:1px 8px;font-size:11.5px;background:var(--gv-bg);border:1px solid var(--gv-line);border-radius:5px;cursor:default}
+.crumbs button+button::before{content:"›";color:var(--gv-dim);margin:0 5px}
+.tool[aria-pressed=true]{border-color:var(--gv-root-line);color:var(--gv-text)}
+.menu [aria-checked=true]{font-weight:600}
 .empty{position:absolute;inset:0;display:grid;place-content:center;gap:6px;text-align:center;padding:24px;pointer-events:none}
 .empty b{font-size:14px;font-weight:600}
 .empty span{color:var(--gv-dim);max-width:34em}
@@ -199,5 +203,7 @@ dl{grid-template-columns:max-content minmax(0,1fr) max-content minmax(0,1fr)}
 .rule-id{order:0}.finding .size{order:1}.sentence{order:2;grid-column:1/-1}.finding .place{order:3;grid-column:1/-1}
 }
 @container gv (max-width:400px){.head{display:flex}dl{grid-template-columns:max-content minmax(0,1fr)}}
-@media (forced-colors:active){.chip,.tool{border:1px solid}}
+@media (forced-colors:active){.chip,.tool{border:1px solid}
+.gv,.gv[data-bound],.gv[data-theme=dark]{--gv-bg:Canvas;--gv-panel:Canvas;--gv-line:CanvasText;--gv-text:CanvasText;--gv-dim:CanvasText;--gv-op:Canvas;--gv-op-line:CanvasText;--gv-leaf:Canvas;--gv-leaf-line:LinkText;--gv-root:Canvas}}
+@media (prefers-contrast:more){.gv{--gv-dim:var(--gv-text);--gv-line:var(--gv-op-line)}}
 `;

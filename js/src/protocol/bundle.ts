@@ -121,10 +121,10 @@ export function toBundle(store: GraphStore, language: string): Record<string, un
   const details: Record<string, unknown> = {};
   const nodes: unknown[] = [];
   for (const row of store.nodes.values()) {
-    const { answered, value, grad, grad_state, holders, ...known } =
+    const { answered, value, grad, grad_state, holders, shares, ...known } =
       store.details.get(row.id) ?? {};
     nodes.push({ ...writeNode(row), ...known });
-    if (answered) details[row.id] = { id: row.id, value, grad, grad_state, holders };
+    if (answered) details[row.id] = { id: row.id, value, grad, grad_state, holders, shares };
   }
   const edges = [...store.inputs.values()].flat().map((edge) => ({
     source: edge.source,

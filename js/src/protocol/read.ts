@@ -114,6 +114,7 @@ export function readDetail(value: unknown): Detail {
   if ("grad" in value) detail.grad = readStats(value.grad);
   if ("grad_state" in value) detail.grad_state = text(value.grad_state);
   if ("holders" in value) detail.holders = texts(value.holders);
+  if ("shares" in value) detail.shares = wholes(value.shares);
   return detail;
 }
 

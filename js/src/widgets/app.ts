@@ -3,17 +3,19 @@ import { extentOf, labelOf } from "../draw/label";
 import { type Attention, Picture, type Sight } from "../draw/picture";
 import { chooseLanguage, type Fields, type Language, say } from "../i18n";
 import { LayoutEngine, type Placement } from "../layout/engine";
+import { diffOf } from "../model/diff";
 import { scalarOf } from "../model/format";
 import { Marks } from "../model/marks";
 import { buildScene, EMPTY_SCENE, type Item, loopOf, type Scene } from "../model/scene";
 import { GraphStore } from "../model/store";
 import type { Delta, Detail, NodeRow } from "../model/types";
 import type { Context } from "../panels/context";
+import { Crumbs } from "../panels/crumbs";
 import { h } from "../panels/dom";
 import { Find } from "../panels/find";
 import { Findings } from "../panels/findings";
 import { Graph } from "../panels/graph";
-import { Header, type Kind } from "../panels/header";
+import { type FoldBy, Header, type Kind } from "../panels/header";
 import { Inspector } from "../panels/inspector";
 import { Legend } from "../panels/legend";
 import { Memory } from "../panels/memory";
@@ -49,7 +51,7 @@ const LATE_MS = 400;
 /** Rebuilding may take this share of the time at most, however large the graph is. */
 const BUSY_SHARE = 4;
 const MOST_GROWTH = 1.4;
-const KINDS: readonly Kind[] = ["svg", "png", "json", "html"];
+const KINDS: readonly Kind[] = ["svg", "png", "pdf", "dot", "json", "html"];
 
 export class App implements Context {
   readonly store = new GraphStore();
@@ -74,7 +76,14 @@ export class App implements Context {
   private readonly memory: Memory;
   private readonly list: NodeList;
   private readonly engine: LayoutEngine;
-  private readonly choices = { opened: new Set<string>(), closed: new Set<string>() };
+  private readonly choices = {
+    by: "auto" as FoldBy,
+    opened: new Set<string>(),
+    closed: new Set<string>(),
+  };
+  private readonly crumbs: Crumbs;
+  /** The graph that this one is compared with. */
+  private before: NodeRow[] | null = null;
   private readonly attention: Attention;
   private readonly marks = new Marks();
   private scene: Scene = EMPTY_SCENE;
@@ -109,6 +118,7 @@ export class App implements Context {
     };
     this.header = new Header(this, this.tools());
     this.graph = new Graph(this, this.attention, this.graphEvents());
+    this.crumbs = new Crumbs(this, (belongs) => this.frame(belongs));
     this.find = new Find(this, this.finder());
     this.legend = new Legend(this);
     this.inspector = new Inspector(this);
@@ -251,7 +261,7 @@ export class App implements Context {
     // Shortcuts of the notebook must not fire while keys move through the graph.
     host.dataset.lmSuppressShortcuts = "true";
     const shadow = host.shadowRoot ?? host.attachShadow({ mode: "open" });
-    this.graph.element.append(this.empty, this.find.element);
+    this.graph.element.append(this.empty, this.crumbs.element, this.find.element);
     const stage = h(
       "div",
       { class: "stage" },
@@ -315,7 +325,7 @@ export class App implements Context {
     this.scene = buildScene(this.store, this.choices);
     this.keepSelection();
     const labels = this.scene.items.map((item) => labelOf(item, this.say, this.valueOf(item)));
-    const arranged = `${this.store.structure}:${this.language}:${[...this.choices.opened, "|", ...this.choices.closed].join()}`;
+    const arranged = `${this.store.structure}:${this.language}:${this.choices.by}:${[...this.choices.opened, "|", ...this.choices.closed].join()}`;
     if (this.place && arranged === this.laidOut) this.finish(this.scene, this.place, labels, false);
     else {
       const scene = this.scene;
@@ -379,8 +389,30 @@ export class App implements Context {
   /** What Python says about the picture as a whole. */
   private updateNote(): void {
     const note = this.store.status.note.split(".").at(-1);
-    this.note.hidden = !note;
-    this.note.textContent = note ? this.say(`note.${note}`) : "";
+    const words = [note ? this.say(`note.${note}`) : "", this.differs()].filter(
+      (one) => one !== "",
+    );
+    this.note.hidden = words.length === 0;
+    this.note.textContent = words.join(" ");
+  }
+
+  /** What came and what is gone since the graph that it is compared with. */
+  private differs(): string {
+    if (!this.before) return "";
+    const { came, gone } = diffOf(this.before, this.store.nodes.values());
+    this.attention.came = came;
+    if (came.size + gone.length === 0) return this.say("compare.same");
+    const line = (row: NodeRow) => (row.line > 0 ? `${row.op}:${row.line}` : row.op);
+    const names = [...new Set(gone.map(line))].slice(0, 6).join(", ");
+    const told = this.say("compare.came", { n: came.size });
+    return gone.length === 0
+      ? told
+      : `${told} ${this.say("compare.gone", { n: gone.length, names })}`;
+  }
+
+  private frame(belongs: (row: NodeRow) => boolean): void {
+    const at = this.scene.items.flatMap((item, n) => (belongs(item.row) ? [n] : []));
+    this.graph.showTogether(at);
   }
 
   private updateEmpty(): void {
@@ -393,6 +425,7 @@ export class App implements Context {
 
   private updateInspector(): void {
     const row = this.selectedRow();
+    this.crumbs.update(row);
     if (!row) {
       this.inspector.update(null, this.graph.tokens);
       return;
@@ -546,6 +579,10 @@ export class App implements Context {
       },
       undock: () => this.settings.undock,
       toggleFolding: () => this.toggleFolding(),
+      foldBy: () => this.choices.by,
+      fold: (by: FoldBy) => this.foldBy(by),
+      comparing: () => this.before !== null,
+      compare: () => this.compare(),
       goToFindings: () =>
         this.findings.element.scrollIntoView({ block: "nearest", behavior: "smooth" }),
     };
@@ -570,12 +607,27 @@ export class App implements Context {
   /** Folds everything that repeats, or goes back to what fits. */
   private toggleFolding(): void {
     const { opened, closed } = this.choices;
-    const any = opened.size + closed.size > 0;
+    const any = opened.size + closed.size > 0 || this.choices.by !== "auto";
     opened.clear();
     closed.clear();
+    this.choices.by = "auto";
     if (!any && this.scene.folded === 0) {
       for (const [site, times] of this.scene.repeats) if (times > 1) closed.add(site);
     }
+    this.schedule();
+  }
+
+  private foldBy(by: FoldBy): void {
+    this.choices.by = by;
+    this.choices.opened.clear();
+    this.choices.closed.clear();
+    this.schedule();
+  }
+
+  /** From now on tells what is another than now; or no longer. */
+  private compare(): void {
+    this.before = this.before ? null : [...this.store.nodes.values()];
+    this.attention.came = undefined;
     this.schedule();
   }
 

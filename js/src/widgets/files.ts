@@ -1,4 +1,7 @@
 // The view as a file of the person's own.
+
+import { toDot } from "../draw/dot";
+import { toPdf } from "../draw/pdf";
 import type { Attention, Picture } from "../draw/picture";
 import { toCanvas, toSvg } from "../draw/save";
 import { escapeXml } from "../draw/svg-pen";
@@ -28,12 +31,26 @@ export function saveAs(kind: Kind, shown: Shown): void {
     const json = JSON.stringify(shown.data);
     if (kind === "json") download(name, new Blob([json], { type: "application/json" }));
     else download(name, new Blob([pageOf(json, shown)], { type: "text/html" }));
+  } else if (kind === "dot") {
+    download(name, new Blob([toDot(store, tokens)], { type: "text/vnd.graphviz" }));
+  } else if (picture && kind === "pdf") {
+    savePdf(name, toCanvas(picture, attention, tokens));
   } else if (picture && kind === "svg") {
     const text = toSvg(picture, attention, tokens, shown.title);
     download(name, new Blob([text], { type: "image/svg+xml" }));
   } else if (picture) {
     toCanvas(picture, attention, tokens).toBlob((blob) => blob && download(name, blob));
   }
+}
+
+const PIXELS_A_POINT = 2;
+
+function savePdf(name: string, canvas: HTMLCanvasElement): void {
+  canvas.toBlob(async (blob) => {
+    if (!blob) return;
+    const jpeg = new Uint8Array(await blob.arrayBuffer());
+    download(name, toPdf(jpeg, canvas.width, canvas.height, PIXELS_A_POINT));
+  }, "image/jpeg");
 }
 
 const POLICY =

@@ -160,7 +160,7 @@ export class Panel implements Host {
     this.main.replaceChildren(...parts.filter((part) => part !== null));
     if (focused)
       this.main
-        .querySelector<HTMLElement>(`[data-testid="${focused}"]`)
+        .querySelector<HTMLElement>(`[data-testid="${CSS.escape(focused)}"]`)
         ?.focus({ preventScroll: true });
   }
 

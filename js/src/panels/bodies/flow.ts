@@ -124,16 +124,27 @@ function heat(host: Host, steps: Raw[]): HTMLElement {
       },
       shorten(name, 11, room - 12),
     );
-    return [
-      svg("g", { class: "row", onclick: () => host.put("selected", name) }, text, ...squares),
-    ];
+    return [svg("g", rowProps(host, name), text, ...squares)];
   });
   const foot = names.length * ROW + 12;
   const ends = [
     label(room, foot, figure(whole(steps[0].number))),
     label(width, foot, figure(whole(steps.at(-1)!.number)), "end"),
   ];
-  return picture(host.say("panel.flow"), width, foot + 6, [...parts, ...ends]);
+  return picture(host.say("panel.flow"), width, foot + 6, [...parts, ...ends], "group");
+}
+
+/** A row is chosen with a click, Enter or Space. */
+function rowProps(host: Host, name: string) {
+  const choose = () => host.put("selected", name);
+  const key = (event: KeyboardEvent) => {
+    if (event.key !== "Enter" && event.key !== " ") return;
+    event.preventDefault();
+    event.stopPropagation();
+    choose();
+  };
+  const look = { class: "row", role: "button", tabindex: 0, "aria-label": name };
+  return { ...look, "data-testid": `gv-row-${name}`, onclick: choose, onkeydown: key };
 }
 
 /** Orders of magnitude of the chosen layer's gradient over the steps. */
