@@ -585,6 +585,7 @@ def backward(
     if inputs is not None:
         for t in inputs:
             if isinstance(t, Tensor):
+                t._g  # noqa: B018 (a view whose base was modified gets its node first)
                 t.retain_grad()
         captures = [capture_key(t) for t in inputs]
     sweep = Sweep(

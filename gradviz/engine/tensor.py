@@ -234,7 +234,7 @@ class Tensor:
         """
         if not self.requires_grad:
             raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
-        if not is_result(self._g) or hooks.is_retained(self):
+        if not is_result(edge_now(self)) or hooks.is_retained(self):
             return
         hooks.set_retain(self)
         if door.observer is not None:

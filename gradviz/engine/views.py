@@ -356,6 +356,14 @@ _IDEMPOTENT = {
 }
 
 
+_IN_PLACE = {}
+
+
+def rename_in_place(op, name):
+    """Nodes of the in-place form of ``op`` are called ``name``."""
+    _IN_PLACE[op.node] = type(name, (op.node,), {"__slots__": (), "__module__": "builtins"})
+
+
 def write(op, ins, attrs=(), kept=()):
     """The in-place twin of ``op``: compute, write into ``ins[0]``, count its version, rebase its
     history. ``kept``: index tensors among ``attrs``.
@@ -364,7 +372,7 @@ def write(op, ins, attrs=(), kept=()):
     tracked = is_recording() and (
         self.requires_grad or any(x is not None and x._g is not None for x in ins[1 : op.edges])
     )
-    tracked = tracked and self._a.dtype.kind in "fcV"
+    tracked = tracked and op.edges and self._a.dtype.kind in "fcV"
     check_inplace(self, tracked)
     for x in ins[1 : op.edges] if tracked else ():
         if x is not None:
@@ -389,7 +397,7 @@ def write(op, ins, attrs=(), kept=()):
     check_cast(out.dtype, array.dtype)
     if tracked:
         # edges and versions are those from before the write
-        node = new(op.node)
+        node = new(_IN_PLACE.get(op.node) or op.node)
         node.seq = serial()
         node.shape, node.dtype = array.shape, array.dtype
         node.hooks = node.r = node.mark = None
@@ -539,14 +547,14 @@ class CopySlices(Node):
         return "torch::autograd::CopySlices"
 
     def run(self, g, F):
+        if g is None:
+            return (None,) * len(self.e)
         if self.s is FREED:
             freed(self)
         inner, outer, recast = self.at
         function = self.s[0]
         if any(s == 0 and n > 1 for n, s in zip(inner[0], inner[1], strict=True)):
             _refuse_expanded(inner[0])
-        if g is None:
-            return (None,) * len(self.e)
         if recast is None:
             return self._run_part(g, F, function, inner, outer)
         there = recasting(recast).name

@@ -6,7 +6,7 @@ from ..backend import xp
 from ..engine import dtypes
 from ..engine.dispatch import Tensor
 from ..engine.operation import RAW, TENSOR
-from ..engine.views import write
+from ..engine.views import rename_in_place, write
 from .declare import declare, method, public, unary
 from .elementwise import _sigmoid, _special
 from .gelu import gelu, gelu_back
@@ -325,4 +325,6 @@ public(
     "threshold_",
     lambda input, threshold, value: write(threshold_op.op, (input,), (threshold, value)),
 )
+for _op in (elu_op, celu_op, threshold_op, leaky_relu):
+    rename_in_place(_op.op, _op.op.node.__name__.replace("Backward0", "Backward1"))
 TENSOR.elu = lambda x, alpha: elu_op(x, alpha, 1, 1)

@@ -591,13 +591,15 @@ public("rsub", _public_rsub)
 
 # ---------------------------------------------------------------- in place
 def _inplace(op_function, name, scaled_function=None):
-    from ..engine.views import write
+    from ..engine.views import check_cast, write
     from .declare import cast_operand
 
     def function(self, other, *, alpha=1):
         self, other = operands(name, self, other)
         if alpha != 1:
             return write(scaled_function.op, (self, other), (alpha, common_dtype(self, other).np))
+        if name == "div" and common_dtype(self, other).category < 2:
+            check_cast(dtypes.default.float.np, self._a.dtype)
         return write(op_function.op, (self, cast_operand(self, other)))
 
     function.__name__ = name + "_"

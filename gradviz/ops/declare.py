@@ -155,6 +155,8 @@ def _op(
     )
     op.also, op.hidden = also or {}, hidden
     op.empty = (None, None) if node in _KEEP_INDICES else ()
+    if node == "NotImplemented":
+        op.node.name = lambda self: "torch::autograd::NotImplemented"
     OPERATIONS[node] = op
     return op
 

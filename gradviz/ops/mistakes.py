@@ -193,6 +193,8 @@ _OWN_KIND = {
     ("multigammaln", "p"): "int",
     ("polygamma", "n"): "int",
     ("scatter", "src"): "",
+    ("where", "input"): "",
+    ("where", "other"): "",
     ("movedim", "source"): "tuple of ints",
     ("moveaxis", "source"): "tuple of ints",
 }

@@ -9,7 +9,7 @@ from ..engine import dtypes
 from ..engine.dispatch import Tensor, wrap
 from ..engine.operation import RAW, TENSOR
 from ..engine.saved_names import part
-from ..engine.views import write
+from ..engine.views import rename_in_place, write
 from .arithmetic import _float_if_needed, refuse
 from .declare import FUNCTIONS, alias, binary, declare, method, only_method, public, unary
 
@@ -139,6 +139,7 @@ mvlgamma_op = declare(
 method(lambda input, p: mvlgamma_op(input, p), "mvlgamma")
 only_method(lambda self, p: write(mvlgamma_op.op, (self,), (p,)), "mvlgamma_")
 only_method(lambda self, n: write(polygamma_op.op, (self,), (n,)), "polygamma_")
+rename_in_place(polygamma_op.op, "PolygammaBackward1")
 
 
 def _logit_forward(x, eps):
