@@ -94,10 +94,46 @@ class _Uninitialized:
         self._a = xp.empty(tuple(shape), self._a.dtype if dtype is None else dtype.np, like=there)
         self.__class__ = self.cls_to_become
 
+    def share_memory_(self):
+        """Impossible before there is memory."""
+        raise RuntimeError(
+            "Can't share memory on an uninitialized parameter or buffer. Call `forward` to "
+            "initialize the parameters before calling `module.share_memory()`."
+        )
+
     def __repr__(self):
         return f"<{type(self).__name__}>"
 
     __str__ = __repr__
+
+
+# What may be asked of a tensor without a shape; all else would compute with nothing.
+_ALLOWED = (
+    "size copy_ is_complex is_floating_point half float double char short int long bfloat16 cuda "
+    "cpu to type get_device detach requires_grad_ materialize share_memory_ register_hook "
+    "register_post_accumulate_grad_hook retain_grad element_size"
+).split()
+
+
+def _refusing(name):
+    def method(self, *args, **kwargs):
+        raise ValueError(
+            f"Attempted to use an uninitialized parameter in <method '{name}' of "
+            "'torch._C.TensorBase' objects>. This error happens when you are using a `LazyModule` "
+            "or explicitly manipulating `torch.nn.parameter.UninitializedParameter` objects. When "
+            "using LazyModules Call `forward` with a dummy batch to initialize the parameters "
+            "before calling torch functions"
+        )
+
+    method.__name__ = name
+    return method
+
+
+for _name in dir(Tensor):
+    if not _name.startswith("_") and _name not in _ALLOWED and callable(getattr(Tensor, _name)):
+        setattr(_Uninitialized, _name, _refusing(_name))
+for _name in ("add", "sub", "mul", "truediv", "matmul", "pow", "neg", "radd", "rsub", "rmul"):
+    setattr(_Uninitialized, f"__{_name}__", _refusing(_name.removeprefix("r")))
 
 
 class UninitializedParameter(_Uninitialized, Parameter):

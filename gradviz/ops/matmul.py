@@ -86,8 +86,21 @@ def _addmm(bias, a, b, beta, alpha):
     out = a.dot(b)
     if alpha != 1:
         out *= out.dtype.type(alpha)
-    out += bias if beta == 1 else bias * out.dtype.type(beta)
+    try:
+        out += bias if beta == 1 else bias * out.dtype.type(beta)
+    except ValueError:
+        raise _does_not_expand(bias.shape, out.shape) from None
     return out
+
+
+def _does_not_expand(own, wanted):
+    """PyTorch's error for a tensor that cannot be expanded to ``wanted``."""
+    end = list(zip(range(len(wanted))[::-1], wanted[::-1], own[::-1], strict=False))
+    d, target, size = next((x for x in end if x[1] != x[2] != 1), end[0])
+    return RuntimeError(
+        f"The expanded size of the tensor ({target}) must match the existing size ({size}) at "
+        f"non-singleton dimension {d}.  Target sizes: {list(wanted)}.  Tensor sizes: {list(own)}"
+    )
 
 
 def _times(x, k):

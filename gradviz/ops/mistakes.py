@@ -188,6 +188,8 @@ _OWN_KIND = {
     ("select", "index"): "int",
     ("select_scatter", "index"): "int",
     ("norm", "p"): "",
+    ("batch_norm", "running_mean"): "",
+    ("batch_norm", "running_var"): "",
     ("renorm", "p"): "Number",
     ("mvlgamma", "p"): "int",
     ("multigammaln", "p"): "int",

@@ -445,3 +445,233 @@ each(
         "Normal(torch.zeros(2), 1.0).log_prob(torch.ones(3))",
     ),
 )
+
+# ---------------------------------------------------------------- what goes wrong, in PyTorch's words
+_TOLD = """t = torch
+def told(f):
+    try: return str(f()).replace("gradviz", "torch")
+    except Exception as error: return [type(error).__name__, str(error).replace("gradviz", "torch")]
+"""
+PROGRAMS["misuse of modules"] = (
+    _TOLD
+    + """class M(nn.Module):
+    def __init__(s): super().__init__(); s.register_buffer("b",t.ones(1),persistent=False); s.register_parameter("p",None); s.w=nn.Parameter(t.ones(2)); s.k=nn.ParameterList([nn.Parameter(t.ones(1)),t.ones(2)]); s.d=nn.ParameterDict({"a":t.ones(1)}); s.md=nn.ModuleDict({"q":nn.ReLU(),"z":nn.Linear(1,1)})
+    def get_extra_state(s): return {"e":1}
+    def set_extra_state(s,x): pass
+q = M()
+result = [told(f) for f in (
+    lambda: q.register_buffer(3,t.ones(1)),
+    lambda: q.register_buffer("a.b",t.ones(1)),
+    lambda: q.register_buffer("",t.ones(1)),
+    lambda: q.register_buffer("w",t.ones(1)),
+    lambda: q.register_buffer("x",3),
+    lambda: q.register_parameter("x",3),
+    lambda: q.register_parameter("a.b",None),
+    lambda: q.register_parameter("forward",None),
+    lambda: q.register_parameter("x",q.w*2),
+    lambda: q.add_module("a.b",nn.ReLU()),
+    lambda: q.add_module("",nn.ReLU()),
+    lambda: q.add_module("w",nn.ReLU()),
+    lambda: q.add_module(3,nn.ReLU()),
+    lambda: q.add_module("r",3),
+    lambda: setattr(q,"w",3),
+    lambda: setattr(q,"md",3),
+    lambda: setattr(q,"b",3),
+    lambda: q.nope,
+    lambda: q.get_submodule("md.x"),
+    lambda: q.get_submodule("md.q.z"),
+    lambda: q.get_parameter("md.z.weight").shape,
+    lambda: q.get_parameter("md.z.w"),
+    lambda: q.get_parameter("b"),
+    lambda: q.get_buffer("b"),
+    lambda: q.get_buffer("w"),
+    lambda: q(1),
+    lambda: q.to(t.int32),
+    lambda: q.to("float64"),
+    lambda: q.half().w.dtype,
+    lambda: q.train(3),
+    lambda: nn.Module()(1),
+    lambda: nn.Sequential(nn.Linear(2,2))(t.ones(1,2),3),
+    lambda: nn.ModuleList([1]),
+    lambda: nn.ModuleDict({"a":1}),
+    lambda: nn.ModuleDict({1:nn.ReLU()}),
+    lambda: nn.ModuleList([nn.ReLU()])[3],
+    lambda: nn.Sequential(nn.ReLU())[2],
+    lambda: nn.ModuleList([nn.ReLU()])(1),
+    lambda: nn.ModuleDict({})(1),
+    lambda: nn.ParameterList([1,t.ones(1)]),
+    lambda: nn.ParameterDict({"a":3,"b":t.ones(2)}),
+    lambda: nn.Sequential(3),
+    lambda: nn.Sequential(nn.ReLU())+nn.Sequential(nn.Tanh()),
+    lambda: nn.Sequential(nn.ReLU())*2,
+    lambda: nn.Sequential(nn.ReLU())*0,
+    lambda: nn.Sequential(nn.ReLU())+3,
+    lambda: nn.Sequential(nn.ReLU()).append(nn.Tanh()).insert(0,nn.GELU()).extend([nn.SiLU()]),
+    lambda: nn.Sequential(nn.ReLU()).insert(5,nn.GELU()),
+    lambda: nn.ModuleList([nn.ReLU()]*3),
+    lambda: nn.ModuleList(nn.Linear(i+1,i+1) for i in range(3))[1:],
+    lambda: q.zero_grad(),
+    lambda: q.requires_grad_(False).w.requires_grad,
+    lambda: q.type(t.float64).w.dtype,
+    lambda: q.bfloat16().w.dtype,
+    lambda: q.to_empty(device="cpu").w.shape,
+    lambda: list(q.children()),
+    lambda: q.set_submodule("md.q",nn.Tanh()) or q.md,
+    lambda: q.__dir__() and "w" in dir(q),
+    lambda: delattr(q,"zz"),
+    lambda: q.extra_repr(),
+    lambda: q.named_parameters(remove_duplicate=False).__class__.__name__,
+)]"""
+)
+PROGRAMS["misuse of losses and layers"] = (
+    _TOLD
+    + """i, x = torch.tensor([0, 1, 2]), torch.arange(9.0).view(3, 3)
+result = [told(f) for f in (
+    lambda: F.cross_entropy(x,t.tensor([0,1])),
+    lambda: F.cross_entropy(x,t.tensor([0,1,5])),
+    lambda: F.cross_entropy(x,i,weight=t.ones(2)),
+    lambda: F.cross_entropy(x,i.float()),
+    lambda: F.cross_entropy(x,x),
+    lambda: F.cross_entropy(x,i,label_smoothing=2.),
+    lambda: F.cross_entropy(x,i,ignore_index=1,reduction="none"),
+    lambda: F.cross_entropy(x,t.tensor([-100]*3)),
+    lambda: F.nll_loss(x,i,reduction="x"),
+    lambda: F.nll_loss(x[0],i),
+    lambda: F.nll_loss(x.view(1,3,3,1),i),
+    lambda: F.binary_cross_entropy(x,x),
+    lambda: F.binary_cross_entropy(x[:2]/9,x/9),
+    lambda: F.binary_cross_entropy_with_logits(x,x[:2]),
+    lambda: F.binary_cross_entropy_with_logits(x,x/9,pos_weight=t.ones(2)),
+    lambda: F.mse_loss(x,x[:2]),
+    lambda: F.mse_loss(x,x[:,:1]),
+    lambda: F.smooth_l1_loss(x,x,beta=-1),
+    lambda: F.huber_loss(x,x,delta=0),
+    lambda: F.kl_div(x,x[:2]),
+    lambda: F.cosine_embedding_loss(x,x,t.ones(2)),
+    lambda: F.cosine_embedding_loss(x,x,t.ones(3),reduction="q"),
+    lambda: F.margin_ranking_loss(x,x,t.ones(2)),
+    lambda: F.multi_margin_loss(x,i,p=3),
+    lambda: F.multi_margin_loss(x,i,weight=t.ones(2)),
+    lambda: F.multilabel_margin_loss(x,i),
+    lambda: F.triplet_margin_loss(x,x,x,margin=-1),
+    lambda: F.ctc_loss(x.view(3,1,3),i[None],[3],[9]),
+    lambda: F.gaussian_nll_loss(x,x,-x),
+    lambda: F.gaussian_nll_loss(x,x,x[:2]),
+    lambda: F.embedding(t.tensor([5]),x),
+    lambda: F.embedding(x,x),
+    lambda: F.embedding(i,x,padding_idx=7),
+    lambda: F.embedding_bag(i,x),
+    lambda: F.embedding_bag(i,x,t.tensor([0,2]),mode="q"),
+    lambda: F.one_hot(i,2),
+    lambda: F.one_hot(x),
+    lambda: F.one_hot(-i),
+    lambda: F.softmax(x,5),
+    lambda: F.dropout(x,-1),
+    lambda: F.layer_norm(x,(2,)),
+    lambda: F.layer_norm(x,(3,),t.ones(2)),
+    lambda: F.batch_norm(x,t.ones(2),t.ones(3)),
+    lambda: F.batch_norm(x[:1],None,None,training=True),
+    lambda: F.batch_norm(x,None,None),
+    lambda: F.instance_norm(x[None],use_input_stats=False),
+    lambda: F.normalize(x,p=1,dim=0),
+    lambda: F.linear(x,t.ones(2,2)),
+    lambda: F.linear(x,t.ones(2,3),t.ones(3)),
+    lambda: F.conv1d(x,t.ones(1,2,2)),
+    lambda: F.conv1d(x[None],t.ones(1,3,2),stride=0),
+    lambda: F.conv1d(x[None],t.ones(1,3,2),padding=-1),
+    lambda: F.conv1d(x[None],t.ones(1,3,2),t.ones(2)),
+    lambda: F.conv1d(x[None],t.ones(1,3,2),groups=2),
+    lambda: F.conv1d(x[None].int(),t.ones(1,3,2)),
+    lambda: F.max_pool1d(x,0),
+    lambda: F.max_pool1d(x,2,padding=2),
+    lambda: F.max_pool1d(x,5),
+    lambda: F.scaled_dot_product_attention(x,x,x[:,:2]),
+    lambda: F.scaled_dot_product_attention(x,x[:,:2],x),
+    lambda: F.affine_grid(t.ones(1,2,3),(1,1,2,2)),
+    lambda: F.affine_grid(t.ones(2,3),(1,1,2,2)),
+    lambda: F.grid_sample(t.ones(1,1,2,2),t.ones(1,2,2,3)),
+    lambda: F.pixel_shuffle(t.ones(1,3,2,2),2),
+    lambda: F.pairwise_distance(x,x[:2]),
+    lambda: F.cosine_similarity(x,x[:2]),
+    lambda: F.glu(x),
+    lambda: F.prelu(x,t.ones(2)),
+    lambda: F.threshold(x,1,0),
+    lambda: F.rrelu(x,.5,.1,True),
+)]"""
+)
+PROGRAMS["misuse of functions"] = (
+    _TOLD
+    + """torch.manual_seed(0)
+result = [told(f) for f in (
+    lambda: F.interpolate(torch.rand(1,2,3),scale_factor=2,mode='bilinear'),
+    lambda: F.interpolate(torch.rand(1,2,3),scale_factor=2,mode='bicubic'),
+    lambda: F.interpolate(torch.rand(1,2,3),scale_factor=2,mode='trilinear'),
+    lambda: F.interpolate(torch.rand(1,2,3,3),scale_factor=2,mode='linear'),
+    lambda: F.interpolate(torch.rand(1,2,3,3,3),scale_factor=2,mode='linear'),
+    lambda: F.interpolate(torch.rand(1,2,3,3,3),scale_factor=2,mode='bilinear'),
+    lambda: F.interpolate(torch.rand(1,2,3,3),scale_factor=2,mode='trilinear'),
+    lambda: F.interpolate(torch.rand(1,2,3,3,3),scale_factor=2,mode='bicubic'),
+    lambda: F.interpolate(torch.rand(2,3),scale_factor=2,mode='nearest'),
+    lambda: F.interpolate(torch.rand(1,2,3,3),scale_factor=2,mode='zz'),
+    lambda: F.interpolate(torch.rand(1,2,3,3),scale_factor=2,size=3),
+    lambda: F.interpolate(torch.rand(1,2,3,3)),
+    lambda: F.interpolate(torch.rand(1,2,3,3),size=(2,3,4)),
+    lambda: F.group_norm(torch.rand(2,6),2,torch.rand(4)),
+    lambda: F.group_norm(torch.rand(2,6),4),
+    lambda: F.bilinear(torch.rand(2,3),torch.rand(3,4),torch.rand(2,3,4)),
+    lambda: F.bilinear(torch.rand(2,3),torch.rand(2,5),torch.rand(2,3,4)),
+    lambda: F.bilinear(torch.rand(2,5),torch.rand(2,4),torch.rand(2,3,4)),
+    lambda: F.bilinear(torch.rand(2,2,3),torch.rand(2,4),torch.rand(2,3,4)),
+    lambda: F.fold(torch.rand(1,8,11),(4,5),(2,2)),
+    lambda: F.fold(torch.rand(1,7,12),(4,5),(2,2)),
+    lambda: F.fold(torch.rand(7,12),(4,5),(2,2)),
+    lambda: F.adaptive_avg_pool2d(torch.rand(1,2,4,4),-1),
+    lambda: F.adaptive_avg_pool1d(torch.rand(1,2,4),-1),
+    lambda: F.avg_pool3d(torch.rand(3,3,3),3),
+    lambda: F.max_pool2d(torch.rand(3,3),3),
+    lambda: F.conv_transpose2d(torch.rand(1,2,4,4),torch.rand(2,3,3,3),output_padding=2),
+    lambda: F.conv_transpose1d(torch.rand(1,2,4),torch.rand(2,3,3),output_padding=2),
+    lambda: F.conv_transpose3d(torch.rand(1,2,4,4,4),torch.rand(2,3,3,3,3),output_padding=2),
+    lambda: F.pad(torch.rand(1,2,4,4),(-3,-3,-3,-3)),
+    lambda: F.pad(torch.rand(4),(-3,-3)),
+    lambda: F.soft_margin_loss(torch.rand(2),torch.rand(2,requires_grad=True)),
+    lambda: torch.nn.Hardtanh(2,2),
+    lambda: F.hardtanh(torch.rand(2),2,1),
+    lambda: F.mse_loss(torch.rand(2),torch.rand(2),reduction='x'),
+    lambda: F.kl_div(torch.rand(2),torch.rand(2),reduction='x'),
+)]"""
+)
+PROGRAMS["loading a state_dict"] = (
+    _TOLD
+    + """n = nn.Sequential(nn.Linear(2, 3), nn.BatchNorm1d(3), nn.Linear(3, 1)); sd = n.state_dict()
+result = [told(f) for f in (
+    lambda: n.load_state_dict({k:v for k,v in sd.items() if k!="0.weight"}),
+    lambda: n.load_state_dict({**sd,"x.y":t.ones(1)}),
+    lambda: n.load_state_dict({**sd,"x.y":t.ones(1)},strict=False),
+    lambda: n.load_state_dict({},strict=False),
+    lambda: n.load_state_dict(sd),
+    lambda: n.load_state_dict({**sd,"0.weight":t.ones(3,3),"2.bias":t.ones(2)}),
+    lambda: n.load_state_dict({**sd,"0.weight":t.ones(3,3)},strict=False),
+    lambda: n.load_state_dict([1]),
+    lambda: n.load_state_dict({**sd,"0.weight":[1]}),
+    lambda: n.load_state_dict({**sd,"0.weight":t.ones(3,2),"0.bias":3}),
+    lambda: n.load_state_dict(sd,assign=True),
+    lambda: n.load_state_dict({**sd,"0.weight":t.ones(3,2,dtype=t.int64)}),
+    lambda: n[0].weight,
+    lambda: n.load_state_dict({**sd,"1.num_batches_tracked":t.tensor([3])}),
+    lambda: n[1].num_batches_tracked,
+    lambda: nn.Linear(2,2).load_state_dict({"weight":t.ones(())}),
+    lambda: nn.Linear(2,2).load_state_dict({"weight":t.ones(4)}),
+)]"""
+)
+PROGRAMS["lazy modules, step by step"] = (
+    _TOLD
+    + """result = []
+for made, shape in (("LazyLinear(2)", (3, 4)), ("LazyConv2d(2, 3)", (1, 3, 5, 5)), ("LazyConvTranspose1d(2, 3)", (1, 3, 5)), ("LazyBatchNorm1d()", (4, 3)), ("LazyInstanceNorm2d()", (1, 3, 4, 4))):
+    m = eval("nn." + made)
+    result.append([told(f) for f in (lambda: m, lambda: sorted(m.state_dict()), lambda: m.weight.shape, lambda: m.has_uninitialized_params(), lambda: m.weight.numel(), lambda: m.weight + 1, lambda: m.share_memory(), lambda: m.double().weight.dtype)])
+    m(torch.ones(*shape, dtype=torch.float64)); result.append([told(lambda: m), type(m).__name__, {k: list(v.shape) for k, v in m.state_dict().items()}])
+m = nn.LazyLinear(2); m.load_state_dict(nn.Linear(3, 2).state_dict()); result.append([told(lambda: m.weight.shape), told(lambda: m)])
+result.append(told(lambda: nn.Linear(3, 2).load_state_dict(nn.LazyLinear(2).state_dict())))
+result += [repr(nn.ParameterDict({"a": torch.ones(1)})), repr(nn.ParameterDict({"a": torch.ones(1), "b": 3})), repr(nn.ParameterList([torch.ones(1)])), repr(nn.TripletMarginWithDistanceLoss())]"""
+)

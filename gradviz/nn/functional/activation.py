@@ -87,6 +87,8 @@ rrelu_op = declare(
 
 def rrelu(input, lower=1.0 / 8, upper=1.0 / 3, training=False, inplace=False):
     """``leaky_relu`` with slopes drawn from [lower, upper] in training, their mean otherwise."""
+    if lower > upper:
+        raise RuntimeError("Lower bound should be less than or equal to the upper bound")
     if training:
         count = int((input._a <= 0).sum())
         drawn = stream_of(None, input._a).doubles(count) * (upper - lower) + lower

@@ -20,9 +20,29 @@ def linear(input, weight, bias=None):
     return _linear(input, weight, bias)
 
 
+def _check_bilinear(input1, input2, weight):
+    said = None
+    if input1.dim() != input2.dim():
+        said = f"input dimensions do not match: got {input1.dim()} and {input2.dim()}"
+    else:
+        for d, (a, b) in enumerate(zip(input1.shape[:-1], input2.shape[:-1], strict=True)):
+            if a != b:
+                said = f"input batch dimensions do not match at dim {d}: got {a} and {b}"
+                break
+    if said is None:
+        for k, x in enumerate((input1, input2), 1):
+            if x.shape[-1] != weight.shape[k]:
+                got, wanted = x.shape[-1], weight.shape[k]
+                said = f"input{k} size does not match weight size: got {got} but expected {wanted}"
+                break
+    if said is not None:
+        raise RuntimeError(f"bilinear(): {said}")
+
+
 @outside_autocast
 def bilinear(input1, input2, weight, bias=None):
     """``input1 · weight · input2 + bias``: weight (out, in1, in2)."""
+    _check_bilinear(input1, input2, weight)
     out = FUNCTIONS["einsum"](
         "bi,oij,bj->bo",
         input1.reshape(-1, input1.shape[-1]),

@@ -44,6 +44,18 @@ def _check(name, n, input, weight, bias, groups, transposed):
             )
         )
     channels = input.shape[-n - 1]
+    if weight.shape[0] < groups:
+        raise RuntimeError(
+            f"Given groups={groups}, expected weight to be at least {groups} at dimension 0, but "
+            f"got weight of size {_sizes(weight.shape)} instead"
+        )
+    made = weight.shape[1] * groups if transposed else weight.shape[0]
+    if bias is not None and tuple(bias.shape) != (made,):
+        kind = "transposed=1, weight" if transposed else "weight"
+        raise RuntimeError(
+            f"Given {kind} of size {_sizes(weight.shape)}, expected bias to be 1-dimensional with "
+            f"{made} elements, but got bias of size {_sizes(bias.shape)} instead"
+        )
     if not transposed and channels != weight.shape[1] * groups:
         raise RuntimeError(
             f"Given groups={groups}, weight of size {_sizes(weight.shape)}, expected "
@@ -108,6 +120,8 @@ def _conv(n):
         if isinstance(padding, str):
             input, padding = _named_padding(name, input, weight, stride, padding, dilation)
         padding = spread(padding, n)
+        if any(p < 0 for p in padding):
+            raise RuntimeError("negative padding is not supported")
         if input.dim() == n + 1:
             out = conv(input.unsqueeze(0), weight, bias, stride, padding, dilation, groups)
             return out.squeeze(0)
@@ -137,7 +151,7 @@ def _conv_transpose(n):
                 input.unsqueeze(0), weight, bias, stride, padding, extra, groups, dilation
             ).squeeze(0)
         if any(e >= s and e >= d for e, s, d in zip(extra, stride, dilation, strict=True)):
-            raise RuntimeError("output padding must be smaller than either stride or dilation")
+            raise RuntimeError(_too_much_padding(n, extra, stride, dilation))
         out = tuple(
             (i - 1) * s - 2 * p + d * (k - 1) + e + 1
             for i, s, p, d, k, e in zip(
@@ -215,6 +229,20 @@ def unfold(input, kernel_size, dilation=1, padding=0, stride=1):
     )
 
 
+def _too_much_padding(n, extra, stride, dilation):
+    names = ("depth", "height", "width")[-max(n, 2) :]
+    one = (n == 1) * (0,), (n == 1) * (1,)
+    sizes = (("output_padding", (*one[0], *extra)), ("stride", (*one[1], *stride)))
+    told = [
+        f"{what}_{name}: {value}"
+        for what, values in (*sizes, ("dilation", (*one[1], *dilation)))
+        for name, value in zip(names, values, strict=True)
+    ]
+    return "output padding must be smaller than either stride or dilation, but got " + " ".join(
+        told
+    )
+
+
 def fold(input, output_size, kernel_size, dilation=1, padding=0, stride=1):
     """Columns (N, C · taps, patches) summed back into images of ``output_size``."""
     if input.dim() == 2:
@@ -230,7 +258,20 @@ def fold(input, output_size, kernel_size, dilation=1, padding=0, stride=1):
             f"input.size(1)={input.shape[1]} and kernel_size=({kernel[0]}, {kernel[1]})."
         )
     shape = (input.shape[0], input.shape[1] // taps, *size)
-    return fold_op(input, shape, kernel, spread(dilation, 2), spread(padding, 2), spread(stride, 2))
+    dilation, padding, stride = (spread(x, 2) for x in (dilation, padding, stride))
+    blocks = [
+        (n + 2 * p - d * (k - 1) - 1) // s + 1
+        for n, p, d, k, s in zip(size, padding, dilation, kernel, stride, strict=True)
+    ]
+    if input.shape[2] != blocks[0] * blocks[1]:
+        raise RuntimeError(
+            f"Given output_size={size}, kernel_size={kernel}, dilation={dilation}, "
+            f"padding={padding}, stride={stride}, expected size of input's dimension 2 to match "
+            f"the "
+            f"calculated number of sliding blocks {blocks[0]} * {blocks[1]} = "
+            f"{blocks[0] * blocks[1]}, but got input.size(2)={input.shape[2]}."
+        )
+    return fold_op(input, shape, kernel, dilation, padding, stride)
 
 
 for _f in (conv1d, conv2d, conv3d, conv_transpose1d, conv_transpose2d, conv_transpose3d):

@@ -88,6 +88,12 @@ def ctc_loss(
         return out if reduction != "none" else out.squeeze(0)
     steps, batch, classes = log_probs.shape
     _check(steps, batch, classes, sizes, blank)
+    if targets.dim() == 2 and max(sizes[1], default=0) > targets.shape[1]:
+        raise RuntimeError(
+            f"Expected tensor to have size at least {max(sizes[1])} at dimension 1, but got size "
+            f"{targets.shape[1]} for argument #2 'targets' (while checking arguments for "
+            "ctc_loss_allocate_outputs)"
+        )
     # element by element: on the host
     values, labels = host(log_probs._a), host(targets._a)
     grads = xp.zeros(values.shape, values.dtype)

@@ -10,6 +10,7 @@ from ...engine.dispatch import Tensor, wrap
 from ...engine.dtypes import from_np, scalar_name
 from ...engine.kept import keep
 from ...engine.modes import local, state
+from ...engine.operands import broadcast_error
 from ...engine.operation import TENSOR
 from ...ops import loss as table
 from ...ops.declare import FUNCTIONS, declare
@@ -35,6 +36,12 @@ def legacy_reduction(size_average, reduce, reduction):
 def precise(*tensors):
     """The tensors in float32 inside an autocast block, as they are outside."""
     return raised(*tensors) if state.special and local.autocast is not None else tensors
+
+
+def shapes_together(a, b):
+    """RuntimeError for shapes that do not broadcast."""
+    if any(m != n and 1 not in (m, n) for m, n in zip(reversed(a), reversed(b), strict=False)):
+        raise broadcast_error(b, a)
 
 
 def reduced(loss, reduction):
@@ -145,6 +152,10 @@ def nll_loss(
     n = input.dim()
     if n < 1:
         raise ValueError(f"Expected 1 or more dimensions (got {n})")
+    if n == 1 and target.dim() == 1 and target.shape[0] != 1:
+        raise ValueError(
+            f"For 1D input, 1D target must have size 1, but got target size: {target.shape[0]}"
+        )
     if n != 1 and input.shape[0] != target.shape[0]:
         raise ValueError(
             f"Expected input batch_size ({input.shape[0]}) to match target batch_size "
@@ -335,6 +346,9 @@ def binary_cross_entropy_with_logits(
         raise ValueError(
             f"Target size ({target.size()}) must be the same as input size ({input.size()})"
         )
+    for factor in (weight, pos_weight):
+        if factor is not None:
+            shapes_together(input.shape, factor.shape)
     return table.bce_logits_op(input, target, weight, pos_weight, code)
 
 

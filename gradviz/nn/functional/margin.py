@@ -6,6 +6,7 @@ import math
 
 from ...backend import xp
 from ...engine.dispatch import wrap
+from ...engine.modes import is_grad_enabled
 from ...ops import loss as table
 from ...ops.declare import FUNCTIONS, declare
 from ...ops.loss import reduction_code
@@ -30,6 +31,11 @@ soft_margin_op = declare(
 
 def soft_margin_loss(input, target, size_average=None, reduce=None, reduction="mean"):
     """``log(1 + exp(−target · input))``."""
+    if target.requires_grad and is_grad_enabled():
+        raise RuntimeError(
+            "The function 'soft_margin_loss' is not differentiable with respect to argument "
+            "'target'. This input cannot have requires_grad True."
+        )
     input, target = precise(input, target)
     return soft_margin_op(
         input, target, reduction_code(legacy_reduction(size_average, reduce, reduction))
@@ -108,6 +114,7 @@ def multi_margin_loss(
     if p not in (1, 2):
         raise ValueError("only p == 1 and p == 2 supported")
     rows = input if input.dim() == 2 else input.unsqueeze(0)
+    _check_margin(rows, target, weight)
     index = target.reshape(-1, 1)
     rest = (margin - rows.gather(1, index) + rows).clamp_min(0)
     rest = rest if p == 1 else rest * rest
@@ -119,9 +126,24 @@ def multi_margin_loss(
     return reduced(loss, legacy_reduction(size_average, reduce, reduction))
 
 
+def _check_margin(rows, target, weight):
+    if target.dim() > 1 or target.numel() != rows.shape[0]:
+        raise RuntimeError(
+            f"inconsistent target size, expected {rows.shape[0]} but got {list(target.shape)}"
+        )
+    if weight is not None and (weight.dim() > 1 or weight.numel() != rows.shape[1]):
+        raise RuntimeError(
+            f"inconsistent weight size, expected {rows.shape[1]} but got {list(weight.shape)}"
+        )
+
+
 def multilabel_margin_loss(input, target, size_average=None, reduce=None, reduction="mean"):
     """Margins between every target class (up to the first −1) and every other class."""
     input, target = precise(input, target)
+    if input.shape != target.shape:
+        raise RuntimeError(
+            f"inconsistent target size: {list(target.shape)} for input of size: {list(input.shape)}"
+        )
     rows, labels = (
         (input, target) if input.dim() == 2 else (input.unsqueeze(0), target.unsqueeze(0))
     )

@@ -61,9 +61,8 @@ def batch_norm(
         if x is not None and x.numel() != channels:
             raise RuntimeError(f"{name} should contain {channels} elements not {x.numel()}")
     if not training and (running_mean is None or running_var is None):
-        raise RuntimeError(
-            "Expected running_mean and running_var to be defined when training=False"
-        )
+        missing = "running_mean" if running_mean is None else "running_var"
+        raise RuntimeError(f"{missing} must be defined in evaluation mode")
     _check_kinds(input, weight, bias)
     if not training:
         return table.batch_norm(
@@ -99,6 +98,10 @@ def instance_norm(
             raise ValueError(
                 f"Expected more than 1 spatial element when training, got input size {input.size()}"
             )
+    elif running_mean is None or running_var is None:
+        raise RuntimeError(
+            "Expected running_mean and running_var to be defined when use_input_stats is false"
+        )
     n, c = input.shape[:2]
     if weight is not None:
         weight = weight.repeat(n)
@@ -153,6 +156,13 @@ def group_norm(input, num_groups, weight=None, bias=None, eps=1e-05):
             f"of shape {_sizes(input.shape)} and "
             f"num_groups={num_groups}"
         )
+    for name, one in (("weight", weight), ("bias", bias)):
+        if one is not None and tuple(one.shape) != (channels,):
+            raise RuntimeError(
+                f"Expected {name} to be a vector of size equal to the number of channels in input, "
+                f"but got {name} of shape {_sizes(one.shape)} and input of shape "
+                f"{_sizes(input.shape)}"
+            )
     _check_spread((input.shape[0] * channels // num_groups, num_groups, *input.shape[2:]))
     _check_kinds(input, weight, bias)
     return table.group_norm(input, weight, bias, num_groups, eps, [])

@@ -38,12 +38,8 @@ def constant_pad_nd(input, pad, value=0):
         zip(pad[-2::-2], pad[-1::-2], strict=True)
     )
     for n, (a, b) in zip(input.shape, sides, strict=True):
-        if n + a + b < 0:
-            raise RuntimeError(
-                f"The input size {n}, plus negative padding {a} and {b} resulted in a negative "
-                "output size, which is invalid. "
-                "Check dimension of your input."
-            )
+        if n + min(a, 0) < 0 or n + min(a, 0) + min(b, 0) < 0:
+            raise RuntimeError("narrow(): length must be non-negative.")
     return table.constant_pad(input, tuple(sides), value)
 
 

@@ -85,6 +85,7 @@ def _max_pool(n):
 
 
 def _max_pool1d(input, kernel_size, stride, padding, dilation, ceil_mode, return_indices):
+    _check_max_pool1d(input, kernel_size, stride, padding, dilation, ceil_mode)
     at = _windows("max_pool1d", 1, input, kernel_size, stride, padding, dilation, ceil_mode)
     at = table.Windows(
         (1, *at.image),
@@ -96,6 +97,30 @@ def _max_pool1d(input, kernel_size, stride, padding, dilation, ceil_mode, return
     )
     found = _largest(2, input.unsqueeze(-2), at, return_indices)
     return tuple(x.squeeze(-2) for x in found) if return_indices else found.squeeze(-2)
+
+
+def _check_max_pool1d(input, kernel_size, stride, padding, dilation, ceil_mode):
+    (kernel,), (side,), (spacing,) = (spread(x, 1) for x in (kernel_size, padding, dilation))
+    (step,) = (kernel,) if stride is None or stride == [] else spread(stride, 1)
+    said = None
+    if kernel <= 0:
+        said = f"kernel_size must be greater than zero, but got {kernel}"
+    elif step <= 0:
+        said = f"stride must be greater than zero, but got {step}"
+    elif side < 0:
+        said = f"padding must be non-negative, but got {side}"
+    elif side > kernel // 2:
+        said = (
+            "padding should be at most half of kernel size, but got "
+            f"padding={side} and kernel_size={kernel}"
+        )
+    elif spacing <= 0:
+        said = f"dilation must be greater than zero, but got {spacing}"
+    elif input.dim() in (2, 3):
+        count = out_size(input.shape[-1], kernel, step, side, spacing, ceil_mode)
+        said = f"Invalid computed output size: {count}" if count <= 0 else None
+    if said is not None:
+        raise RuntimeError(f"max_pool1d() {said}")
 
 
 max_pool1d, max_pool2d, max_pool3d = _max_pool(1), _max_pool(2), _max_pool(3)
@@ -215,6 +240,11 @@ def _adaptive_avg(n):
         if n == 1:
             return pool_2d(input.unsqueeze(-2), (1, *spread(output_size, 1))).squeeze(-2)
         out = _targets(input, output_size, n)
+        if any(o < 0 for o in out):
+            raise RuntimeError(
+                f"{name}: elements of output_size must be greater than or equal to 0 but received "
+                f"{{{', '.join(map(str, out))}}}"
+            )
         if all(o == 1 for o in out):
             return input.mean(list(range(-n, 0)), keepdim=True)
         return table.adaptive_avg[n](input, tuple(input.shape[-n:]), out)

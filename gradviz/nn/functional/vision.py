@@ -114,6 +114,8 @@ def interpolate(
             )
     else:
         align_corners = bool(align_corners)
+    if n not in _LINEAR:
+        raise _no_such_mode(input.dim(), mode)
     out, scales = _sizes(input, size, scale_factor, n, recompute_scale_factor)
     if antialias and not (mode in ("bilinear", "bicubic") and n == 2):
         raise ValueError(
@@ -128,16 +130,23 @@ def interpolate(
         or (mode == "bicubic" and n == 2)
     )
     if not known:
-        raise NotImplementedError(
-            f"Input Error: Only 3D, 4D and 5D input Tensors supported (got {input.dim()}D) for the "
-            "modes: nearest | linear | bilinear | bicubic | "
-            f"trilinear | area | nearest-exact (got {mode})"
-        )
+        raise _no_such_mode(input.dim(), mode)
     matrices = [
         _matrix(mode, o, i, align_corners, s, antialias)
         for o, i, s in zip(out, input.shape[2:], scales, strict=True)
     ]
     return table.RESIZE[mode + ("-aa" if antialias else ""), n](input, matrices)
+
+
+def _no_such_mode(dim, mode):
+    wanted = {word: n + 2 for n, word in _LINEAR.items()}.get(mode)
+    if wanted is not None and dim - 2 in _LINEAR:
+        return NotImplementedError(f"Got {dim}D input, but {mode} mode needs {wanted}D input")
+    return NotImplementedError(
+        f"Input Error: Only 3D, 4D and 5D input Tensors supported (got {dim}D) for the modes: "
+        "nearest | linear | bilinear | bicubic | trilinear | lanczos | area | nearest-exact (got "
+        f"{mode})"
+    )
 
 
 def _matrix(mode, count, size, align_corners, scale, antialias):
@@ -171,6 +180,11 @@ def affine_grid(theta, size, align_corners=None):
     image of ``size``."""
     align_corners = bool(align_corners)
     n = len(size) - 2
+    if tuple(theta.shape[1:]) != (n, n + 1) or theta.dim() != 3:
+        raise ValueError(
+            f"Expected a batch of {n}D affine matrices of shape Nx{n}x{n + 1} for size "
+            f"{tuple(size)}. Got {theta.shape}."
+        )
     axes = []
     for count in reversed(size[2:]):
         at = xp.linspace(-1, 1, count) if count > 1 else xp.zeros(1)
@@ -288,7 +302,13 @@ def grid_sample(input, grid, mode="bilinear", padding_mode="zeros", align_corner
             "'reflection', but got: "
             f"'{padding_mode}'"
         )
-    return _sampler[input.dim() - 2](input, grid, mode, padding_mode, bool(align_corners))
+    n = input.dim() - 2
+    if grid.shape[-1] != n:
+        raise RuntimeError(
+            f"grid_sampler(): expected grid to have size {n} in last dimension, but got grid with "
+            f"sizes {list(grid.shape)}"
+        )
+    return _sampler[n](input, grid, mode, padding_mode, bool(align_corners))
 
 
 public("pixel_shuffle", pixel_shuffle)

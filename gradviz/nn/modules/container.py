@@ -465,9 +465,7 @@ class ParameterDict(Module):
 
 
 def _parameters_repr(module, entries, kind):
-    lines = [f"    ({k}): {_shown(v, kind)}" for k, v in entries]
-    return (
-        f"{module._get_name()}(\n" + "\n".join(lines) + "\n)"
-        if lines
-        else f"{module._get_name()}()"
-    )
+    lines = [f"  ({k}): {_shown(v, kind)}" for k, v in entries]
+    if len(lines) > 1:
+        return f"{module._get_name()}(\n" + "\n".join("  " + one for one in lines) + "\n)"
+    return f"{module._get_name()}({''.join(lines)})"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from .. import functional as F
 from ..functional.loss import legacy_reduction
 from .module import Module
+from .vision import PairwiseDistance
 
 
 class _Loss(Module):
@@ -296,7 +297,9 @@ class TripletMarginWithDistanceLoss(_Loss):
                 "TripletMarginWithDistanceLoss: expected margin to be greater than 0, got "
                 f"{margin} instead"
             )
-        self.distance_function = distance_function or F.pairwise_distance
+        if distance_function is None:
+            distance_function = PairwiseDistance()
+        self.distance_function = distance_function
         self.margin, self.swap = margin, swap
 
     def forward(self, anchor, positive, negative):

@@ -478,6 +478,9 @@ class Module(HookMethods, StateMethods):
 
     def share_memory(self):
         """Returns self: memory is never shared between processes here."""
+        for t in (*self.parameters(), *self.buffers()):
+            if is_lazy(t):
+                t.share_memory_()
         return self._apply(lambda t: t.share_memory_())
 
     def compile(self, *args, **kwargs):

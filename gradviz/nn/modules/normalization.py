@@ -241,16 +241,13 @@ class _LazyNorm(LazyMixin):
         self,
         eps=1e-5,
         momentum=0.1,
-        affine=None,
-        track_running_stats=None,
+        affine=True,
+        track_running_stats=True,
         device=None,
         dtype=None,
         *,
         bias=True,
     ):
-        batch = issubclass(self.cls_to_become, _BatchNorm)
-        affine = batch if affine is None else affine
-        track_running_stats = batch if track_running_stats is None else track_running_stats
         super().__init__(0, eps, momentum, False, False, dtype=dtype)
         self.affine, self.track_running_stats = affine, track_running_stats
         if affine:

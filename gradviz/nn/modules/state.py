@@ -25,6 +25,11 @@ class _IncompatibleKeys(namedtuple("IncompatibleKeys", ["missing_keys", "unexpec
     __str__ = __repr__
 
 
+def _kept(tensor, keep_vars):
+    """How ``state_dict`` holds a tensor; one that has no shape yet stays what it is."""
+    return tensor if keep_vars or is_lazy(tensor) else tensor.detach()
+
+
 class StateMethods:
     """The ``state_dict`` side of ``Module``."""
 
@@ -39,10 +44,10 @@ class StateMethods:
     def _save_to_state_dict(self, destination, prefix, keep_vars):
         for name, param in self._parameters.items():
             if param is not None:
-                destination[prefix + name] = param if keep_vars else param.detach()
+                destination[prefix + name] = _kept(param, keep_vars)
         for name, buffer in self._buffers.items():
             if buffer is not None and name not in self._non_persistent_buffers_set:
-                destination[prefix + name] = buffer if keep_vars else buffer.detach()
+                destination[prefix + name] = _kept(buffer, keep_vars)
         if type(self).get_extra_state is not StateMethods.get_extra_state:
             destination[prefix + EXTRA] = self.get_extra_state()
 
@@ -130,6 +135,8 @@ class StateMethods:
             )
             return
         lazy = is_lazy(target)
+        if not lazy and is_lazy(source):
+            source.shape  # noqa: B018 (raises: it has none)
         if not lazy and target.dim() == 0 and source.dim() == 1 and source.shape[0] == 1:
             source = source[0]
         if not lazy and source.shape != target.shape:
