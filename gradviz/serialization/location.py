@@ -19,11 +19,18 @@ class Placement:
     """
 
     def __init__(self, map_location=None):
+        """TypeError for a ``map_location`` that is none."""
+        known = map_location is None or isinstance(map_location, (str, Device, dict))
+        if not (known or callable(map_location)):
+            raise TypeError(
+                "map_location should be a device, a name, a dict or a function, not "
+                f"{type(map_location).__name__}"
+            )
         self._map = map_location
 
     def put(self, array, saved):
         """An array that lay on the device named ``saved``, where it is to lie. RuntimeError where
-        that device is not there, TypeError for a ``map_location`` that is none.
+        that device is not there.
         """
         return place(array, self._device(array, saved))
 
@@ -34,11 +41,6 @@ class Placement:
             return resolve(self._map)
         if isinstance(self._map, dict):
             return _present(str(self._map.get(saved, saved)))
-        if not callable(self._map):
-            raise TypeError(
-                "map_location should be a device, a name, a dict or a function, not "
-                f"{type(self._map).__name__}"
-            )
         return _present(saved) if self._map(Storage(array), saved) is None else CPU
 
 
