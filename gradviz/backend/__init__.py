@@ -10,7 +10,7 @@ import functools
 import numpy as xp
 
 from .accelerator import anchor, beside, host, upload
-from .device_array import DeviceArray, OutOfMemoryError
+from .device_array import DeviceArray, OutOfMemoryError, fuse
 from .floating_point import stay_silent
 from .memory import keep_freed, scratch
 from .pieces import blocks
@@ -96,6 +96,7 @@ __all__ = [
     "beside",
     "blocks",
     "contiguous",
+    "fuse",
     "host",
     "on_host",
     "owner",

@@ -7,6 +7,7 @@ the same operations and refuses what CuPy does not have.
 from __future__ import annotations
 
 import functools
+from types import SimpleNamespace
 
 import cupy
 import cupyx
@@ -55,7 +56,7 @@ class CuPy:
         if not self.devices:
             raise RuntimeError("no CUDA device")
         CudaArray.library = self
-        self.seeds, self.synchronisations = {}, {}
+        self.synchronisations, self._kernels = {}, {}
         self._peak = _Peak()
         self._peak.__enter__()
 
@@ -229,6 +230,16 @@ class CuPy:
         """Milliseconds between two events."""
         return cupy.cuda.get_elapsed_time(first, second)
 
-    def fused(self, function):
-        """One kernel from a function of elementwise steps."""
-        return cupy.fuse()(functools.partial(function, self))
+    def fused(self, kernel):
+        """One kernel from a function of elementwise steps, compiled when it is first needed."""
+        found = self._kernels.get(kernel)
+        if found is None:
+            functions = SimpleNamespace(
+                **{name: self.ufunc(name) for name in ("erf", "exp", "log", "maximum", "sqrt")}
+            )
+
+            def steps(*operands):
+                return kernel(functions, *operands)
+
+            found = self._kernels[kernel] = cupy.fuse(kernel_name=kernel.__name__)(steps)
+        return found

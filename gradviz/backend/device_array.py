@@ -257,6 +257,12 @@ class DeviceArray(np.lib.mixins.NDArrayOperatorsMixin):
         return self.copy()
 
 
+def fuse(kernel, *operands):
+    """``kernel(m, *operands)`` as one kernel of the library whose arrays are among the operands."""
+    first = next(x for x in operands if isinstance(x, DeviceArray))
+    return first._call(first.library.fused(kernel), operands, {})
+
+
 def _started(reduction, ufunc, initial):
     """A reduction that begins with ``initial``."""
 

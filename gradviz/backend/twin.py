@@ -64,6 +64,16 @@ class TwinArray(DeviceArray):
     __slots__ = ()
 
 
+class Functions:
+    """The elementwise functions of a library as attributes."""
+
+    def __init__(self, library):
+        self._library = library
+
+    def __getattr__(self, name):
+        return self._library.ufunc(name)
+
+
 class Twin:
     """The library behind a strict double: ``devices`` of ``memory`` bytes each."""
 
@@ -75,7 +85,7 @@ class Twin:
         self.devices, self.memory = devices, memory
         self.synchronisations = Counter()
         self.allocated, self.peak = [0] * devices, [0] * devices
-        self.current, self.seeds, self._known = 0, {}, set()
+        self.current, self._known = 0, set()
         self.array_class = type("TwinArray", (TwinArray,), {"library": self, "__slots__": ()})
 
     # -- names -------------------------------------------------------------
@@ -254,9 +264,9 @@ class Twin:
         """Milliseconds between two events."""
         return 0.0
 
-    def fused(self, function):
+    def fused(self, kernel):
         """A kernel's arithmetic, read by NumPy."""
-        return functools.partial(function, self)
+        return functools.partial(kernel, Functions(self))
 
 
 @contextlib.contextmanager

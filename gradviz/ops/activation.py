@@ -7,6 +7,7 @@ from ..engine import dtypes
 from ..engine.dispatch import Tensor
 from ..engine.operation import RAW, TENSOR
 from ..engine.views import rename_in_place, write
+from . import fused
 from .declare import declare, method, public, unary
 from .elementwise import _sigmoid, _special
 from .gelu import gelu, gelu_back
@@ -110,7 +111,9 @@ def _gelu_tanh(x):
 def _gelu_forward(x, approximate):
     if approximate == "tanh":
         return _gelu_tanh(x)
-    if x.__class__ is ndarray and x.dtype.itemsize < 8:
+    if x.__class__ is not ndarray:
+        return fused.gelu(x)
+    if x.dtype.itemsize < 8:
         return gelu(x.astype(xp.float32, copy=False)).astype(x.dtype, copy=False)
     return (x * 0.5 * (1 + _special("erf")(x * 0.7071067811865476))).astype(x.dtype, copy=False)
 
@@ -120,7 +123,9 @@ def _gelu_grad(F, g, self, approximate):
         t = F.tanh((self + self * self * self * 0.044715) * 0.7978845608028654)
         slope = (1 + self * self * 0.134145) * 0.7978845608028654
         return g * ((1 + t) * 0.5 + self * (1 - t * t) * slope * 0.5)
-    if self.__class__ is ndarray and self.dtype == xp.float32:
+    if F is RAW and self.__class__ is not ndarray:
+        return fused.gelu_back(g, self)
+    if F is RAW and self.dtype == xp.float32:
         return gelu_back(g, self)
     return g * (
         (1 + F.erf(self * 0.7071067811865476)) * 0.5

@@ -11,6 +11,7 @@ from ..engine.given import all_axes
 from ..engine.operation import RAW, TENSOR
 from ..engine.saved_names import part
 from ..engine.tensor import wrap_dim
+from . import fused
 from . import rows as by_rows
 from .arithmetic import _cast
 from .declare import declare, method
@@ -609,6 +610,8 @@ def _softmax_forward(x, dim):
         return x.copy()
     if _in_rows(x, dim):
         return by_rows.softmax(x)
+    if x.__class__ is not ndarray:
+        return fused.softmax(x, dim)
     e = xp.exp(contiguous(x) - xp.maximum.reduce(x, dim, None, None, True))
     e /= add_reduce(e, dim, None, None, True)
     return e
@@ -621,6 +624,8 @@ def _log_softmax_forward(x, dim):
         return x.copy()
     if _in_rows(x, dim):
         return by_rows.log_softmax(x)
+    if x.__class__ is not ndarray:
+        return fused.log_softmax(x, dim)
     shifted = contiguous(x) - xp.maximum.reduce(x, dim, None, None, True)
     shifted -= xp.log(add_reduce(xp.exp(shifted), dim, None, None, True))
     return shifted
@@ -640,12 +645,16 @@ def _along(F, x, dim):
 def _softmax_grad(F, g, result, dim):
     if F is RAW and _in_rows(result, dim):
         return by_rows.softmax_back(g, result)
+    if F is RAW and result.__class__ is not ndarray and result.ndim:
+        return fused.softmax_back(g, result, dim)
     return result * (g - _along(F, g * result, dim))
 
 
 def _log_softmax_grad(F, g, result, dim):
     if F is RAW and _in_rows(result, dim):
         return by_rows.log_softmax_back(g, result)
+    if F is RAW and result.__class__ is not ndarray and result.ndim:
+        return fused.log_softmax_back(g, result, dim)
     return g - F.exp(result) * _along(F, g, dim)
 
 

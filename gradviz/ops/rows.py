@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from ..backend import contiguous, scratch, xp
 from ..backend.fast import kernels_for
+from . import fused
 
+ndarray = xp.ndarray
 BLOCK = 1 << 17  # elements
 quiet = xp.errstate(all="ignore")
 WIDE = 256  # columns from which a product spreads a column faster than a broadcast
@@ -160,6 +162,8 @@ def standardise(rows, eps, weight, bias):
     would lose digits; then the rows are centred first.
     """
     n = rows.shape[1]
+    if rows.__class__ is not ndarray:
+        return fused.standardise(rows, eps, weight, bias)
     if (fast := kernels_for(rows)) is not None:
         out, mean = xp.empty_like(rows), xp.empty_like(rows, shape=(len(rows),))
         scale, factors = xp.empty_like(mean), (_filled(rows, weight, 1), _filled(rows, bias, 0))
@@ -218,6 +222,8 @@ def standardise_back(g, rows, mean, scale, weight, needs):
     dx = g·w/σ − x·a + c with a = (Σ g·w·x̂)/(nσ²) and c = mean·a − (Σ g·w)/(nσ).
     """
     n = rows.shape[1]
+    if rows.__class__ is not ndarray:
+        return fused.standardise_back(g, rows, mean, scale, weight, needs)
     if (fast := kernels_for(rows, g)) is not None:
         found = xp.empty_like(rows), _filled(rows, None, 0), _filled(rows, None, 0)
         fast.standardise_back(g, rows, mean, scale, _filled(rows, weight, 1), *found)

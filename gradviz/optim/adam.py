@@ -7,6 +7,7 @@ import math
 from ..backend import blocks, scratch, xp
 from ..backend.fast import kernels_for
 from ..engine.dispatch import Tensor
+from ..ops import fused
 from .optimizer import (
     Rule,
     check_at_least_zero,
@@ -124,7 +125,11 @@ class Adam(Rule):
         arrays = [p, g, state["exp_avg"]._a, state["exp_avg_sq"]._a]
         if amsgrad:
             arrays.append(state["max_exp_avg_sq"]._a)
-        elif (fast := kernels_for(*arrays)) is not None:
+        if p.__class__ is not xp.ndarray:
+            rest1, beta2, _, eps, size = numbers
+            fused.adam(arrays, (rest1, beta2, 1 - beta2, eps, size))
+            return 2 if decay and decoupled else 1
+        if not amsgrad and (fast := kernels_for(*arrays)) is not None:
             rest1, beta2, _, eps, size = numbers
             given = map(p.dtype.type, (rest1, beta2, 1 - beta2, eps, size))
             fast.adam(*(a.reshape(-1) for a in arrays), *given)
