@@ -9,7 +9,7 @@ import warnings
 from ..backend import xp
 from ..engine.dispatch import Tensor, wrap
 from ..engine.modes import force_grad_mode, is_grad_enabled, local
-from ..engine.node import FREED, LEAF, MultiNode, Output, freed
+from ..engine.node import FREED, LEAF, MultiNode, Output, array_below, freed
 from ..engine.operation import RAW
 from ..engine.saved import (
     Packed,
@@ -204,7 +204,7 @@ class BackwardCFunction(FunctionCtx, MultiNode):
             return x if isinstance(x, Tensor) else wrap(x)
         if not self.materialize_grads or self.dtype[k] is None:
             return None
-        return wrap(xp.zeros(self.shape[k], self.dtype[k]))
+        return wrap(xp.zeros(self.shape[k], self.dtype[k], like=array_below(self)))
 
     def _checked(self, returned, F):
         name, places = self.name(), self._places

@@ -11,7 +11,6 @@ import weakref
 from collections import namedtuple
 from collections.abc import Iterable
 
-from ..backend import xp
 from ..engine.accumulator import AccumulateGrad, accumulator
 from ..engine.dispatch import wrap
 from ..engine.hooks import RemovableHandle
@@ -251,7 +250,7 @@ def allow_mutation_on_saved_tensors():
     clones = _AllowMutationOnSavedContext()
 
     def pack(tensor):
-        held = _Held(wrap(xp.array(tensor._a)), clones)
+        held = _Held(wrap(tensor._a.copy("K")), clones)
         clones.saved[id(held)] = held
         return held
 

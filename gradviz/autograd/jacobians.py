@@ -222,7 +222,7 @@ def forward_columns(func, inputs, outputs, check_dtypes, directions=None):
 def _tangents(func, inputs, wanted, moving, tangent, check_dtypes):
     """The tangent of every floating output when one input moves; the others stand still."""
     duals = [
-        make_dual(x.detach(), wrap(xp.array(tangent) if k == moving else xp.zeros_like(x._a)))
+        make_dual(x.detach(), wrap(tangent.copy("K") if k == moving else xp.zeros_like(x._a)))
         if k in wanted
         else x
         for k, x in enumerate(inputs)

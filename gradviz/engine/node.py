@@ -344,6 +344,18 @@ def function_of(edge):
     return (accumulator(edge if kind == 2 else edge.node), 0)
 
 
+def array_below(edge):
+    """An array that lies where the gradients of a node do: that of a leaf below it, None when there
+    is none.
+    """
+    while edge is not None and edge._kind != 2:
+        if edge._kind == 1:
+            edge = edge.node
+        else:
+            edge = next((e for e in getattr(edge, "e", ()) if e is not None), None)
+    return None if edge is None else edge._a
+
+
 def edge_of(tensor):
     """What a node keeps of ``tensor`` as an input."""
     g = tensor._g

@@ -9,7 +9,7 @@ from ..backend import xp
 from .accumulator import AccumulateGrad
 from .dispatch import wrap
 from .errors import advised
-from .node import LEAF, Nowhere, Output
+from .node import LEAF, Nowhere, Output, array_below
 from .tensor import Size, Tensor
 
 _SCALARS_ONLY = "grad can be implicitly created only for scalar outputs"
@@ -134,7 +134,9 @@ def _implicit_seed(t, shape, dtype):
             )
     if not shape and t.__class__ is Tensor and t._a.__class__ is xp.ndarray:
         return wrap(_one[dtype].copy())
-    return wrap(xp.ones(shape, dtype, like=t._a if isinstance(t, Tensor) else None))
+    return wrap(
+        xp.ones(shape, dtype, like=t._a if isinstance(t, Tensor) else array_below(edge_of(t)))
+    )
 
 
 class _Ones(dict):

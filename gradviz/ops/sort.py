@@ -38,7 +38,7 @@ def _nan_middle(x, d):
 def _whole_median(pick):
     def forward(x):
         flat = x.ravel()
-        return flat[pick(flat, 0)] if x.size else x.dtype.type(xp.nan)
+        return flat[pick(flat, 0)] if x.size else xp.full((), xp.nan, x.dtype, like=x)
 
     return forward
 

@@ -1,6 +1,6 @@
 """The comparison with PyTorch, on the strict double of a GPU: every expression of the table, every
-program of the layers and the optimizers, with everything made on ``cuda``. What reaches the host
-unasked raises there.
+program of the layers and the optimizers, the scenarios and some random programs, with everything
+made on ``cuda``. What reaches the host unasked raises there.
 """
 
 import importlib.util
@@ -13,6 +13,7 @@ import pytest
 
 import gradviz
 from gradviz.backend import twin
+from tests.differential import observe, random_programs, scenarios
 from tests.nn import both
 from tests.nn.programs import PROGRAMS as LAYERS
 from tests.optim.programs import PROGRAMS as OPTIMIZERS
@@ -35,6 +36,10 @@ OTHERWISE = {
     "m = nn.Linear(2, 1); x = torch.ones(3, 2)\nwith amp.autocast": 'autocast("cpu") is not for it',
     "Adam(lr=torch.tensor(0.01))": NAMES_THE_DEVICE,
 }
+
+
+SCENARIOS = dict(scenarios.scenarios())
+ON_THE_CPU = ("more: numpy, item, tolist of tracked", "more: numpy shared memory is not noticed")
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -96,3 +101,24 @@ def test_programs(part, name):
             found = str(error)
     same = both.same(found, RECORDED[part, name])
     assert same != (is_otherwise(name) or is_otherwise(program)), (found, RECORDED[part, name])
+
+
+@pytest.mark.skipif(not HAVE_TORCH, reason="needs PyTorch to compare with")
+@pytest.mark.parametrize("title", [t for t in SCENARIOS if t not in ON_THE_CPU])
+def test_scenarios(title):
+    import torch
+
+    text = SCENARIOS[title]
+    told, got = scenarios.seen_on(torch, text), scenarios.seen_on(gradviz, text)
+    assert not observe.differences(told, got)
+
+
+@pytest.mark.skipif(not HAVE_TORCH, reason="needs PyTorch to compare with")
+@pytest.mark.parametrize("first", [31_000, 31_025])
+def test_random_programs(first):
+    import torch
+
+    for seed in range(first, first + 25):
+        statements, with_graph = random_programs.build(torch, seed)
+        found = random_programs.compare(torch, gradviz, statements, with_graph)
+        assert not found, "\n".join((f"seed {seed}", *statements, *found[:6]))
