@@ -142,6 +142,14 @@ class DeviceArray(np.lib.mixins.NDArrayOperatorsMixin):
         window = self.library.function("lib.stride_tricks.as_strided")
         return self._call(window, (self, shape, strides), {})
 
+    def max(self, axis=None, keepdims=False, **initial):
+        """The largest element, or ``initial`` where that is larger."""
+        return np.maximum.reduce(self, axis, None, None, keepdims, **initial)
+
+    def min(self, axis=None, keepdims=False, **initial):
+        """The smallest element, or ``initial`` where that is smaller."""
+        return np.minimum.reduce(self, axis, None, None, keepdims, **initial)
+
     # -- reading and writing parts ----------------------------------------
     def __getitem__(self, index):
         self._note_mask(index)
@@ -301,7 +309,7 @@ def _method(name):
 
 for _name in (
     "all any argmax argmin argpartition argsort astype choose clip compress conj conjugate copy "
-    "cumprod cumsum diagonal dot fill flatten max mean min nonzero partition prod ptp put ravel "
+    "cumprod cumsum diagonal dot fill flatten mean nonzero partition prod ptp put ravel "
     "repeat reshape round searchsorted sort squeeze std sum swapaxes take trace transpose var view"
 ).split():
     setattr(DeviceArray, _name, _method(_name))
