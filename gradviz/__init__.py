@@ -79,6 +79,7 @@ _ELSEWHERE = {
     "StorageMap": "gradviz.notebook.panels.storage",
     "TensorView": "gradviz.notebook.panels.tensor",
     "export_html": "gradviz.notebook.display",
+    "rank_report": "gradviz.notebook.ranks",
     "explain": "gradviz.ask.explain",
     "leaks": "gradviz.ask.leaks",
     "memory": "gradviz.ask.memory",
