@@ -196,3 +196,16 @@ test("in another language it says the same", () => {
   expect(card()).toContain("第 2 步，共 3 步");
   expect(get("player-play").getAttribute("aria-label")).toContain("播放");
 });
+
+test("in a quiz what goes out is shown when it is asked for", () => {
+  const { get, card } = show(raw());
+  get("player-forward").click();
+  get("player-forward").click();
+  expect(card()).toMatch(/goes out3/);
+  get("quiz").click();
+  expect(card()).not.toMatch(/goes out3/);
+  get("reveal").click();
+  expect(card()).toMatch(/goes out3/);
+  get("player-back").click();
+  expect(get("reveal")).not.toBeNull();
+});

@@ -1,6 +1,9 @@
-"""How soon a picture is there: ``python tests/bench/view.py``. From the first operation of a
-running cell to the first painted picture with something in it, in a real JupyterLab and Chromium;
-several rounds, the median and the worst. Needs Chromium.
+"""How soon a picture is there, and how smoothly it moves: ``python tests/bench/view.py``.
+
+First picture: from the first operation of a running cell to the first painted picture with
+something in it, in a real JupyterLab and Chromium. Frames: the time between two frames while 1,000
+and 10,000 nodes that are all in view are dragged about. Medians and the worst. Needs Chromium; no
+GPU is used.
 """
 
 from __future__ import annotations
@@ -11,17 +14,24 @@ import statistics
 import tempfile
 from pathlib import Path
 
+from gradviz.export.html import page
+from gradviz.watch.recorder import Recorder
 from tests.browser import conftest
 from tests.browser.notebook import Notebook
 from tests.browser.test_view import LOAD, STAMPED, View
+from tests.traces import LEAF, node, put_all
 
 ROUNDS = 7
+FRAMES = 90
+WATCH_FRAMES = """() => { window.frames_ = []; let last = performance.now();
+const each = now => { window.frames_.push(now - last); last = now; requestAnimationFrame(each); };
+requestAnimationFrame(each); }"""
 
 
-def rounds(page_of):
+def first_pictures(browser, url, folder):
     """Milliseconds to the first painted picture, one a round."""
     for n in range(ROUNDS):
-        book = page_of(f"round{n}.ipynb")
+        book = Notebook(browser.new_context(), url, folder, f"round{n}.ipynb")
         book.open([LOAD, "%gradviz", STAMPED.replace("range(30)", "range(8)")])
         book.run(0)
         book.run(1)
@@ -33,8 +43,44 @@ def rounds(page_of):
         book.close()
 
 
+def chains(count):
+    """``count`` operations as many chains side by side, so that all of them can be in view."""
+    side = round(count**0.5)
+    nodes, edges = [], []
+    for column in range(side):
+        first = column * (side + 1) + 1
+        nodes += [node(first, LEAF, label=f"w{column}")]
+        nodes += [node(first + row, op="MulBackward0") for row in range(1, side + 1)]
+        edges += [(first + row, first + row + 1) for row in range(side)]
+    return put_all(Recorder(), nodes, edges)
+
+
+def frames(browser, folder, count):
+    """Milliseconds between frames while all of a graph is dragged about."""
+    file = folder / f"{count}.html"
+    file.write_text(page(chains(count).trace, lang="en"), encoding="utf-8")
+    shown = browser.new_page(viewport={"width": 1280, "height": 900})
+    shown.goto(file.as_uri())
+    shown.locator("[data-testid=gv-fold]").click()
+    shown.locator("[data-testid=gv-fold-none]").click()
+    graph = shown.locator(".graph")
+    shown.locator(f".graph[data-painted='{len(chains(count).trace.nodes)}']").wait_for()
+    box = graph.bounding_box()
+    shown.locator("[data-testid=gv-fit]").click()
+    shown.wait_for_timeout(300)
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    shown.mouse.move(x, y)
+    shown.mouse.down()
+    shown.evaluate(WATCH_FRAMES)
+    for n in range(FRAMES):
+        shown.mouse.move(x + 40 * (n % 20 - 10), y + 20 * (n % 10 - 5))
+    found = shown.evaluate("() => window.frames_")[2:]
+    shown.close()
+    return found
+
+
 def main():
-    """Start JupyterLab and a browser, measure, print one line, end both."""
+    """Start JupyterLab and a browser, measure, print, end both."""
     from playwright.sync_api import sync_playwright
 
     root = Path(tempfile.mkdtemp())
@@ -45,15 +91,20 @@ def main():
     try:
         conftest._wait_for(url, process, root / "lab.log")
         with sync_playwright() as play:
-            browser = play.chromium.launch(executable_path=conftest.chromium(), args=conftest.FLAGS)
-            made = lambda name: Notebook(browser.new_context(), url, folder, name)
-            times = list(rounds(made))
+            path = conftest.chromium()
+            browser = play.chromium.launch(executable_path=path, args=conftest.FLAGS)
+            tell("first picture", list(first_pictures(browser, url, folder)))
+            for count in (1_000, 10_000):
+                tell(f"frames, {count:,} nodes in view", frames(browser, folder, count))
             browser.close()
     finally:
         os.killpg(process.pid, signal.SIGTERM)
         process.wait(20)
-    middle, worst = statistics.median(times), max(times)
-    print(f"first picture: {middle:.0f} ms (median), {worst:.0f} ms (worst of {ROUNDS})")
+
+
+def tell(name, times):
+    """One line: the median and the worst."""
+    print(f"{name}: {statistics.median(times):.0f} ms (median), {max(times):.0f} ms (worst)")
 
 
 if __name__ == "__main__":

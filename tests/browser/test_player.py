@@ -66,3 +66,33 @@ def test_aborting_and_reloading(notebook):
     book.run(2)
     assert book.output(2).strip() == "None"
     assert book.serious_errors() == []
+
+
+def test_a_recording_plays_in_a_page_of_its_own(notebook, browser, tmp_path):
+    cells = [
+        LOAD + "\n" + NET + "\nplayer = gradviz.BackwardPlayer(loss)\nplayer.finish()",
+        "player",
+    ]
+    book = notebook(cells, name="saved.ipynb")
+    book.run(0)
+    book.run(1)
+    player = Player(book, book.cell(1)).wait()
+    player.until(player.position, lambda position: position == 5)
+    player.root.locator("[data-testid=gv-export]").click()
+    with book.page.expect_download() as saved:
+        player.root.locator("[data-testid=gv-export-html]").click()
+    saved.value.save_as(tmp_path / "pass.html")
+    context = browser.new_context(offline=True)
+    try:
+        page = context.new_page()
+        page.goto((tmp_path / "pass.html").as_uri())
+        band = page.locator("[data-testid=gv-player]")
+        band.wait_for()
+        assert band.get_attribute("data-position") == "5"
+        page.locator("[data-testid=gv-player-back]").click()
+        page.locator("[data-testid=gv-player][data-position='4']").wait_for()
+        page.locator("[data-testid=gv-player-play]").click()
+        page.locator("[data-testid=gv-player][data-position='5']").wait_for()
+    finally:
+        context.close()
+    assert book.serious_errors() == []

@@ -5,7 +5,9 @@ import time
 import pytest
 
 from tests.browser.conftest import ROOT
+from tests.browser.notebook import Notebook
 
+VIEWPORT = {"width": 1440, "height": 960}
 SCREENSHOTS = ROOT / "screenshots"
 LOAD = "%load_ext gradviz\nimport gradviz\nimport gradviz as torch\nfrom gradviz import nn"
 LOOP = """import time
@@ -295,4 +297,30 @@ def test_a_view_is_saved_as_a_page_that_works_by_itself(notebook, browser, tmp_p
         assert failed == []
     finally:
         context.close()
+    assert book.serious_errors() == []
+
+
+def test_a_second_tab_shows_the_same_and_follows(notebook, lab, browser):
+    url, folder = lab
+    book = notebook(
+        [LOAD + "\n" + NET, "%gradviz", "other = (loss * 2).sin().exp()"], name="tabs.ipynb"
+    )
+    book.run(0)
+    book.run(1)
+    view = View(book).wait()
+    total = view.until(view.total, lambda total: total > 8)
+    book.save()
+    second = Notebook(browser.new_context(viewport=VIEWPORT), url, folder, "tabs.ipynb")
+    try:
+        second.goto()
+        twin = View(second).wait()
+        twin.until(twin.total, lambda seen: seen == total)
+        book.run(2)
+        more = view.until(view.total, lambda seen: seen > total)
+        twin.until(twin.total, lambda seen: seen == more)
+        twin.select(label="other")
+        twin.until(lambda: twin.tab("value"), lambda text: text.strip() != "")
+        assert second.serious_errors() == []
+    finally:
+        second.context.close()
     assert book.serious_errors() == []

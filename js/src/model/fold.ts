@@ -4,12 +4,14 @@ import type { NodeRow } from "./types";
 
 /** Above this many drawn items the view folds by itself. */
 export const BUDGET = 1500;
+/** Where a person wants nothing folded. */
+export const MOST_DRAWN = 12_000;
 /** How many members opened groups show together; the earlier ones stay folded beside them. */
 export const OPENED = 200;
 
 export interface Choices {
   /** What a person wants folded together; what is too many is folded in any case. */
-  by?: "auto" | "sites" | "modules" | "cells";
+  by?: "auto" | "none" | "sites" | "modules" | "cells";
   /** Groups that the person opened although the view folds by itself. */
   opened: ReadonlySet<string>;
   /** Groups that the person closed although there is room. */

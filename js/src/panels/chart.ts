@@ -105,7 +105,21 @@ export function lineChart(curves: Curve[], options: ChartOptions): HTMLElement {
     ...drawn,
     ...marks(options, axes),
     level(options, axes),
+    ...(stacked ? moments(curves, options, axes) : []),
   ]);
+}
+
+/** Pointing at a moment of a stack tells its parts. */
+function moments(curves: Curve[], options: ChartOptions, axes: Axes): SVGElement[] {
+  const { format = (value: number) => figure(value) } = options;
+  const places = curves[0]?.points.map(([x]) => axes.x(x)) ?? [];
+  return places.map((place, n) => {
+    const left = n > 0 ? (places[n - 1] + place) / 2 : LEFT;
+    const right = n < places.length - 1 ? (place + places[n + 1]) / 2 : options.width - RIGHT;
+    const parts = curves.map((curve) => `${curve.name}: ${format(curve.points[n]?.[1] ?? 0)}`);
+    const box = { x: left, y: TOP, width: Math.max(0, right - left), height: axes.foot - TOP };
+    return svg("rect", { ...box, fill: "transparent" }, svg("title", {}, parts.join("\n")));
+  });
 }
 
 /** An SVG of its own, named for those who do not see it. */

@@ -8,7 +8,7 @@ import { h, refill } from "./dom";
 import { icon } from "./icons";
 
 /** What is folded together. */
-export const FOLDS = ["auto", "sites", "modules", "cells"] as const;
+export const FOLDS = ["auto", "none", "sites", "modules", "cells"] as const;
 export type FoldBy = (typeof FOLDS)[number];
 
 /** Kinds of file that a view can be saved as. */

@@ -10,23 +10,64 @@ const PATHS = 12;
 
 export class StepCard {
   readonly element = h("section", { class: "step", "data-testid": "gv-step" });
+  /** What goes out stays hidden until somebody asks. */
+  private quiz = false;
+  private revealed = -1;
+  private latest: [Recording | null, number, number | null] = [null, 0, null];
 
   constructor(private readonly context: Context) {}
 
   /** `selected`: the node that a person looks at, whose gradient is explained. */
   update(recording: Recording | null, position: number, selected: number | null): void {
     const { say, language } = this.context;
+    this.latest = [recording, position, selected];
     this.element.setAttribute("aria-label", say("player.step_name"));
     if (!recording) {
       this.element.replaceChildren();
       return;
     }
     const step = recording.steps[position - 1];
-    const key = JSON.stringify([language, position, selected, recording.state, step]);
+    const hidden = this.quiz && this.revealed !== position;
+    const key = JSON.stringify([
+      language,
+      position,
+      selected,
+      recording.state,
+      step,
+      this.quiz,
+      hidden,
+    ]);
     refill(this.element, key, () => [
+      this.quizButton(),
       ...(step ? this.step(recording, step, position) : this.start(recording)),
       this.why(recording, position, selected),
     ]);
+  }
+
+  private quizButton(): HTMLElement {
+    const run = () => {
+      this.quiz = !this.quiz;
+      this.revealed = -1;
+      this.update(...this.latest);
+    };
+    const look = { type: "button", class: "chip quiz", "aria-pressed": String(this.quiz) };
+    const button = h(
+      "button",
+      { ...look, "data-testid": "gv-quiz", onclick: run },
+      this.context.say("player.quiz"),
+    );
+    button.title = this.context.say("player.quiz_hint");
+    return button;
+  }
+
+  /** In a quiz: a button that shows what was asked for. */
+  private reveal(position: number): HTMLElement {
+    const run = () => {
+      this.revealed = position;
+      this.update(...this.latest);
+    };
+    const look = { type: "button", class: "tool", "data-testid": "gv-reveal" };
+    return h("button", { ...look, onclick: run }, this.context.say("player.reveal"));
   }
 
   private start(recording: Recording): HTMLElement[] {
@@ -62,8 +103,12 @@ export class StepCard {
       step.stop ? h("p", { class: "bad", role: "status" }, say(`player.stop_${step.stop}`)) : null,
       this.part("in", this.cameIn(recording, step, position)),
       step.rule ? this.part("rule", this.rule(step)) : null,
-      this.part("out", this.goesOut(step)),
-      step.added.length > 0 ? this.part("added", this.added(step)) : null,
+      ...(this.quiz && this.revealed !== position
+        ? [this.part("out", [this.reveal(position)])]
+        : [
+            this.part("out", this.goesOut(step)),
+            step.added.length > 0 ? this.part("added", this.added(step)) : null,
+          ]),
       step.freed.length > 0 ? this.part("freed", this.freed(step)) : null,
       step.hooks.length > 0 ? this.part("hooks", this.hooks(step.hooks)) : null,
     ];

@@ -4,6 +4,7 @@ import { type Attention, Picture, type Sight } from "../draw/picture";
 import { chooseLanguage, type Fields, type Language, say } from "../i18n";
 import { LayoutEngine, type Placement } from "../layout/engine";
 import { diffOf } from "../model/diff";
+import { BUDGET, MOST_DRAWN } from "../model/fold";
 import { scalarOf } from "../model/format";
 import { Marks } from "../model/marks";
 import { buildScene, EMPTY_SCENE, type Item, loopOf, type Scene } from "../model/scene";
@@ -322,7 +323,11 @@ export class App implements Context {
       return;
     }
     const start = performance.now();
-    this.scene = buildScene(this.store, this.choices);
+    this.scene = buildScene(
+      this.store,
+      this.choices,
+      this.choices.by === "none" ? MOST_DRAWN : BUDGET,
+    );
     this.keepSelection();
     const labels = this.scene.items.map((item) => labelOf(item, this.say, this.valueOf(item)));
     const arranged = `${this.store.structure}:${this.language}:${this.choices.by}:${[...this.choices.opened, "|", ...this.choices.closed].join()}`;
