@@ -358,10 +358,10 @@ class Sweep:
     def _complete_leaves(self):
         """Accumulate into the leaves that got all there will be: after an error not every one."""
         counts = self._leaf_counts
-        for leaf, (g, fresh, count) in self._arrived.items():
+        arrived, self._arrived = self._arrived, {}  # none twice, if one of them fails
+        for leaf, (g, fresh, count) in arrived.items():
             if g is not None and (counts is None or counts[leaf] == count):
                 self._complete_leaf(leaf, g, fresh)
-        self._arrived = {}
 
     def _complete_leaf(self, leaf, g, fresh):
         if leaf._hooks is None and self.captured is None and self.leaves is None:
@@ -511,11 +511,11 @@ def _add_in_place(old, g):
     """The same for a gradient with a history: it may have views, or may not be written."""
     array = old._a
     check_expanded(array)
-    bump(old)
     if array.flags.writeable:
         xp.add(array, g, out=array)
     else:
         old._a = array + g
+    bump(old)
 
 
 def _accumulate_tensor(leaf, g):

@@ -23,8 +23,9 @@ def swap_tensors(t1, t2):
     if _slots(type(t1)) != _slots(type(t2)):
         raise RuntimeError("Cannot swap t1 and t2 if they have different slots")
     t1.__class__, t2.__class__ = t2.__class__, t1.__class__
+    t1.__dict__, t2.__dict__ = t2.__dict__, t1.__dict__
     for slot in (*_slots(type(t1)), *Tensor.__slots__):
-        if slot != "__weakref__":
+        if slot[:2] != "__":
             _swap_slot(slot, t1, t2)
 
 
