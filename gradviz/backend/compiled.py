@@ -29,6 +29,11 @@ _LOW, _LIFT, _DROP = f(-100), f(64), f(2.0**-64)
 _E0, _E1, _E2, _E3, _E4, _E5 = map(
     f, (1.98756915e-4, 1.39819995e-3, 8.33345191e-3, 4.16657959e-2, 1.66666655e-1, 0.5)
 )
+_P0, _P1, _P2, _P3, _P4 = map(
+    f, (0.999999979, 0.133797124, 3.49402792e-3, 2.05833718e-5, 1.33189195e-8)
+)
+_Q1, _Q2, _Q3, _Q4 = map(f, (0.467130276, 2.5871048e-2, 3.28308198e-4, 7.76195724e-7))
+_FLAT = f(9.02)  # beyond, tanh is 1
 _G0, _G1, _G2, _G3, _G4, _G5, _G6 = (f(-2 * c) for c in ERF)
 _ZERO, _ONE, _HALF = f(0), f(1), f(0.5)
 _DENSITY = f(0.3989422804014327)
@@ -87,6 +92,21 @@ def _normal(x):
 def exp(x, out):
     for i in range(x.size):
         out[i] = _exp(x[i])
+
+
+@_kernel
+def tanh(x, out):
+    """x · P(x²) / Q(x²) within 4e-7, never beyond ±1."""
+    for i in range(x.size):
+        v = x[i]
+        c = -_FLAT if v < -_FLAT else v
+        c = _FLAT if c > _FLAT else c
+        q = c * c
+        over = (((_P4 * q + _P3) * q + _P2) * q + _P1) * q + _P0
+        under = (((_Q4 * q + _Q3) * q + _Q2) * q + _Q1) * q + _ONE
+        t = c * over / under
+        t = _ONE if t > _ONE else t
+        out[i] = -_ONE if t < -_ONE else t
 
 
 @_kernel

@@ -12,7 +12,7 @@ from ..backend.fast import kernels_for
 from . import fused
 
 ndarray = xp.ndarray
-BLOCK = 1 << 17  # elements
+BLOCK = 1 << 18  # elements
 quiet = xp.errstate(all="ignore")
 WIDE = 256  # columns from which a product spreads a column faster than a broadcast
 
@@ -182,19 +182,26 @@ def standardise(rows, eps, weight, bias):
     for at in row_blocks(rows):
         part, target, m = rows[at], out[at], mean[at]
         part.dot(average, out=m)
-        xp.multiply(part, part, out=target)
-        variance = target.dot(average)
+        variance = _mean_square(part, target, average)
         variance -= m * m
         offset = m
         if not (m * m <= 4 * variance).all():
             part, offset = _centred(part, m, average), 0
-            variance = xp.multiply(part, part, out=target).dot(average)
+            variance = _mean_square(part, target, average)
         variance += variance.dtype.type(eps)
         scale[at] = r = 1 / xp.sqrt(variance)
         factor.over(target, r)
         target *= part
         target += shift.over(scratch.like(target), -offset * r, 1)
     return out, mean, scale
+
+
+def _mean_square(part, spare, average):
+    if part.__class__ is not ndarray:
+        return xp.multiply(part, part, out=spare).dot(average)
+    square = xp.vecdot(part, part)
+    square *= average[:1]
+    return square
 
 
 def _filled(rows, row, value):

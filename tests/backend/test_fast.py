@@ -60,6 +60,14 @@ def test_exp(compiled):
     np.testing.assert_allclose(found, exact, rtol=5e-7, atol=1e-44)
 
 
+def test_tanh(compiled):
+    x = np.linspace(-30, 30, 300_001).astype(np.float32)
+    x[:6] = [NAN, INF, -INF, 0, 1e-30, -3e38]
+    found = fast.elementwise("tanh", x)
+    assert not (np.abs(found) > 1).any()
+    np.testing.assert_allclose(found, np.tanh(x.astype(np.float64)), rtol=5e-7)
+
+
 def parameters(seed):
     random = np.random.default_rng(seed)
     return torch.nn.Parameter(torch.from_numpy(random.normal(size=(300, 70)).astype(np.float32)))
