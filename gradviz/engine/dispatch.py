@@ -6,6 +6,7 @@ them would cost as much as what they share. ``finish`` is the path for everythin
 
 from __future__ import annotations
 
+import functools
 from weakref import ref as reference
 
 from ..backend import xp
@@ -427,15 +428,11 @@ def structured(op):
     return _named(function, op.name)
 
 
-def viewing(op):
-    """A function ``(tensor, *attributes)`` for an operation that gives a view, saving nothing but
-    sizes.
-
-    Its ``attach(tensor, array, attributes)`` records a view whose array is at hand already.
-    """
-    forward, node_class, shaped = op.forward, op.node, bool(op.shaped)
-
-    def attach(input, o, attrs):
+_VIEW = """
+def make(op, forward, node_class, shaped{names}):
+    def function({parameters}):
+        a = input._a
+        {find}
         t = new(Tensor)
         t._a = o
         cell = input._v
@@ -465,16 +462,36 @@ def viewing(op):
         node.hooks = node.mark = node.r = None
         node.e = (input if g is LEAF else g,)
         node.s = ()
-        node.at = (*attrs, input._a.shape) if shaped else attrs
+        node.at = (*attrs, a.shape) if shaped else attrs
         if door.observer is not None:
             door.observer.operation(t, (input,))
         return t
 
-    def function(input, *attrs):
-        return attach(input, forward(input._a, *attrs), attrs)
+    return function
+"""
 
-    function.attach = attach
-    return _named(function, op.name)
+
+@functools.cache
+def _view_maker(parameters, find, names):
+    find = find.strip().replace("\n", "\n        ")
+    text = _VIEW.format(
+        parameters=parameters, find=find, names="".join(f", {name}" for name in names)
+    )
+    scope = {}
+    exec(compile(text, "<gradviz view>", "exec"), globals(), scope)  # noqa: S102
+    return scope["make"]
+
+
+def viewing(op, parameters="input, *attrs", find="o = forward(a, *attrs)", **names):
+    """A function ``(tensor, *attributes)`` for an operation that gives a view, saving nothing but
+    sizes.
+
+    Written out from a text, so that the busiest views can take other ``parameters`` and ``find``
+    the view ``o`` of the array ``a`` and their ``attrs`` without a call; ``names`` are what that
+    text uses.
+    """
+    make = _view_maker(parameters, find, tuple(names))
+    return _named(make(op, op.forward, op.node, bool(op.shaped), **names), op.name)
 
 
 def paired(op):

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from ..backend import as_array, beside, contiguous, host, xp, zeros_by
 from ..engine import dtypes, views
-from ..engine.dispatch import Tensor, wrap
+from ..engine.dispatch import Tensor, viewing, wrap
 from ..engine.given import given
 from ..engine.kept import keep
 from ..engine.modes import is_recording
@@ -295,27 +295,13 @@ def _select(x, dim, i, real):
     return select_op(x, dim, given(i + n, i) if i < 0 else i)
 
 
-select_attach = select_op.attach
-
-
-def getitem(self, index):
-    """``self[index]``: a view for integers, slices, None and ``...``; a copy for index tensors,
-    lists and masks.
-    """
+def _getitem(self, index):
     kind = index.__class__
-    if kind is int:
-        try:
-            part = self._a[index, ...]
-        except IndexError:
-            if self._a.ndim == 0:
-                raise IndexError(
-                    _ZERO_DIM
-                    if index == 0
-                    else f"index {index} is out of bounds for dimension 0 with size 0"
-                ) from None
-            return _read(self, (index,)).out
-        return select_attach(
-            self, part, (0, index if index >= 0 else given(index + len(self._a), index))
+    if kind is int and self._a.ndim == 0:
+        raise IndexError(
+            _ZERO_DIM
+            if index == 0
+            else f"index {index} is out of bounds for dimension 0 with size 0"
         )
     if kind is slice:
         if self._a.ndim == 0:
@@ -326,6 +312,27 @@ def getitem(self, index):
     if reader.pending:
         return keep(_gather(out, reader.numpy_index()), *reader.tensors)
     return alias_op(out) if out is self else out
+
+
+getitem = viewing(
+    select_op.op,
+    "input, index",
+    """
+if index.__class__ is not int:
+    return otherwise(input, index)
+try:
+    o = a[index, ...]
+except IndexError:
+    return otherwise(input, index)
+attrs = (0, index if index >= 0 else given(index + len(a), index))
+""",
+    otherwise=_getitem,
+    given=given,
+)
+getitem.__name__ = getitem.__qualname__ = "__getitem__"
+getitem.__doc__ = """``self[index]``: a view for integers, slices, None and ``...``; a copy for
+index tensors, lists and masks.
+"""
 
 
 def _gather(x, index):

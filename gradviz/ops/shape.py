@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..backend import xp
 from ..engine import dtypes, views
-from ..engine.dispatch import Tensor
+from ..engine.dispatch import Tensor, viewing
 from ..engine.given import given
 from ..engine.hooks import let_join
 from ..engine.modes import is_recording
@@ -189,23 +189,35 @@ alias_op = declare(
 RAW.reshape = lambda x, shape: x.reshape(shape)
 
 
-view_attach = view_op.attach
-
-
-def reshape(input, *shape):
-    """The same elements in another shape: a view where strides allow, a copy otherwise. One size
-    may be −1.
-    """
+def _reshape(input, shape):
+    """Where the quick way does not lead: one size is −1, or a copy is needed."""
     array = input._a
-    if array.flags.c_contiguous:
-        try:
-            return view_attach(input, array.reshape(*shape), (shape,))
-        except (ValueError, TypeError):
-            return view_op(input, infer(sizes(shape), array.size))
     shape = infer(sizes(shape), array.size)
+    if array.flags.c_contiguous:
+        return view_op(input, shape)
     if _viewable(array, shape) is not None:
         return reshape_alias_op(input, shape)
     return unsafe_view_op(clone(input, contiguous=True), shape)
+
+
+reshape = viewing(
+    view_op.op,
+    "input, *shape",
+    """
+try:
+    o = a.reshape(*shape)
+except (ValueError, TypeError):
+    return otherwise(input, shape)
+if not a.flags.c_contiguous:
+    return otherwise(input, shape)
+attrs = (shape,)
+""",
+    otherwise=_reshape,
+)
+reshape.__name__ = reshape.__qualname__ = "reshape"
+reshape.__doc__ = """The same elements in another shape: a view where strides allow, a copy
+otherwise. One size may be −1.
+"""
 
 
 def view(self, *shape):
