@@ -44,7 +44,7 @@ def wrap(array):
     """A fresh untracked tensor around ``array`` (0-d NumPy scalars become arrays)."""
     t = new(Tensor)
     t._a = asarray(array) if isinstance(array, generic) else array
-    t._g = t._v = t._view = None
+    t._g = t._v = t._view_ = None
     if state.special and local.inference:
         t._v = INFERENCE
     return t
@@ -58,7 +58,7 @@ def record(op, t, ins, attrs):
     node.shape, node.dtype = o.shape, o.dtype
     node.hooks = node.r = node.mark = None
     fill(op, node, ins, attrs)
-    t._g = node
+    t._edge = node
     if op.saves_result:
         cell = t._v
         if cell is None:
@@ -76,7 +76,10 @@ def fill(op, node, ins, attrs):
     mask = bit = 0
     edges = []
     for x in ins if op.edges == len(ins) else ins[: op.edges]:
-        g = None if x is None else x._g
+        try:
+            g = None if x is None else x._edge
+        except AttributeError:
+            g = x._g
         if g.__class__ is Nowhere:
             g = None
         edges.append(x if g is LEAF else g)
@@ -214,7 +217,7 @@ def call(op, ins, attrs=()):
         return outs
     t = new(Tensor)
     t._a = o if o.__class__ is ndarray else _array(o)
-    t._v = t._view = None
+    t._v = t._view_ = None
     if op.view:
         _share(t, ins[0])
     return finish(op, t, ins, attrs)
@@ -345,14 +348,17 @@ def unary(op):
             o = _array(o)
         t = new(Tensor)
         t._a = o
-        t._v = t._view = None
+        t._v = t._view_ = None
         if state.special:
             return finish(op, t, (input,), ())
-        g = input._g
+        try:
+            g = input._edge
+        except AttributeError:
+            g = input._g
         if g is None:
-            t._g = None
+            t._edge = None
             return t
-        t._g = node = new(node_class)
+        t._edge = node = new(node_class)
         node.seq = serial()
         node.shape = o.shape
         node.dtype = o.dtype
@@ -397,14 +403,17 @@ def structured(op):
             o = _array(o)
         t = new(Tensor)
         t._a = o
-        t._v = t._view = None
+        t._v = t._view_ = None
         if state.special:
             return finish(op, t, (input,), attrs)
-        g = input._g
+        try:
+            g = input._edge
+        except AttributeError:
+            g = input._g
         if g is None or o.dtype.kind not in "fcV":
-            t._g = None
+            t._edge = None
             return t
-        t._g = node = new(node_class)
+        t._edge = node = new(node_class)
         node.seq = serial()
         node.shape = o.shape
         node.dtype = o.dtype
@@ -442,8 +451,11 @@ def make(op, forward, node_class, shaped{names}):
         if state.special:
             _share(t, input)
             return finish(op, t, (input,), attrs)
-        view = input._view
-        t._view = (input, "default") if view is None else view
+        try:
+            view = input._view_
+        except AttributeError:
+            view = None
+        t._view_ = (input, "default") if view is None else view
         known = cell[1]
         if known is None:
             cell[1] = [reference(t)]
@@ -451,11 +463,14 @@ def make(op, forward, node_class, shaped{names}):
             known[-1] = reference(t)  # the last view is gone, as in a loop
         else:
             note_view(cell, t)
-        g = input._g
+        try:
+            g = input._edge
+        except AttributeError:
+            g = input._g
         if g is None:
-            t._g = None
+            t._edge = None
             return t
-        t._g = node = new(node_class)
+        t._edge = node = new(node_class)
         node.seq = serial()
         node.shape = o.shape
         node.dtype = o.dtype
@@ -509,14 +524,17 @@ def paired(op):
             o = _array(o)
         t = new(Tensor)
         t._a = o
-        t._v = t._view = None
+        t._v = t._view_ = None
         if state.special or not plain:
             return finish(op, t, (input, other), attrs)
-        ga, gb = input._g, other._g
+        try:
+            ga, gb = input._edge, other._edge
+        except AttributeError:
+            ga, gb = input._g, other._g
         if ga is None and gb is None:
-            t._g = None
+            t._edge = None
             return t
-        t._g = node = new(node_class)
+        t._edge = node = new(node_class)
         node.seq = serial()
         node.shape = o.shape
         node.dtype = o.dtype
@@ -579,14 +597,17 @@ def binary(op, operator=False, strict=False):
             o = _array(o)
         t = new(Tensor)
         t._a = o
-        t._v = t._view = None
+        t._v = t._view_ = None
         if state.special or not plain:
             return finish(op, t, (input, other), ())
-        ga, gb = input._g, other._g
+        try:
+            ga, gb = input._edge, other._edge
+        except AttributeError:
+            ga, gb = input._g, other._g
         if ga is None and gb is None:
-            t._g = None
+            t._edge = None
             return t
-        t._g = node = new(node_class)
+        t._edge = node = new(node_class)
         node.seq = serial()
         node.shape = o.shape
         node.dtype = o.dtype

@@ -196,19 +196,11 @@ class Node:
 
         return add_node_hook(self, "pre", hook)
 
-    def __getattr__(self, name):
-        if name.startswith(("_saved_", "_raw_saved_")):
-            from .saved_names import read_saved
-
-            return read_saved(self, name)
-        if name in _DEFAULTS:
-            return _DEFAULTS[name]
-        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
-
     def __dir__(self):
         from .saved_names import saved_attribute_names
 
-        return [*super().__dir__(), *saved_attribute_names(self)]
+        names = [n for n in super().__dir__() if not n.startswith(("_saved_", "_raw_saved_"))]
+        return [*names, *saved_attribute_names(self)]
 
     def __repr__(self):
         return f"<{type(self).__name__} object at 0x{id(self):x}>"
@@ -218,9 +210,6 @@ class Node:
 
     def _register_hook_dict(self, tensor):
         raise RuntimeError("_register_hook_dict is not supported: use Tensor.register_hook")
-
-
-_DEFAULTS = {"at": (), "mark": None, "r": None, "s": (), "note": None, "hooks": None}
 
 
 def check_gradients(grads, wanted):

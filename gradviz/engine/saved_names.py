@@ -73,6 +73,27 @@ def _is_tensor(value):
     return isinstance(value, (Tensor, xp.ndarray))
 
 
+class _Saved:
+    """An attribute of a node class; what a person puts on a ctx under this name goes first."""
+
+    __slots__ = ("attribute",)
+
+    def __init__(self, attribute):
+        self.attribute = attribute
+
+    def __get__(self, node, owner=None):
+        return self if node is None else read_saved(node, self.attribute)
+
+
+def give_saved_names(op):
+    """The node class of ``op`` gets its ``_saved_*`` and ``_raw_saved_*`` attributes."""
+    sizes = [f"{op.input_names[i]}_sym_sizes" for i in op.shaped]
+    for name in {*op.saved_names, *op.saved_attrs, *sizes, *op.also, "result"}:
+        if _is_name(op, name):
+            for attribute in (f"_saved_{name}", f"_raw_saved_{name}"):
+                setattr(op.node, attribute, _Saved(attribute))
+
+
 def read_saved(node, attribute):
     """``node._saved_self``, ``node._raw_saved_result`` …; AttributeError when the node saves no
     such thing.

@@ -1,9 +1,11 @@
 """The tensor: an array, an edge into the graph, a version, and PyTorch's properties. No mathematics
 here.
 
-Slots: ``_a`` array; ``_g`` edge: None, LEAF, a node or an Output, *unset* on a view whose base was
-modified (reading it then makes the view's new node, see views.py); ``_v`` version cell [count, weak
-views] or None until needed. The other slots stay unset until somebody needs them and read as None.
+Slots: ``_a`` array; ``_edge``: None, LEAF, a node or an Output, *unset* on a view whose base was
+modified (reading ``_g`` then makes the view's new node, see views.py); ``_v`` version cell [count,
+weak views] or None until needed. The other slots stay unset until somebody needs them, and are read
+as None under their name without the last underscore. The class has no ``__getattr__``: with one,
+every attribute would take six times as long to read.
 """
 
 from __future__ import annotations
@@ -17,8 +19,6 @@ from .events import door
 from .given import given
 from .modes import local, state
 from .node import INFERENCE, LEAF, Detached, Nowhere, new, nowhere, serial
-
-_UNSET = frozenset(("_grad", "_view", "_hooks", "_acc", "_id", "_name", "_stale", "_tangent"))
 
 
 class Size(tuple):
@@ -64,16 +64,16 @@ class Tensor:
         "__dict__",
         "__weakref__",
         "_a",
-        "_acc",
-        "_g",
-        "_grad",
-        "_hooks",
-        "_id",
-        "_name",
-        "_stale",
-        "_tangent",
+        "_acc_",
+        "_edge",
+        "_grad_",
+        "_hooks_",
+        "_id_",
+        "_name_",
+        "_stale_",
+        "_tangent_",
         "_v",
-        "_view",
+        "_view_",
     )
 
     _kind = 2
@@ -88,16 +88,45 @@ class Tensor:
     def __init__(self, *args, **kwargs):
         pass
 
-    def __getattr__(self, name):
-        if name in _UNSET:
-            return None
-        if name == "_g":
+    # -- slots that may be unset -----------------------------------------
+    @property
+    def _g(self):
+        try:
+            return self._edge
+        except AttributeError:
             from .views import regenerate
 
             return regenerate(self)
-        if name == "__cuda_array_interface__":
-            return _cuda_interface(self)
-        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+
+    @_g.setter
+    def _g(self, edge):
+        self._edge = edge
+
+    @_g.deleter
+    def _g(self):
+        del self._edge
+
+    @property
+    def _grad(self):
+        try:
+            return self._grad_
+        except AttributeError:
+            return None
+
+    @_grad.setter
+    def _grad(self, found):
+        self._grad_ = found
+
+    @property
+    def _view(self):
+        try:
+            return self._view_
+        except AttributeError:
+            return None
+
+    @_view.setter
+    def _view(self, found):
+        self._view_ = found
 
     # -- the graph -------------------------------------------------------
     @property
@@ -486,7 +515,24 @@ _TRANSFORMED = (
     "transformed instead."
 )
 
-_read_g = Tensor.__dict__["_g"].__get__
+_read_g = Tensor.__dict__["_edge"].__get__
+
+
+def _optional(slot):
+    """A property that reads an unset slot as None."""
+    read = slot.__get__
+
+    def get(self):
+        try:
+            return read(self)
+        except AttributeError:
+            return None
+
+    return property(get, slot.__set__, slot.__delete__)
+
+
+for _slot in ("_acc", "_hooks", "_id", "_name", "_stale", "_tangent"):
+    setattr(Tensor, _slot, _optional(Tensor.__dict__[f"{_slot}_"]))
 
 
 def edge_now(tensor):
@@ -661,3 +707,6 @@ def _format(self, spec):
 
 Tensor.__repr__ = Tensor.__str__ = _repr
 Tensor.__format__ = _format
+
+
+Tensor.__cuda_array_interface__ = property(_cuda_interface)

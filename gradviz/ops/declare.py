@@ -15,6 +15,7 @@ from ..engine import dispatch, views
 from ..engine.dispatch import Tensor
 from ..engine.operands import common_dtype, not_a_tensor, operands
 from ..engine.operation import RAW, TENSOR, Op
+from ..engine.saved_names import give_saved_names
 from .formulas import formula_of
 from .kernels import checked
 from .mistakes import explained
@@ -154,6 +155,7 @@ def _op(
         outputs,
     )
     op.also, op.hidden = also or {}, hidden
+    give_saved_names(op)
     op.empty = (None, None) if node in _KEEP_INDICES else ()
     if node == "NotImplemented":
         op.node.name = lambda self: "torch::autograd::NotImplemented"

@@ -80,12 +80,12 @@ exp = unary("exp", _exp, formula="g · result", self=lambda F, g, result: g * re
 def _pass_positive(g, result):
     """``g`` where ``result`` is not ≤ 0: exactly 0 elsewhere, also for an infinite ``g``."""
     closed = xp.logical_not(result)  # a result of relu is never below 0
-    if not g.shape:
-        return xp.where(closed, _zeros[g.dtype], g)
-    if g.size < 4096:
+    if g.size < 4096 and g.shape:
         out = g.copy("K")
         out[closed] = _zeros[g.dtype]
         return out
+    if not g.shape:
+        return xp.where(closed, _zeros[g.dtype], g)
     out = g * ~closed
     flat = out.reshape(-1)
     return out if flat.dot(flat) == flat.dot(flat) else xp.where(closed, _zeros[g.dtype], g)

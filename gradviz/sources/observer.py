@@ -83,7 +83,7 @@ class Watcher(events.Observer):
         The note is one integer (objects that the collector must visit would cost more than all the
         rest): the number of the call site in ``_sites`` and the instruction.
         """
-        node = output._g if output.__class__ is not tuple else self._node_of_many(output)
+        node = output._edge if output.__class__ is not tuple else self._node_of_many(output)
         frame = _frame(2)
         code, outside, at, base = self._site
         try:
