@@ -283,7 +283,7 @@ class _Question:
         name = self.name.split(".")[0].split("[")[0]
         for sweep in reversed(self.sweeps):
             at = self.case.place(sweep.note)
-            start = self.case.cells.calling(at, "backward")
+            start = self.case.cells.calling_at(at, "backward")
             for found in severances(self.case, _swept(start), start) if start else ():
                 if name in upstream(self.case, found):
                     return found

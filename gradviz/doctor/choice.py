@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from gradviz.watch.cells import Cells
 from gradviz.watch.model import Finding
-from gradviz.watch.program import Cells
 
 COMMENT = re.compile(r"#\s*gradviz:\s*ignore(?:\[(?P<names>[^\]]*)\])?", re.IGNORECASE)
 

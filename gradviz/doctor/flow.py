@@ -63,7 +63,7 @@ def _called_in_training(case, start, calls_left):
     name = start.function.name if start.function is not None else ""
     if name == "forward":
         return any(sweep.accumulates and not sweep.error for sweep in case.ledger.sweeps)
-    for statement in case.cells.statements:
+    for statement in case.cells.calling(name):
         if statement.function is start.function or not any(calls(statement.node, name)):
             continue
         if any(True for _ in calls(statement.node, "backward")):
@@ -78,7 +78,9 @@ def _called_in_training(case, start, calls_left):
 
 
 def _after(case, start):
-    same = [s for s in case.cells.statements if s.function is start.function]
+    cells = case.cells
+    near = cells.within([start.cell]) if start.function is not None else cells.statements
+    same = [s for s in near if s.function is start.function]
     return same[same.index(start) + 1 :]
 
 

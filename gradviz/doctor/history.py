@@ -67,7 +67,7 @@ def read_by_name(case: Case, held: Held) -> bool:
     if made is None:
         return False
     names = {part.id for part in targets(made.node) if isinstance(part, ast.Name)}
-    for statement in case.cells.statements if names else ():
+    for statement in case.cells.calling(*READERS) if names else ():
         beside = statement.cell == made.cell and statement.function is made.function
         for call in calls(statement.node, *READERS) if beside and statement is not made else ():
             if names & names_in(call, plain=True):
@@ -80,7 +80,7 @@ def read_as_a_whole(case: Case, group: list[Held]) -> list[Held]:
     ``torch.cat(preds).mean().item()``, ``[p.item() for p in preds]``.
     """
     name = str(group[0].steps[0].name)
-    if not any(_reads(statement.node, name) for statement in case.cells.statements):
+    if not any(_reads(statement.node, name) for statement in case.cells.calling(*READERS)):
         return []
     lines = [line for line in same_line(distinct(group)) if len(line) >= 2]
     waiting = [line for line in lines if not any(case.graph.swept(h.facts.id) for h in line)]

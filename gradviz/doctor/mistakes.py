@@ -49,7 +49,7 @@ def subject(case: Case, place: Place | None, method: str = "") -> str:
     """The expression whose ``method`` was called on a line, else what the line binds or starts
     with.
     """
-    statement = case.cells.calling(place, method)
+    statement = case.cells.calling_at(place, method)
     if statement is None:
         return ""
     for part in own_expressions(statement.node):

@@ -129,7 +129,7 @@ def _in_functions(case, statement, ran):
         defined = case.cells.function(name) or _forward_of(case, name) if name else None
         if defined is None:
             continue
-        for inner in reversed(case.cells.statements):
+        for inner in reversed(case.cells.within([defined.cell])):
             if inner.function is defined.node and (inner.cell, inner.line) in ran:
                 return Severed(inner, ran[inner.cell, inner.line], statement)
     return None
@@ -139,6 +139,6 @@ def _forward_of(case, name):
     """The forward of the class of the module that is called by its name."""
     for module in case.modules:
         if module.path == name:
-            found = [s for s in case.cells.statements if getattr(s.node, "name", "") == "forward"]
+            found = case.cells.methods("forward")
             return next((s for s in found if s.owner == module.name), None)
     return None

@@ -6,10 +6,10 @@ import ast
 
 from gradviz.texts import both
 from gradviz.watch.case import Case, Held
+from gradviz.watch.cells import Cells
 from gradviz.watch.model import Place
 from gradviz.watch.program import (
     GETTING,
-    Cells,
     Statement,
     Write,
     called,
@@ -44,7 +44,9 @@ def put(case: Case, group: list[Held], plain: bool = False) -> Place | None:
     wanted = held.tokens | default_names(case.cells, held)
     made = names_bound_at(case, held)
     best, best_score = None, 0
-    for statement in case.cells.statements:
+    words = {word for word in wanted | made if word.isidentifier()}
+    near = {statement.cell for statement in case.cells.mentioning(*words)}
+    for statement in case.cells.within(near):
         for write in writes(statement):
             write.into = _unaliased(case.cells, write)
             score = _score(write, wanted, made, held, statement, plain)

@@ -14,10 +14,10 @@ from gradviz.engine.node import LEAF, serial
 from gradviz.engine.tensor import Tensor
 from gradviz.watch import names
 from gradviz.watch.case import ErrorFacts
+from gradviz.watch.cells import Cells
 from gradviz.watch.holders import Found, Roots, walk
 from gradviz.watch.model import Detail
 from gradviz.watch.places import Places
-from gradviz.watch.program import bindings
 
 from . import details, evidence, ghosts
 from .failure import failure
@@ -55,6 +55,7 @@ class EngineSource:
         self.rows = Rows(self.places, self.watcher)
         self.picture = Picture(recorder, self.rows)
         self._peak = Peak()
+        self.cells = Cells()
         self.failures: list[ErrorFacts] = []
         self.born: deque = deque(maxlen=BORN)
         self.customs: deque = deque(maxlen=BORN)
@@ -189,7 +190,8 @@ class EngineSource:
                 rows.arrays.setdefault(id(thing._a), thing)
                 rows.tensors.setdefault(serial_number, thing)
         rows.names = {key: names.best(candidates) for key, candidates in paths.items()}
-        rows.bindings = bindings(self.recorder.trace.cells)
+        self.cells.follow(self.recorder.trace.cells)
+        rows.bindings = self.cells.bindings
         hooks = [(record.hook(), record.note) for record in self.watcher.hooks if record.note]
         rows.hook_notes = {id(hook): note for hook, note in hooks if hook is not None}
         self._paths = paths

@@ -8,7 +8,6 @@ from gradviz.engine import events
 from gradviz.engine.node import LEAF
 from gradviz.engine.tensor import Tensor
 from gradviz.watch import case as model
-from gradviz.watch.program import Cells, superseded
 
 from . import graph, strays
 from .rows import is_parameter, tensor_id
@@ -33,7 +32,8 @@ def case(source, found, roots) -> model.Case:
             facts = known[id(thing)] = facts_of(thing, source)
         held.append(model.held(holding.link, facts))
     cells = source.recorder.trace.cells
-    old = superseded(cells)
+    source.cells.follow(cells)
+    old = source.cells.superseded
     return model.Case(
         held=held,
         arrays=arrays,
@@ -41,14 +41,14 @@ def case(source, found, roots) -> model.Case:
         optimizers=[_optimizer(h) for h in found.objects if _is_optimizer(h.thing)],
         objects=found.objects,
         ledger=source.ledger,
-        cells=Cells.of(cells),
+        cells=source.cells,
         places=source.places,
         graph=GraphView(source, found),
         hooks=list(source.watcher.hooks),
         cuts=list(source.watcher.cuts.values()),
         errors=[error for error in source.failures if error.cell not in old],
         roots=roots,
-        superseded=old,
+        superseded=set(old),
         cell=cells[-1].count if cells else None,
     )
 

@@ -27,6 +27,7 @@ INPUTS = 5_000
 RING = 65_536
 ERRORS_KEPT = 50
 SITES = 50_000
+CUTS = 5_000
 SHIFT = 24
 MASK = (1 << SHIFT) - 1
 LOOKED_THROUGH = 100_000
@@ -180,8 +181,8 @@ class Watcher(events.Observer):
         key = note[:2], how, entry
         found = self.cuts.get(key)
         if found is None:
-            if len(self.cuts) > 5_000:
-                return
+            if len(self.cuts) >= CUTS:
+                del self.cuts[next(iter(self.cuts))]
             found = self.cuts[key] = Cut(how, note, entry)
         found.seen(source, result, self.ledger.tick())
 

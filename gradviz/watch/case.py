@@ -7,11 +7,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from .cells import Cells
 from .ledger import Ledger
 from .links import Link, Step, category, path_of
 from .model import Place
 from .names import best
-from .program import Cells
 
 
 @dataclass(slots=True)

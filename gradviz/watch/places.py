@@ -57,6 +57,7 @@ class Places:
         self._text_of = text_of
         self._newest = newest
         self._tables: dict = {}
+        self._known: dict = {}
 
     def line(self, code, instruction: int) -> int:
         """The line of an instruction (byte offset) of ``code``."""
@@ -72,8 +73,18 @@ class Places:
         return lines[at] if at >= 0 else code.co_firstlineno
 
     def place(self, code, instruction: int) -> Place:
-        """Where ``instruction`` is: cell and line, or file and line."""
-        return self.at(code.co_filename, self.line(code, instruction), code.co_name)
+        """Where ``instruction`` is: cell and line, or file and line. Remembered, but for what a
+        magic runs, whose file name stands for every cell.
+        """
+        key = code, instruction
+        found = self._known.get(key)
+        if found is None:
+            found = self.at(code.co_filename, self.line(code, instruction), code.co_name)
+            if code.co_filename not in TIMED and found.cell is not None:
+                if len(self._known) > 20_000:
+                    self._known.clear()
+                self._known[key] = found
+        return found
 
     def at(self, filename: str, line: int, function: str = "") -> Place:
         """The place of a line of a file; ``code`` is its text, stripped."""

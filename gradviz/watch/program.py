@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import ast
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 
 ADDING = frozenset(
@@ -43,87 +43,7 @@ class Statement:
         return self.node.lineno
 
 
-@dataclass(slots=True)
-class Cells:
-    """Statements of all executed cells, oldest first; a cell that cannot be parsed has none."""
-
-    statements: list[Statement] = field(default_factory=list)
-    texts: dict[int, str] = field(default_factory=dict)
-
-    @classmethod
-    def of(cls, cells) -> Cells:
-        """From model ``Cell``s. Of a cell that ran again only the newest text has statements."""
-        found, old = cls(), superseded(cells)
-        for cell in cells:
-            found.texts[cell.count] = cell.text
-            if cell.count not in old:
-                found.statements += parsed(cell.count, cell.text)
-        return found
-
-    def code(self, cell: int | None, line: int | None) -> str:
-        """The text of one line, stripped."""
-        lines = self.texts.get(cell or 0, "").splitlines()
-        return lines[line - 1].strip() if line and 0 < line <= len(lines) else ""
-
-    def at(self, cell: int | None, line: int | None) -> Statement | None:
-        """The innermost statement that covers a line."""
-        found = None
-        for statement in self.statements:
-            node = statement.node
-            if (
-                statement.cell == cell
-                and line is not None
-                and node.lineno <= line <= (node.end_lineno or line)
-            ):
-                found = statement
-        return found
-
-    def on(self, cell: int | None, line: int | None) -> list[Statement]:
-        """The simple statements that cover a line: several, where they share it."""
-        return [
-            s
-            for s in self.statements
-            if s.cell == cell
-            and line is not None
-            and s.node.lineno <= line <= (s.node.end_lineno or line)
-            and not hasattr(s.node, "body")
-        ]
-
-    def calling(self, place, method: str) -> Statement | None:
-        """The statement of a place that calls ``method``, else the innermost there."""
-        if place is None:
-            return None
-        for statement in self.on(place.cell, place.line):
-            if any(True for _ in calls(statement.node, method)):
-                return statement
-        return self.at(place.cell, place.line)
-
-    def function(self, name: str) -> Statement | None:
-        """The newest definition of a function."""
-        kinds = ast.FunctionDef | ast.AsyncFunctionDef
-        named = [s for s in self.statements if isinstance(s.node, kinds) and s.node.name == name]
-        return named[-1] if named else None
-
-    def last_expression(self, cell: int) -> Statement | None:
-        """The statement at the end of a cell, the one whose value is displayed."""
-        top = [
-            s
-            for s in self.statements
-            if s.cell == cell and s.function is None and not s.loops and not s.withs
-        ]
-        return top[-1] if top else None
-
-    def assignments(self, name: str, attribute: bool = False):
-        """Statements that bind a name, or an attribute of anything, oldest first."""
-        for statement in self.statements:
-            for target in targets(statement.node):
-                if attribute and isinstance(target, ast.Attribute) and target.attr == name:
-                    yield statement
-                elif not attribute and isinstance(target, ast.Name) and target.id == name:
-                    yield statement
-
-
-@lru_cache(maxsize=2_000)
+@lru_cache(maxsize=8)
 def parsed(cell: int, text: str) -> tuple[Statement, ...]:
     """The statements of one cell; remembered."""
     return tuple(_statements(cell, text))
@@ -330,22 +250,9 @@ def writes(statement: Statement):
             yield Write(statement, tokens(part.args[0]), list(part.args[1:]), False)
 
 
-def superseded(cells) -> set[int]:
-    """Execution counts of runs that a later run of the same cell (by its id) has replaced."""
-    newest = {cell.id: cell.count for cell in cells if cell.id is not None}
-    return {cell.count for cell in cells if cell.id is not None and newest[cell.id] != cell.count}
-
-
-def bindings(cells) -> dict[str, tuple[int, int]]:
-    """(cell, line) of the newest statement that binds each name or attribute."""
-    out: dict[str, tuple[int, int]] = {}
-    for cell in cells:
-        out |= _bindings(cell.count, cell.text)
-    return out
-
-
-@lru_cache(maxsize=2_000)
-def _bindings(cell, text):
+@lru_cache(maxsize=8)
+def bindings(cell: int, text: str) -> dict[str, tuple[int, int]]:
+    """(cell, line) of the last statement of a cell that binds each name or attribute."""
     out = {}
     for statement in parsed(cell, text):
         for target in targets(statement.node):

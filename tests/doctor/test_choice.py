@@ -4,8 +4,8 @@ import pytest
 
 from gradviz.doctor import Choice
 from gradviz.doctor.choice import silenced
-from gradviz.watch.model import Finding
-from gradviz.watch.program import Cells, parsed
+from gradviz.watch.cells import Cells
+from gradviz.watch.model import Cell, Finding
 
 
 def found(rule="GV203", kind="alias.state-dict", cell=1, line=1):
@@ -44,10 +44,10 @@ for x in y:
     + [(4, "GV999", True)],
 )
 def test_comments_belong_to_their_statement(line, rule, quiet):
-    cells = Cells(list(parsed(1, TEXT)), {1: TEXT})
+    cells = Cells.of([Cell(1, None, TEXT)])
     assert silenced(found(rule, line=line), cells) is quiet
 
 
 def test_the_last_line_of_a_long_statement_may_say_it():
     text = "f(a,\n  b)  # gradviz: ignore[alias]"
-    assert silenced(found(), Cells(list(parsed(1, text)), {1: text}))
+    assert silenced(found(), Cells.of([Cell(1, None, text)]))

@@ -2,8 +2,9 @@
 
 import ast
 
+from gradviz.watch.cells import Cells
 from gradviz.watch.model import Cell
-from gradviz.watch.program import Cells, bindings, names_in, tokens, writes
+from gradviz.watch.program import names_in, tokens, writes
 
 TEXT = """%matplotlib inline
 hist = []
@@ -52,7 +53,8 @@ def test_text_that_is_not_python_has_no_statements():
 
 
 def test_bindings_are_the_newest():
-    assert bindings([Cell(1, None, "w = 1"), Cell(2, None, "\nw = 2\nself.fc = 3")]) == {
+    several = Cells.of([Cell(1, None, "w = 1"), Cell(2, None, "\nw = 2\nself.fc = 3")])
+    assert several.bindings == {
         "w": (2, 2),
         "fc": (2, 3),
     }

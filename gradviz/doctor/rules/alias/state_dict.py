@@ -6,7 +6,7 @@ import re
 
 from gradviz.doctor.finding import Rule, paths
 from gradviz.doctor.where import place_of
-from gradviz.watch.program import calls, writes
+from gradviz.watch.program import writes
 
 SNAPSHOT = re.compile(
     r"(?i).*(best|snapshot|saved|backup|init|start|old|prev|checkpoint|ckpt|keep|copy).*"
@@ -56,7 +56,7 @@ def look(case):
 
 def _taken(case, held):
     """The newest statement that writes into the holder and calls state_dict()."""
-    found = [s for s in case.cells.statements if any(True for _ in calls(s.node, "state_dict"))]
+    found = case.cells.calling("state_dict")
     bound = [
         s for s in found if any(write.into and write.into[-1] in held.tokens for write in writes(s))
     ]

@@ -33,7 +33,7 @@ def _name(call):
 def scopes(case):
     """The statements of each function, and of each cell outside functions, in order."""
     out = {}
-    for statement in case.cells.statements:
+    for statement in case.cells.within({s.cell for s in case.cells.calling("scale")}):
         out.setdefault((statement.cell, id(statement.function)), []).append(statement)
     return [sorted(found, key=lambda s: (s.line, s.index)) for found in out.values()]
 

@@ -17,7 +17,7 @@ def look(case):
         if cut.leaves and (p := case.place(cut.note)) is not None
     }
     tracked = {h.path for h in case.held if h.facts.attached}
-    for statement in case.cells.statements:
+    for statement in case.cells.calling("checkpoint", "checkpoint_sequential"):
         for call in calls(statement.node, "checkpoint", "checkpoint_sequential"):
             asks = keyword(call, "use_reentrant")
             names = [ast.unparse(target) for target in targets(statement.node)]

@@ -13,7 +13,7 @@ def look(case):
     """A cell ended with that error; the place is the line that left the graph, if there is one."""
     for error in with_message(case, PHRASE):
         place = raised(error)
-        asked = case.cells.calling(place, "backward")
+        asked = case.cells.calling_at(place, "backward")
         name = subject(case, place, "backward")
         cut = severed(case, name, asked) if asked is not None and name.isidentifier() else None
         why = both("ask.cut.none") if cut is None else way_of(cut)

@@ -17,7 +17,7 @@ def look(case):
         if cut.how == "detach"
         if (p := case.place(cut.note)) is not None
     }
-    for statement in case.cells.statements:
+    for statement in case.cells.calling("detach") if ran else ():
         call = statement.node.value if isinstance(statement.node, ast.Expr) else None
         if not isinstance(call, ast.Call) or called(call) != "detach" or receiver(call) is None:
             continue

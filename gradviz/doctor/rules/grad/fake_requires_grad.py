@@ -30,7 +30,7 @@ def look(case):
 
 def _declared(case, name):
     """The statement name.requires_grad_() or name.requires_grad = True."""
-    for statement in case.cells.statements:
+    for statement in case.cells.mentioning("requires_grad", "requires_grad_"):
         for call in calls(statement.node, "requires_grad_"):
             if receiver(call) is not None and ast.unparse(receiver(call)) == name:
                 return statement

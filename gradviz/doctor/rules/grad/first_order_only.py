@@ -14,21 +14,27 @@ def look(case):
     """The result of autograd.grad is shaped (norm, square …) and flows into something that is
     backpropagated.
     """
-    for statement in case.cells.statements:
+    for statement in case.cells.mentioning("grad"):
         value = getattr(statement.node, "value", None)
         assigns = isinstance(statement.node, ast.Assign) and mentions(statement.node, "grad")
         if value is None or not assigns:
             continue
+        asked, shapes = _gradients(statement.node)
+        if not (asked or shapes):
+            continue
         names = {target.id for target in targets(statement.node) if isinstance(target, ast.Name)}
-        asked = any(_is_grad(part) for part in ast.walk(value))
-        shaping = SHAPING if asked else None
-        if (
-            names
-            and (asked or _shapes_grad(value))
-            and tainted_backward(case, statement, names, shaping)
-        ):
+        if names and tainted_backward(case, statement, names, SHAPING if asked else None):
             holders = sorted(names)
             yield RULE.found(case, holders, place_of(case, statement), name=holders[0])
+
+
+def _gradients(node):
+    """Whether an assignment asks for gradients, and whether it shapes a .grad; remembered."""
+    known = getattr(node, "_asks", None)
+    if known is None:
+        asked = any(_is_grad(part) for part in ast.walk(node.value))
+        known = node._asks = asked, _shapes_grad(node.value)
+    return known
 
 
 def _shapes_grad(value):

@@ -35,7 +35,7 @@ def _asked_in_vain(case):
     asked = {name for name in waiting if _is_read(case, name)}
     for sweep in case.ledger.sweeps if asked else ():
         place = case.place(sweep.note)
-        start = case.cells.calling(place, "backward")
+        start = case.cells.calling_at(place, "backward")
         names = _swept_names(start) if start is not None else set()
         for cut in severances(case, names, start) if names else ():
             lost = sorted(asked & upstream(case, cut))
@@ -52,7 +52,7 @@ def _waits(case, held):
 
 def _is_read(case, name):
     """Some statement reads name.grad."""
-    for statement in case.cells.statements:
+    for statement in case.cells.mentioning("grad"):
         for part in own_expressions(statement.node) if mentions(statement.node, "grad") else ():
             if isinstance(part, ast.Attribute) and ast.unparse(part) == f"{name}.grad":
                 return True
@@ -79,7 +79,7 @@ def _copied(case):
         ):
             waiting.setdefault(held.root, held)
     trained = {h.path for h in case.held if h.facts.leaf and h.facts.grad}
-    for statement in case.cells.statements:
+    for statement in case.cells.calling("tensor", "as_tensor", "Tensor"):
         for call in calls(statement.node, "tensor", "as_tensor", "Tensor"):
             used = names_in(call.args[0], plain=True) if call.args else set()
             lost = [waiting[name] for name in sorted(used) if name in waiting]
@@ -106,7 +106,7 @@ def _stray_detach(case):
         for cut in case.cuts
         if cut.how in CUTS and (p := case.place(cut.note)) is not None
     }
-    for statement in case.cells.statements if lost else ():
+    for statement in case.cells.within({cell for cell, _ in ran if cell} if lost else ()):
         if (statement.cell, statement.line) not in ran:
             continue
         called = names_in(statement.node, plain=True)

@@ -16,7 +16,7 @@ def look(case):
         if h.facts.attached and h.category in ("name", "attribute", "container")
     }
     told = set()
-    for statement in case.cells.statements:
+    for statement in case.cells.mentioning("grad"):
         for name in read_gradients(statement):
             held = results.get(name)
             if held is None or name in told or held.facts.grad or not _came_back(case, held):
@@ -32,9 +32,18 @@ def look(case):
 
 
 def read_gradients(statement):
-    """The x of every x.grad that a statement reads for its value (not to compare it with None)."""
+    """The x of every x.grad that a statement reads for its value (not to compare it with None);
+    remembered on the statement.
+    """
     if statement.function is not None or not mentions(statement.node, "grad"):
-        return
+        return ()
+    known = getattr(statement.node, "_gradients", None)
+    if known is None:
+        known = statement.node._gradients = tuple(_read(statement))
+    return known
+
+
+def _read(statement):
     compared = set()
     for part in own_expressions(statement.node):
         if isinstance(part, ast.Compare):

@@ -17,7 +17,7 @@ def look(case):
     last = [s for s in case.ledger.sweeps if s.accumulates and not s.error]
     place = case.place(last[-1].note) if last else None
     told = set()
-    for statement in case.cells.statements if place is not None else ():
+    for statement in case.cells.mentioning("grad") if place is not None else ():
         for name in read_gradients(statement):
             facts = known.get(name)
             if facts is None or facts.attached or facts.leaf or facts.grad or name in told:
@@ -37,7 +37,7 @@ def _after(statement, place):
 
 def _is_set(case, name):
     """The program gives it a gradient by hand."""
-    for statement in case.cells.statements:
+    for statement in case.cells.assignments("grad", attribute=True):
         if isinstance(statement.node, ast.Assign):
             if any(ast.unparse(target) == f"{name}.grad" for target in statement.node.targets):
                 return True

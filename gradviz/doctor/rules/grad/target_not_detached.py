@@ -31,14 +31,16 @@ def _local(case):
     """(name, statement, serial): results of lines in functions that bind a name that says target,
     in graphs that are still held.
     """
-    for statement in case.cells.statements:
-        if statement.function is None or not isinstance(statement.node, ast.Assign):
+    for name, statements in case.cells.bound():
+        if not NAMES.fullmatch(name):
             continue
-        names = [t.id for t in targets(statement.node) if isinstance(t, ast.Name)]
-        if len(names) == 1 and NAMES.fullmatch(names[0]):
-            made = case.graph.made_at(statement.cell, statement.line)
+        for statement in statements:
+            if statement.function is None or not isinstance(statement.node, ast.Assign):
+                continue
+            names = [t.id for t in targets(statement.node) if isinstance(t, ast.Name)]
+            made = case.graph.made_at(statement.cell, statement.line) if names == [name] else []
             if made:
-                yield names[0], statement, max(made)
+                yield name, statement, max(made)
 
 
 def _trained(case, id):

@@ -30,15 +30,15 @@ def _found(case, step, cleared):
 
 def _each_micro_batch(case):
     """The only step of a loop is taken every few iterations, yet each iteration clears."""
-    for step in case.cells.statements:
+    for step in case.cells.calling("step"):
         asked = next(calls(step.node, "step"), None)
         if asked is None or not step.loops:
             continue
-        chosen = next((s for s in case.cells.statements if _chooses(s, step)), None)
+        chosen = next((s for s in case.cells.within([step.cell]) if _chooses(s, step)), None)
         if chosen is None:
             continue
         body = step.loops[-1].body
-        inside = [s for s in case.cells.statements if step.loops[-1] in s.loops]
+        inside = [s for s in case.cells.within([step.cell]) if step.loops[-1] in s.loops]
         steps = [s for s in inside if any(True for _ in calls(s.node, "step"))]
         always = [s for s in inside if s.block is body and s.index < _end(chosen, step)]
         cleared = [s for s in always if _clears(s)]
@@ -82,7 +82,7 @@ def _is_at(case, note, statement):
 
 def _blocks(case):
     seen = {}
-    for statement in case.cells.statements:
+    for statement in case.cells.within({s.cell for s in case.cells.calling("zero_grad")}):
         seen.setdefault((statement.cell, id(statement.block)), []).append(statement)
     return [sorted(block, key=lambda s: s.index) for block in seen.values()]
 

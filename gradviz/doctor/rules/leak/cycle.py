@@ -62,8 +62,8 @@ def _gradients(case):
 
 def _leaves_of(case, place):
     """Locals that the function at ``place`` declares to require grad."""
-    inside = [s for s in case.cells.statements if s.function is not None and place is not None]
-    for statement in inside:
+    near = case.cells.within([place.cell]) if place is not None else []
+    for statement in [s for s in near if s.function is not None]:
         if (statement.cell, statement.function.name) == (place.cell, place.function):
             if "requires_grad" in case.cells.code(statement.cell, statement.line):
                 yield from (t.id for t in targets(statement.node) if isinstance(t, ast.Name))

@@ -44,7 +44,7 @@ def look(case):
 def _called(case, path, method):
     """The newest statement path.method()."""
     found = None
-    for statement in case.cells.statements:
+    for statement in case.cells.calling(method):
         for call in calls(statement.node, method):
             if receiver(call) is not None and ast.unparse(receiver(call)) == path:
                 found = statement

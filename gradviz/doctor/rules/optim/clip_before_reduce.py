@@ -11,10 +11,8 @@ CLIPS = ("clip_grad_norm_", "clip_grad_value_", "clip_grads_with_norm_")
 
 def look(case):
     """In one function or cell, and one iteration: a clip, then all_reduce of .grad, then a step."""
-    for clip in case.cells.statements:
-        if not any(True for _ in calls(clip.node, *CLIPS)):
-            continue
-        later = [s for s in case.cells.statements if _follows(s, clip)]
+    for clip in case.cells.calling(*CLIPS):
+        later = [s for s in case.cells.within([clip.cell]) if _follows(s, clip)]
         reduced = next((s for s in later if _reduces(s)), None)
         if reduced is not None and any(_is_after(s, reduced) for s in later if _steps(s)):
             yield RULE.found(case, [], place_of(case, clip), line=reduced.line)

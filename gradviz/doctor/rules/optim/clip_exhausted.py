@@ -18,7 +18,7 @@ def look(case):
             for v in values
         ):
             continue
-        users = [s for s in case.cells.statements if _takes(s, name)]
+        users = [s for s in case.cells.mentioning(name) if _takes(s, name)]
         for statement in users:
             if users[0] is not statement and any(True for _ in calls(statement.node, *CLIPS)):
                 yield RULE.found(case, [name], place_of(case, statement), name=name)

@@ -18,7 +18,10 @@ def look(case):
         if h.facts.attached and h.category in ("name", "container", "attribute")
     }
     told = set()
-    for statement in case.cells.statements:
+    made_at = {(p.cell, p.line) for h in results.values() if (p := h.facts.place) is not None}
+    for statement in case.cells.mentioning("grad") if results else ():
+        if (statement.cell, statement.line) not in made_at:
+            continue
         if not isinstance(statement.node, ast.Assign) or any(
             "no_grad" in ast.unparse(w.items[0]) for w in statement.withs
         ):

@@ -59,7 +59,9 @@ def _trained(case, leaf):
 def _rebound(case, module, name, whole):
     """The line that made the model again, or that replaced one part or parameter of it."""
     again = bound(case, str(module.steps[0].name))
-    parts = [] if whole else [s for s in case.cells.statements if _replaces(s, module, name)]
+    words = {*name.split("."), str(module.steps[0].name)}
+    near = {s.cell for s in case.cells.mentioning(*words)}
+    parts = [s for s in case.cells.within(near) if not whole and _replaces(s, module, name)]
     return parts[-1] if parts else again
 
 
