@@ -12,7 +12,7 @@ import time
 import warnings
 from datetime import timedelta
 
-from ..backend import xp
+from ..backend import beside, host, xp
 from ..engine.tensor import Tensor
 from ..engine.views import bump
 from .group import get_rank, member
@@ -31,18 +31,21 @@ _MANY = (
 
 
 # ---------------------------------------------------------------- arrays of tensors
-def _flat(tensor):
+def _flat(own, tensor):
     """A copy of the numbers of a tensor, flat; what is sent stays as it was when it was handed
     over."""
-    return xp.array(tensor._a, order="C").reshape(-1)
+    array = tensor._a.copy().reshape(-1)
+    return array if own.transport.on_device else host(array)
 
 
-def _like(tensor):
+def _like(own, tensor):
+    if own.transport.on_device:
+        return xp.empty(tensor._a.size, tensor._a.dtype, like=tensor._a)
     return xp.empty(tensor._a.size, tensor._a.dtype)
 
 
 def _put(tensor, array):
-    tensor._a[...] = array.reshape(tensor._a.shape)
+    tensor._a[...] = beside(array, tensor._a).reshape(tensor._a.shape)
     bump(tensor)
     return tensor
 
@@ -133,7 +136,7 @@ def all_reduce(own, tensor, op=ReduceOp.SUM):
     """``tensor`` becomes the sum (or ``op``) of those of all processes, everywhere."""
     _check_tensor(tensor, "tensor")
     _check_op(op, "all_reduce", tensor)
-    pending = own.transport.reduce_all(_flat(tensor), op)
+    pending = own.transport.reduce_all(_flat(own, tensor), op)
     return pending, lambda p: [_put(tensor, p.value())], tensor.nbytes
 
 
@@ -143,7 +146,7 @@ def reduce(own, tensor, dst=0, op=ReduceOp.SUM):
     _check_tensor(tensor, "tensor")
     _check_op(op, "reduce", tensor)
     here = _root(own, "reduce", dst) == own.rank()
-    pending = own.transport.reduce_all(_flat(tensor), op)
+    pending = own.transport.reduce_all(_flat(own, tensor), op)
     return pending, lambda p: [_put(tensor, p.value()) if here else tensor], tensor.nbytes
 
 
@@ -152,7 +155,7 @@ def broadcast(own, tensor, src=0):
     """``tensor`` becomes that of process ``src``, everywhere."""
     _check_tensor(tensor, "tensor")
     root = _root(own, "broadcast", src)
-    pending = own.transport.broadcast(_flat(tensor), root)
+    pending = own.transport.broadcast(_flat(own, tensor), root)
     here = root == own.rank()
     return pending, lambda p: [tensor if here else _put(tensor, p.value())], tensor.nbytes
 
@@ -163,7 +166,7 @@ def all_gather(own, tensor_list, tensor):
     _check_list(tensor_list, "tensor_list")
     _check_tensor(tensor, "tensor")
     _check_outputs("allgather", tensor_list, tensor, own.size())
-    pending = own.transport.gather_all(_flat(tensor))
+    pending = own.transport.gather_all(_flat(own, tensor))
     return pending, lambda p: _fill(tensor_list, p.value()), tensor.nbytes * own.size()
 
 
@@ -174,7 +177,7 @@ def all_gather_single(own, output_tensor, input_tensor):
     _check_tensor(output_tensor, "output_tensor")
     if output_tensor.numel() != input_tensor.numel() * own.size():
         raise ValueError("output tensor size must be equal to world_size times input tensor size")
-    pending = own.transport.gather_all(_flat(input_tensor))
+    pending = own.transport.gather_all(_flat(own, input_tensor))
     return (
         pending,
         lambda p: [_put(output_tensor, xp.concatenate(p.value()))],
@@ -192,12 +195,12 @@ def gather(own, tensor, gather_list=None, dst=0):
             raise ValueError(
                 "Argument ``gather_list`` must NOT be specified on non-destination ranks."
             )
-        return own.transport.gather(_flat(tensor), root), lambda p: [], tensor.nbytes
+        return own.transport.gather(_flat(own, tensor), root), lambda p: [], tensor.nbytes
     if not gather_list:
         raise ValueError("Argument ``gather_list`` must be specified on destination rank.")
     _check_list(gather_list, "gather_list")
     _check_outputs("gather", gather_list, tensor, own.size())
-    pending = own.transport.gather(_flat(tensor), root)
+    pending = own.transport.gather(_flat(own, tensor), root)
     return pending, lambda p: _fill(gather_list, p.value()), tensor.nbytes * own.size()
 
 
@@ -211,10 +214,10 @@ def scatter(own, tensor, scatter_list=None, src=0):
             raise ValueError("Argument ``scatter_list`` must be specified on source rank.")
         _check_list(scatter_list, "scatter_list")
         _check_outputs("scatter", scatter_list, tensor, own.size())
-        arrays = [_flat(t) for t in scatter_list]
+        arrays = [_flat(own, t) for t in scatter_list]
     elif scatter_list:
         raise ValueError("Argument ``scatter_list`` must NOT be specified on non-source ranks.")
-    pending = own.transport.scatter(arrays, _like(tensor), root)
+    pending = own.transport.scatter(arrays, _like(own, tensor), root)
     return pending, lambda p: [_put(tensor, p.value())], tensor.nbytes
 
 
@@ -226,7 +229,7 @@ def reduce_scatter(own, output, input_list, op=ReduceOp.SUM):
     _check_list(input_list, "input_list")
     _check_op(op, "reduce_scatter", output)
     _check_outputs("reduce_scatter", input_list, output, own.size())
-    return _reduced_parts(own, output, [_flat(t) for t in input_list], op)
+    return _reduced_parts(own, output, [_flat(own, t) for t in input_list], op)
 
 
 @collective
@@ -237,11 +240,11 @@ def reduce_scatter_single(own, output, input, op=ReduceOp.SUM):
     _check_op(op, "reduce_scatter", output)
     if input.numel() != output.numel() * own.size():
         raise ValueError("input tensor must be the same size as output size times world size")
-    return _reduced_parts(own, output, xp.split(_flat(input), own.size()), op)
+    return _reduced_parts(own, output, xp.split(_flat(own, input), own.size()), op)
 
 
 def _reduced_parts(own, output, arrays, op):
-    pending = own.transport.exchange(arrays, [_like(output)] * own.size())
+    pending = own.transport.exchange(arrays, [_like(own, output)] * own.size())
     return pending, lambda p: [_put(output, combined(p.value(), op))], output.nbytes
 
 
@@ -255,11 +258,11 @@ def all_to_all(own, output_tensor_list, input_tensor_list):
             raise RuntimeError(
                 f"all_to_all: expected {own.size()} tensors, one a process, got {len(given)}"
             )
-    return _exchanged(own, output_tensor_list, [_flat(t) for t in input_tensor_list])
+    return _exchanged(own, output_tensor_list, [_flat(own, t) for t in input_tensor_list])
 
 
 def _exchanged(own, outputs, arrays):
-    pending = own.transport.exchange(arrays, [_like(t) for t in outputs])
+    pending = own.transport.exchange(arrays, [_like(own, t) for t in outputs])
     return pending, lambda p: _fill(outputs, p.value()), sum(t.nbytes for t in outputs)
 
 
@@ -268,7 +271,7 @@ def all_to_all_single(own, output, input, output_split_sizes=None, input_split_s
     """``all_to_all`` of the parts of one tensor, cut along its first dimension."""
     _check_tensor(output, "output")
     _check_tensor(input, "input")
-    arrays = [_flat(t) for t in _parts(own, input, input_split_sizes)]
+    arrays = [_flat(own, t) for t in _parts(own, input, input_split_sizes)]
     return _exchanged(own, _parts(own, output, output_split_sizes), arrays)
 
 
@@ -312,7 +315,7 @@ def isend(tensor, dst=None, group=None, tag=0, group_dst=None):
     _check_tensor(tensor, "tensor")
     own = member(group)
     to = _peer(own, dst, group_dst, "destination")
-    pending = own.transport.send(_flat(tensor), [to], tag)
+    pending = own.transport.send(_flat(own, tensor), [to], tag)
     return _between("send", own, pending, lambda p: [tensor], tensor.nbytes)
 
 
@@ -320,7 +323,7 @@ def irecv(tensor, src=None, group=None, tag=0, group_src=None):
     """Start to receive ``tensor`` from process ``src`` (None: from anybody); a ``Work``."""
     _check_tensor(tensor, "tensor")
     own = member(group)
-    pending = own.transport.receive(_like(tensor), _peer(own, src, group_src, "source"), tag)
+    pending = own.transport.receive(_like(own, tensor), _peer(own, src, group_src, "source"), tag)
 
     def finish(done):
         _put(tensor, done.value())
@@ -398,7 +401,7 @@ def _wait(own, pending, limit):
 def all_reduce_coalesced(tensors, op=ReduceOp.SUM, group=None, async_op=False):
     """``all_reduce`` of several tensors at once."""
     own = member(group)
-    parts = [own.transport.reduce_all(_flat(t), op) for t in tensors]
+    parts = [own.transport.reduce_all(_flat(own, t), op) for t in tensors]
     work = _between(
         "all_reduce_coalesced", own, Several(parts), lambda p: _fill(tensors, p.value())
     )

@@ -107,8 +107,9 @@ def init_process_group(
 ):
     """Join the processes of a job.
 
-    They talk over MPI when ``mpiexec`` or ``gradviz launch`` started them, otherwise through the
-    folder that ``init_method`` (``file://…``, ``tcp://localhost:port`` or the variables
+    With ``backend="nccl"`` tensors on a GPU go by NCCL (CuPy); never run by the project's own
+    checks. They talk over MPI when ``mpiexec`` or ``gradviz launch`` started them, otherwise
+    through the folder that ``init_method`` (``file://…``, ``tcp://localhost:port`` or the variables
     ``MASTER_PORT``, ``RANK`` and ``WORLD_SIZE``) names. ValueError when called twice or for an
     unknown backend, NotImplementedError for processes of several machines without MPI.
     """
@@ -123,6 +124,10 @@ def init_process_group(
             f"Expected timeout argument to be of type datetime.timedelta, got {timeout}"
         )
     transport = _transport(backend, init_method, world_size, rank)
+    if backend == "nccl":
+        from .nccl import Nccl
+
+        transport = Nccl(transport)
     ranks = list(range(transport.size))
     _World.default = ProcessGroup(transport, ranks, backend, timeout, "default_pg")
     _World.groups = [_World.default]

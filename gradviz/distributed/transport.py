@@ -57,7 +57,10 @@ class Several(Pending):
 
 
 class Transport:
-    """The processes ``0 … size - 1`` of one group, seen from ``rank``."""
+    """The processes ``0 … size - 1`` of one group, seen from ``rank``; ``on_device``: it carries
+    arrays of a GPU as they are."""
+
+    on_device = False
 
     def __init__(self, rank, size):
         self.rank, self.size = rank, size

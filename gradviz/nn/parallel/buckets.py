@@ -74,7 +74,7 @@ class GradBucket:
 
 
 def _gradient(p):
-    return xp.zeros(p._a.shape, p._a.dtype) if p._grad is None else p._grad._a
+    return xp.zeros_like(p._a) if p._grad is None else p._grad._a
 
 
 def _write(p, array):

@@ -53,7 +53,8 @@ class DistributedDataParallel(Module):
                 "that "
                 "requires a gradient."
             )
-        if device_ids or output_device is not None:
+        asked = bool(device_ids) or output_device is not None
+        if asked and any(p.device.type == "cpu" for _, p in named):
             raise ValueError(
                 "DistributedDataParallel device_ids and output_device arguments only work with "
                 "single-device/multiple-device GPU modules or CPU modules, but got device_ids "
