@@ -163,21 +163,22 @@ def _where_outside(divergence, outside):
 
 
 _EULER = 0.57721566490153286
-for _p in (Uniform, Beta, Exponential, Gamma, Laplace):
-    register_kl(_p, Normal)(_to_normal)
+for _from in (Uniform, Beta, Exponential, Gamma, Laplace):
+    register_kl(_from, Normal)(_to_normal)
 register_kl(Beta, Exponential)(_to_exponential)
 register_kl(Gamma, Exponential)(_to_exponential)
 register_kl(Beta, Gamma)(_to_gamma)
 register_kl(Exponential, Gamma)(_to_gamma)
 register_kl(Uniform, Exponential)(_where_outside(_to_exponential, lambda p, q: p.low < 0))
 register_kl(Uniform, Gamma)(_where_outside(_to_gamma, lambda p, q: p.low < 0))
-for _p, _name, _others in (
+_NOWHERE: tuple[tuple[type, str, tuple[type, ...]], ...] = (
     (Normal, "loc", (Beta, Exponential, Gamma, Uniform)),
     (Laplace, "loc", (Beta, Exponential, Gamma, Uniform)),
     (Exponential, "rate", (Beta, Uniform)),
     (Gamma, "concentration", (Beta, Uniform)),
     (Poisson, "rate", (Bernoulli,)),
-):
+)
+for _p, _name, _others in _NOWHERE:
     for _q in _others:
         register_kl(_p, _q)(_outside(_name))
 

@@ -217,7 +217,7 @@ def text(tensor, prefix="tensor("):
 
 
 def formatted(tensor, spec):
-    """``format(tensor, spec)``: a 0-d tensor as its number, others as text."""
-    if tensor._a.ndim == 0:
+    """``format(tensor, spec)``: a 0-d tensor as its number, others (and parameters) as text."""
+    if tensor._a.ndim == 0 and type(tensor).__name__ == "Tensor":
         return tensor._a.item().__format__(spec)
     return object.__format__(tensor, spec) if spec else str(tensor)

@@ -156,19 +156,40 @@ def arange(
     return mark(wrap(values.astype(dtype.np)), requires_grad)
 
 
+def _evenly(start, end, steps, kind):
+    """``steps`` numbers from both ends towards the middle, each rounded once, as PyTorch does."""
+    real = kind.type(0).real.dtype if kind.kind == "c" else kind
+    if real.kind in "biu":
+        start, end, step_kind, wide = int(start), int(end), xp.float32, xp.float32
+    else:
+        step_kind, wide = real, xp.longdouble if real == xp.float64 else xp.float64
+        start, end = (wide(real.type(x)) for x in (start, end))
+    step = wide(xp.dtype(step_kind).type((end - start) / (steps - 1))) if steps > 1 else wide(0)
+    at = xp.arange(steps)
+    low, high = start + step * at, end - step * (steps - 1 - at)
+    return xp.where((at < steps // 2) | (steps == 1), low, high).astype(real).astype(kind)
+
+
+def _check_steps(steps):
+    if steps < 0:
+        raise RuntimeError("number of steps must be non-negative")
+
+
 def linspace(
     start, end, steps, *, dtype=None, device=None, requires_grad=False, layout=None, out=None
 ):
     """``steps`` evenly spaced numbers, both ends included."""
     start, end = (x._a.item() if isinstance(x, Tensor) else x for x in (start, end))
     wanted = (dtype or dtypes.default.float).np
-    values = xp.linspace(start, end, int(steps)).astype(wanted)
+    _check_steps(steps)
+    values = _evenly(start, end, int(steps), wanted)
     return mark(wrap(beside(values, like_of(device))), requires_grad)
 
 
 def logspace(start, end, steps, base=10.0, *, dtype=None, requires_grad=False, device=None):
     """``steps`` numbers evenly spaced on a logarithmic scale."""
     wanted = (dtype or dtypes.default.float).np
+    _check_steps(steps)
     values = xp.logspace(start, end, int(steps), base=base).astype(wanted)
     return mark(wrap(beside(values, like_of(device))), requires_grad)
 
