@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from ..backend import as_strided, contiguous, xp
+from ..backend import as_array, as_strided, contiguous, xp
 from ..engine.dispatch import Tensor
 from ..engine.operation import RAW, TENSOR
 from .declare import binary, declare, public, unary
@@ -163,7 +163,7 @@ def _polar_angle(F, g, result):
 
 polar_op = binary(
     "polar_op",
-    lambda r, a: _join(r * xp.cos(a), r * xp.sin(a)),
+    lambda r, a: _join(*(as_array(part) for part in (r * xp.cos(a), r * xp.sin(a)))),
     "abs angle",
     node="PolarBackward0",
     expose=False,

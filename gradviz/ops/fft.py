@@ -13,6 +13,7 @@ from ..engine.operation import RAW, TENSOR
 from ..engine.saved_names import nothing
 from ..engine.tensor import wrap_dim
 from .declare import FUNCTIONS, declare, method
+from .mistakes import explained
 
 FFT = {}
 NONE, ROOT, COUNT = 0, 1, 2  # how a transform is scaled: not, by 1/√n, by 1/n
@@ -159,7 +160,8 @@ def _given(dims, sizes):
 
 def fft_function(function):
     """Make ``gradviz.fft.<name>``."""
-    FFT[function.__name__] = function
+    name = function.__name__
+    FFT[name] = explained(name, function, prefix="fft_")
     return function
 
 

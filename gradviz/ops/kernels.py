@@ -33,7 +33,6 @@ KERNELS = {
             "prelu_op": "prelu_cpu",
             "frac": "frac_cpu",
             "leaky_relu": "leaky_relu_cpu",
-            "silu": "silu_cpu",
             "mish": "mish_cpu",
             "gelu": "GeluKernelImpl",
             "hardsigmoid": "hardsigmoid_cpu",
@@ -54,6 +53,8 @@ KERNELS = {
             "adaptive_avg_pool3d_op": "adaptive_avg_pool3d_cpu",
             "grid_sampler_2d_op": "grid_sampler_2d_cpu_kernel_impl",
             "grid_sampler_3d_op": "grid_sampler3d_cpu",
+            "softmax": "softmax_lastdim_kernel_impl",
+            "log_softmax": "log_softmax_lastdim_kernel_impl",
         }.items()
     },
     **{
@@ -63,6 +64,7 @@ KERNELS = {
             "lerp": "lerp_kernel_tensor",
             "logaddexp": "logaddexp_cpu",
             "logcumsumexp": "logcumsumexp_out_cpu",
+            "silu": "silu_cpu",
             "im2col": "im2col_out_cpu",
             "col2im": "col2im_out_cpu",
         }.items()

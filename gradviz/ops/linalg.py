@@ -11,6 +11,7 @@ from ..engine.operation import RAW, TENSOR
 from ..engine.saved_names import kept, nothing, part
 from .declare import declare, method
 from .matmul import _swap
+from .mistakes import explained
 from .reduce import return_types
 
 LINALG = {}
@@ -25,7 +26,8 @@ LinAlgError.__name__ = LinAlgError.__qualname__ = "_LinAlgError"
 
 def linalg(function, name=None):
     """Make ``gradviz.linalg.<name>``."""
-    LINALG[name or function.__name__] = function
+    name = name or function.__name__
+    LINALG[name] = explained(name, function, prefix="linalg_")
     return function
 
 

@@ -9,7 +9,7 @@ from ..engine.modes import local, state
 from ..engine.operands import broadcast_error, not_a_tensor
 from ..engine.operation import RAW, TENSOR
 from ..engine.tensor import wrap_dim
-from .declare import declare, method, only_method, public
+from .declare import declare, method, only_method, public, write_out
 from .lower import lowered
 from .shape import clone, expand, permute, reshape, transpose, unsafe_view_op, unsqueeze, view_op
 
@@ -275,6 +275,8 @@ def bmm(input, mat2):
 
 def matmul(input, other, *, out=None):
     """The product of vectors, matrices or batches of matrices; batch dimensions broadcast."""
+    if out is not None:
+        return write_out("matmul", matmul(input, other), out, (input, other))
     if state.special and local.autocast is not None:
         input, other = lowered(input, other)
     if not isinstance(other, Tensor) or not isinstance(input, Tensor):

@@ -7,13 +7,14 @@ looked at when something has gone wrong inside, by the kind that a parameter of 
 from __future__ import annotations
 
 import inspect
+import re
 from functools import cache
 from types import FunctionType
 
 from ..backend import xp
 from ..engine import dtypes
 from ..engine.dispatch import Tensor
-from ..engine.operands import type_name
+from ..engine.operands import not_a_tensor, type_name
 
 
 def _whole(x):
@@ -73,35 +74,45 @@ _MANY = frozenset(
 
 # The smallest and most frequent: a call in between would cost more than it helps.
 _HOT_FUNCTIONS = frozenset(
-    "add sub mul div pow matmul mm bmm mv dot sum relu exp log sigmoid tanh abs neg sqrt square "
-    "linear is_floating_point is_complex eq ne lt le gt ge tensor".split()
+    "add sub mul div matmul mm sum relu exp log sigmoid tanh linear is_floating_point is_complex "
+    "tensor".split()
 )
 _HOT_METHODS = _HOT_FUNCTIONS | frozenset(
     "mean view reshape transpose permute t unsqueeze squeeze expand item clone detach to float "
     "double long size dim numel stride contiguous add_ mul_ sub_ div_ zero_ copy_ fill_ backward "
-    "type_as view_as is_contiguous requires_grad_ addcmul_ addcdiv_ lerp_ addmm".split()
+    "type_as view_as is_contiguous requires_grad_ addcmul_ addcdiv_ lerp_ addmm pow bmm mv dot abs "
+    "neg sqrt square eq ne lt le gt ge".split()
 )
 
 
-def explained(name, function, method=False, native=True):
+def explained(name, function, method=False, native=True, prefix=""):
     """``function``; when a call of it fails because an argument is of the wrong kind, the error is
-    PyTorch's TypeError that names the argument. ``native``: PyTorch's own has no Python signature.
+    PyTorch's TypeError that names the argument. ``native``: PyTorch's own has no Python signature;
+    ``prefix``: what its messages put before the name. ``out=`` is filled in here, for all of them.
     """
     hot = name in (_HOT_METHODS if method else _HOT_FUNCTIONS)
-    if hot or hasattr(function, "op") or not isinstance(function, FunctionType):
+    if not isinstance(function, FunctionType):
         return function
+    if hot or not prefix and hasattr(function, "op"):
+        if "<" in function.__qualname__:
+            function.__name__ = function.__qualname__ = name
+        return function
+    code = function.__code__
+    own = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    with_out = not method and ("out" in own or name in _WITH_OUT)
+    shown, typed = prefix + name, "dtype" in own
 
     def call(*args, **kwargs):
+        if kwargs and with_out and "out" in kwargs:
+            return _written(shown, call, args, kwargs, typed)
         try:
             return function(*args, **kwargs)
         except Exception as error:
-            if "out" in kwargs and name in _WITH_OUT and not method:
-                return _written(name, call, args, kwargs)
             wanted = kwargs.get("dtype")
             if wanted.__class__ is type and wanted in dtypes.PYTHON:
                 return call(*args, **{**kwargs, "dtype": dtypes.PYTHON[wanted]})
-            found = mistake(name, function, args, kwargs, method, native)
-            found = found or _renamed(name, function, error)
+            found = mistake(shown, name, function, args, kwargs, error, method, native)
+            found = found or _renamed(shown, function, error)
             if found is None:
                 raise
             raise found from error.__cause__
@@ -109,6 +120,8 @@ def explained(name, function, method=False, native=True):
     call.__name__ = call.__qualname__ = name
     call.__doc__, call.__module__ = function.__doc__, function.__module__
     call.__wrapped__ = function
+    if hasattr(function, "op"):
+        call.op = function.op
     return call
 
 
@@ -121,17 +134,27 @@ _WITH_OUT = frozenset(
     std_mean svd take_along_dim topk tril triu var var_mean vdot vstack cholesky_ex det inv_ex
     ldl_factor_ex lu_factor_ex slogdet solve_ex vector_norm entr erfcx i0e i1 i1e log_ndtr
     multigammaln ndtr ndtri xlog1py zeta isin threshold tensordot softmax log_softmax
-    take index_reduce nanmedian
+    slice_scatter take index_reduce nanmedian logspace frobenius_norm nuclear_norm gelu softplus hardshrink
+    softshrink logsigmoid avg_pool2d avg_pool3d
     """.split()
 )
 
 
-def _written(name, call, args, kwargs):
+def _written(name, call, args, kwargs, typed):
     """The results of a call without ``out=``, put into it."""
     from .declare import write_out
 
     kwargs = dict(kwargs)
     out = kwargs.pop("out")
+    if out is None:
+        return call(*args, **kwargs)
+    if typed and isinstance(out, Tensor):
+        asked = kwargs.setdefault("dtype", out.dtype) or out.dtype
+        if dtypes.PYTHON.get(asked, asked) is not out.dtype:
+            raise RuntimeError(
+                f"dtype {dtypes.scalar_name(asked)} does not match dtype of out parameter "
+                f"({dtypes.scalar_name(out.dtype)})"
+            )
     result = call(*args, **kwargs)
     if not isinstance(result, tuple):
         if not isinstance(out, Tensor):
@@ -156,7 +179,7 @@ def _signature(function):
     return inspect.signature(function)
 
 
-def mistake(name, function, args, kwargs, method=False, native=True):
+def mistake(shown, name, function, args, kwargs, error, method=False, native=True):
     """The TypeError for a call whose arguments do not fit, None where they do."""
     parameters = list(_signature(function).parameters.values())
     args = args[1:] if method else args
@@ -164,7 +187,7 @@ def mistake(name, function, args, kwargs, method=False, native=True):
     plain = [p for p in parameters if p.kind in (p.POSITIONAL_OR_KEYWORD, p.POSITIONAL_ONLY)]
     open_ended = any(p.kind is p.VAR_POSITIONAL for p in parameters)
     if native and not open_ended:
-        found = _miscounted(name, parameters, plain, args, kwargs)
+        found = _miscounted(shown, parameters, plain, args, kwargs)
         if found is not None:
             return found
     given = [(p, value, k + 1) for k, (p, value) in enumerate(zip(plain, args, strict=False))]
@@ -177,9 +200,40 @@ def mistake(name, function, args, kwargs, method=False, native=True):
         if not _FITS[kind](value):
             place = f" (position {position})" if position else ""
             return TypeError(
-                f"{name}(): argument '{parameter.name}'{place} must be {kind}, not "
+                f"{shown}(): argument '{parameter.name}'{place} must be {kind}, not "
                 f"{type_name(value)}"
             )
+    return _told_by(error, shown, [(p.name, value, k) for p, value, k in given])
+
+
+_NO_TENSOR = re.compile(r"'(\w+)' object has no attribute '_a'")
+_INSIDE = re.compile(r"ufunc|Cannot cast|not supported between|unsupported operand type|_a'")
+
+
+def _told_by(error, name, given):
+    """PyTorch's error for one of Python or NumPy that comes from the kind of an argument."""
+    text = str(error)
+    lacking = _NO_TENSOR.search(text)
+    for parameter, value, position in given if lacking else ():
+        if type(value).__name__ == lacking[1]:
+            return not_a_tensor(name, parameter, position, value)
+        if isinstance(value, (tuple, list)):
+            for k, part in enumerate(value):
+                if type(part).__name__ == lacking[1]:
+                    return TypeError(
+                        f"expected Tensor as element {k} in argument {position - 1}, but got "
+                        f"{type_name(part)}"
+                    )
+    if isinstance(error, xp.exceptions.AxisError):
+        n = error.ndim or 1
+        return IndexError(
+            f"Dimension out of range (expected to be in range of [{-n}, {n - 1}], but got "
+            f"{error.axis})"
+        )
+    odd = [v for _, v, _ in given if not isinstance(v, (Tensor, int, float, complex, xp.generic))]
+    if isinstance(error, (TypeError, AttributeError)) and odd and _INSIDE.search(text):
+        kinds = ", ".join(type_name(value) for _, value, _ in given)
+        return TypeError(f"{name}() received an invalid combination of arguments - got ({kinds})")
     return None
 
 

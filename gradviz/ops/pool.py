@@ -374,7 +374,8 @@ def largest_in_bins(x, spans):
     grid = xp.arange(math.prod(image), like=x).reshape(image)
     for place in itertools.product(*(range(c) for c in counts)):
         box = tuple(slice(*spans[d][k]) for d, k in enumerate(place))
-        flat = x[(..., *box)].reshape(*lead, -1)
+        seen = x[(..., *box)]
+        flat = seen.reshape(*lead, math.prod(seen.shape[-n:]))
         best = flat.argmax(-1)
         values[(..., *place)] = xp.take_along_axis(flat, best[..., None], -1)[..., 0]
         index[(..., *place)] = grid[box].ravel()[best]

@@ -12,6 +12,7 @@ from ..engine.saved_names import part
 from ..engine.views import rename_in_place, write
 from .arithmetic import _float_if_needed, refuse
 from .declare import FUNCTIONS, alias, binary, declare, method, only_method, public, unary
+from .mistakes import explained
 
 SPECIAL = {}
 
@@ -32,7 +33,7 @@ def _scipy(name):
 
 
 def _only_special(name, function):
-    SPECIAL[name] = function
+    SPECIAL[name] = explained(name, function, prefix="special_")
     return function
 
 
@@ -126,8 +127,6 @@ def _mvlgamma_grad(F, g, self, p):
 
 
 def _mvlgamma(x, p):
-    if (x <= (p - 1) / 2).any():
-        raise RuntimeError("All elements must be greater than (p-1)/2")
     log_gamma = _scipy("gammaln")
     out = sum(log_gamma(_float(x) - xp.asarray(k / 2, _float(x).dtype)) for k in range(p))
     return out + out.dtype.type(p * (p - 1) / 4 * math.log(math.pi))

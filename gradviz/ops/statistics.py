@@ -6,6 +6,7 @@ import math
 
 from ..backend import as_array, beside, host, xp, zeros_by
 from ..engine.dispatch import Tensor, wrap
+from ..engine.dtypes import default
 from ..engine.given import given
 from ..engine.operation import RAW, TENSOR
 from ..engine.saved_names import part
@@ -373,6 +374,10 @@ def cov(input, *, correction=1, fweights=None, aweights=None):
             "cov(): expected input to have two or fewer dimensions but got an input with "
             f"{input._a.ndim} dimensions"
         )
+    if input._a.dtype.kind == "b":
+        raise RuntimeError("cov(): bool dtype is not supported for input")
+    if input._a.dtype.kind in "iu":
+        input = input.to(default.float)
     x = input if input._a.ndim == 2 else input.reshape(1, -1)
     weights = (
         aweights if fweights is None else fweights if aweights is None else fweights * aweights
