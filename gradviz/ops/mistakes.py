@@ -129,13 +129,13 @@ def explained(name, function, method=False, native=True, prefix=""):
 _WITH_OUT = frozenset(
     """
     addmm all amax amin aminmax any baddbmm bmm chain_matmul cholesky column_stack cross cummax
-    cummin diag diff dot dstack frexp histc histogram hstack index_select kron kthvalue logcumsumexp
-    logit mode msort mv mvlgamma nan_to_num nanmean norm polygamma renorm row_stack sort std
-    std_mean svd take_along_dim topk tril triu var var_mean vdot vstack cholesky_ex det inv_ex
-    ldl_factor_ex lu_factor_ex slogdet solve_ex vector_norm entr erfcx i0e i1 i1e log_ndtr
-    multigammaln ndtr ndtri xlog1py zeta isin threshold tensordot softmax log_softmax
-    slice_scatter take index_reduce nanmedian logspace frobenius_norm nuclear_norm gelu softplus hardshrink
-    softshrink logsigmoid avg_pool2d avg_pool3d
+    cummin diag diff dot dstack frexp histc histogram hstack index_select kron kthvalue
+    logcumsumexp logit mode msort mv mvlgamma nan_to_num nanmean norm polygamma renorm row_stack
+    sort std std_mean svd take_along_dim topk tril triu var var_mean vdot vstack cholesky_ex det
+    inv_ex ldl_factor_ex lu_factor_ex slogdet solve_ex vector_norm entr erfcx i0e i1 i1e
+    log_ndtr multigammaln ndtr ndtri xlog1py zeta isin threshold tensordot softmax log_softmax
+    slice_scatter take index_reduce nanmedian logspace frobenius_norm nuclear_norm gelu softplus
+    hardshrink softshrink logsigmoid avg_pool2d avg_pool3d
     """.split()
 )
 
