@@ -98,6 +98,7 @@ __all__ = [
     "contiguous",
     "fuse",
     "host",
+    "ndarray",
     "on_host",
     "owner",
     "pointer",

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 from types import SimpleNamespace
+from weakref import WeakValueDictionary
 
 import cupy
 import cupyx
@@ -57,6 +58,7 @@ class CuPy:
             raise RuntimeError("no CUDA device")
         CudaArray.library = self
         self.synchronisations, self._kernels = {}, {}
+        self.roots = WeakValueDictionary()
         self._peak = _Peak()
         self._peak.__enter__()
 

@@ -50,13 +50,23 @@ def refuse_mixture(first, second):
 
 
 class DeviceArray(np.lib.mixins.NDArrayOperatorsMixin):
-    """``raw``, an array of ``library``, on device number ``index``."""
+    """``raw``, an array of ``library``, on device number ``index``. All that look at one piece of
+    memory know the same ``root``, which is what that memory is known by.
+    """
 
-    __slots__ = ("__weakref__", "index", "raw")
+    __slots__ = ("__weakref__", "_root", "index", "raw")
     library = None  # each library has a subclass of its own
 
     def __init__(self, raw, index):
-        self.raw, self.index = raw, index
+        self.raw, self.index, self._root = raw, index, None
+        whole = self.library.owner(raw)
+        known = self.library.roots.get(id(whole))
+        if known is not None:
+            self._root = known
+        elif whole is raw:
+            self.library.roots[id(raw)] = self
+        else:
+            self._root = type(self)(whole, index)
 
     # -- what NumPy's functions do with it --------------------------------
     def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):
@@ -204,14 +214,13 @@ class DeviceArray(np.lib.mixins.NDArrayOperatorsMixin):
     @property
     def owner(self):
         """The array that owns the memory under this one."""
-        found = self.library.owner(self.raw)
-        return self if found is self.raw else type(self)(found, self.index)
+        return self if self._root is None else self._root
 
     @property
     def base(self):
         """The owner of the memory of a view, None for an array that owns its own."""
-        found = self.library.owner(self.raw)
-        return None if found is self.raw else type(self)(found, self.index)
+        root = self._root
+        return None if root is None or root.raw is self.raw else root
 
     @property
     def pointer(self):

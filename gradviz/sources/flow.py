@@ -9,6 +9,8 @@ from __future__ import annotations
 import math
 import time
 
+from gradviz.backend import DeviceArray
+
 from .values import norm
 
 EDGES = 20_000
@@ -46,6 +48,8 @@ class Flow:
         for slot, grad in enumerate(grads):
             if grad is not None:
                 array = getattr(grad, "_a", grad)
+                if isinstance(array, DeviceArray):
+                    continue  # reading it would wait for all work on the GPU
                 self.norms[node.seq, slot] = _length(array)
                 self._left -= SECONDS_AN_EDGE + SECONDS_AN_ELEMENT * array.size
 

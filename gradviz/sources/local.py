@@ -6,6 +6,7 @@ import re
 
 import numpy as np
 
+from gradviz.backend import host
 from gradviz.engine import events
 
 FEW = 4
@@ -48,7 +49,7 @@ def _small(node):
 
 def spelled(array) -> str:
     """``0.5`` or ``[1, 0.5]``; a negative number in parentheses, so that a formula stays right."""
-    flat = [_figure(value) for value in np.asarray(array).ravel().tolist()]
+    flat = [_figure(value) for value in np.asarray(host(array)).ravel().tolist()]
     return flat[0] if np.ndim(array) == 0 else f"[{', '.join(x.strip('()') for x in flat)}]"
 
 

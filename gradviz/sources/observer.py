@@ -15,6 +15,7 @@ import types
 import weakref
 from collections import deque
 
+from gradviz.backend import ndarray
 from gradviz.engine import events
 from gradviz.engine.node import LEAF, serial
 from gradviz.watch.ledger import Ledger
@@ -412,8 +413,8 @@ def node_id(edge) -> int:
 
 
 def _is_zero(array):
-    """A small array of zeros; large ones are not looked through."""
-    return array.size <= LOOKED_THROUGH and not array.any()
+    """A small array of zeros; large ones, and those on a GPU, are not looked through."""
+    return array.size <= LOOKED_THROUGH and isinstance(array, ndarray) and not array.any()
 
 
 def _is_leaf(tensor):

@@ -10,6 +10,7 @@ import math
 
 import numpy as np
 
+from gradviz.backend import host
 from gradviz.engine import events
 from gradviz.engine.backward import Sweep
 from gradviz.engine.roots import roots_of
@@ -167,7 +168,7 @@ class Stepper:
 
     def stats(self, array) -> Stats:
         """Numbers of a gradient; of a long sweep only norms."""
-        array = np.asarray(getattr(array, "_a", array))
+        array = np.asarray(host(getattr(array, "_a", array)))
         if len(self._nodes) > TOLD_FULLY:
             return Stats(tuple(array.shape), str(array.dtype), norm=norm(array))
         return stats(array, str(array.dtype))
@@ -223,7 +224,7 @@ class Writer(events.Observer):
         if self._step is None or id not in stepper._leaves:
             return
         before = self._sums.get(id, stepper.held_before(leaf))
-        self._sums[id] = np.array(events.grad(leaf)._a)
+        self._sums[id] = events.grad(leaf)._a.copy("K")
         self._step.added.append(
             Added(
                 id,
@@ -251,7 +252,7 @@ def _freed(name, array, saved_at, now, gone):
 def _copy(leaf):
     """(the gradient of ``leaf``, a copy of its numbers)."""
     held = events.grad(leaf)
-    return held, None if held is None else np.array(held._a)
+    return held, None if held is None else held._a.copy("K")
 
 
 def _same(a, b):
