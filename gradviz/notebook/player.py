@@ -13,13 +13,14 @@ from gradviz.watch.recording import Recording, load
 from gradviz.widgets.player import PlayerView
 
 from .display import graph_of, settings_of, shell_of
+from .displayed import Displayed
 from .extension import current
 from .views import still
 
 DETAILS = 400
 
 
-class BackwardPlayer(PlayerView):
+class BackwardPlayer(Displayed, PlayerView):
     """Steps through ``what.backward()``, or plays a recording of one.
 
     ``what``: a tensor, whose sweep is paused before its first node and run by ``step``, ``play``,

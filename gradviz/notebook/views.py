@@ -6,6 +6,7 @@ import base64
 import html
 import sys
 import uuid
+import weakref
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -50,6 +51,7 @@ class Displays:
     def __init__(self, session):
         self.session = session
         self._open: list[Display] = []
+        self._adopted: list[tuple[weakref.ref, str]] = []
 
     def open(self, follower=None, **settings) -> Display:
         """Show a new view now, of one tensor's graph or of everything.
@@ -68,6 +70,12 @@ class Displays:
         session.add(view, follower)
         return display
 
+    def adopt(self, widget, data: dict, stored_only: bool):
+        """Show a widget that was made by itself as ``data``; what only stores gets the rest."""
+        display_id = uuid.uuid4().hex
+        publish(without_widget(data) if stored_only else data, display_id)
+        self._adopted.append((weakref.ref(widget), display_id))
+
     def show_again(self, display):
         """Show an open view in one more place."""
         publish(bundle(display), uuid.uuid4().hex)
@@ -84,7 +92,16 @@ class Displays:
         for display in frozen:
             self._replace(display, still(display.recorder, display.target))
         self._open.clear()
-        return len(frozen)
+        return len(frozen) + self._freeze_adopted()
+
+    def _freeze_adopted(self):
+        adopted, self._adopted = self._adopted, []
+        still_open = [(w, id) for ref, id in adopted if (w := ref()) is not None and not w.closed]
+        for widget, display_id in still_open:
+            publish(without_widget(widget._repr_mimebundle_()), display_id, update=True)
+        for widget in {id(widget): widget for widget, _ in still_open}.values():
+            widget.close()
+        return len(still_open)
 
     def _replace(self, display, data):
         """Take the view off the page, then close its channel; the other way round the page errs."""
@@ -109,6 +126,11 @@ class Displays:
             if data != display.shown:
                 display.shown = data
                 publish(data, display.display_id, update=True)
+
+
+def without_widget(data: dict) -> dict:
+    """``data`` but for the widget."""
+    return {kind: content for kind, content in data.items() if kind != WIDGET}
 
 
 def bundle(display: Display) -> dict:

@@ -9,6 +9,7 @@ from gradviz.watch.model import LEAF, OPERATION, PARAMETER, UNTRACKED
 from gradviz.watch.plain import clean
 
 VERSION = 1
+STRINGS = 20_000
 KINDS = {LEAF: 0, PARAMETER: 1, OPERATION: 2, UNTRACKED: 3}
 NAN = math.nan
 
@@ -23,6 +24,11 @@ class Encoder:
         """Forget the table: the next frame is for a page that knows nothing."""
         self._index = {"": 0}
         self._fresh = [""]
+
+    @property
+    def full(self) -> bool:
+        """The table has grown so long that it is time to begin anew."""
+        return len(self._index) > STRINGS
 
     def encode(self, nodes, edges) -> tuple[list[str], list[bytes]]:
         """The strings to append; the buffers ``nodes``, ``numbers``, ``edges``, ``edge_norms``."""

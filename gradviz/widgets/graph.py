@@ -51,6 +51,8 @@ class GraphView(View):
                 if not last and time.monotonic() < self._not_before:
                     return
                 self._forget()
+            elif self._encoder.full:
+                self._forget()
             self._send_frame(last)
 
     def whole(self):

@@ -175,6 +175,22 @@ def test_freezing(loaded):
     assert "1 view" in printed(messages) or "one view" in printed(messages)
 
 
+def test_freezing_widgets_that_show_themselves(loaded):
+    loaded.run("w = torch.ones(2, requires_grad=True)\nloss = (w * 2).sum()")
+    shown = displays(loaded.run("gradviz.StorageMap(w=w)", cell_id="a"))[0]["data"]
+    assert WIDGET in shown and "8 B: w" in shown["text/plain"]
+    loaded.run("player = gradviz.BackwardPlayer(loss)\nplayer.step()\nplayer", cell_id="b")
+    updates = displays(loaded.run("%gradviz freeze", cell_id="c"), "update_display_data")
+    assert [set(update["data"]) for update in updates] == [{"text/html", "text/plain"}] * 2
+    assert printed(loaded.run("print(w.grad, player.state)")).split() == ["None", "aborted"]
+
+
+def test_a_client_that_only_stores_gets_no_widget(loaded):
+    messages = loaded.run("gradviz.StorageMap(w=torch.ones(2))", cell_id=None)
+    shown = displays(messages)[0]["data"]
+    assert set(shown) == {"text/html", "text/plain"}
+
+
 def test_the_line_under_a_cell_is_taken_back(loaded):
     messages = loaded.run(
         "history = []\nw = torch.ones(2, requires_grad=True)\n"

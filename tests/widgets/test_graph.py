@@ -194,3 +194,21 @@ def test_ipykernel_7_4_answers_on_the_shell_that_asked():
     view._answer_on_the_asking_shell()
     assert comm._reply_subshell_for({}, "asking shell") == "asking shell"
     view.__dict__["_trait_values"]["comm"] = None
+
+
+def test_ten_thousand_updates_leave_the_tables_as_long_as_they_need_to_be(monkeypatch):
+    """Names that come and go do not pile up, here or in the page."""
+    monkeypatch.setattr("gradviz.widgets.frames.STRINGS", 500)
+    recorder = chain(3)
+    view = GraphView(recorder, lambda i: None)
+    page = told(view)
+    ask(view, t="ready", seq=-1)
+    for n in range(10_000):
+        row = node(4, op="MulBackward0")
+        row.label = f"losses[{n}]"
+        recorder.put(row)
+        view.push()
+        page.frames.clear()
+    assert page.lost == 0 and page.nodes[4]["label"] == "losses[9999]"
+    assert len(page.strings) < 600 and len(view._encoder._index) < 600
+    view.close()

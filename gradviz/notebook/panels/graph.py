@@ -5,6 +5,7 @@ from __future__ import annotations
 from gradviz.engine.tensor import Tensor
 from gradviz.export.html import bundle
 from gradviz.notebook.display import graph_of, settings_of, shell_of
+from gradviz.notebook.displayed import Displayed
 from gradviz.notebook.views import still
 from gradviz.texts import text
 from gradviz.watch.plain import dumps
@@ -15,7 +16,7 @@ from gradviz.widgets.graph import GraphView
 from .live import session_of
 
 
-class Graph(GraphView):
+class Graph(Displayed, GraphView):
     """The graph of ``what``: a tensor (not kept alive), None (all that is in view), or a saved
     trace: a ``Trace``, or the JSON values of ``Trace.to_json``.
 

@@ -7,6 +7,7 @@ import time
 import weakref
 
 from gradviz.notebook.display import settings_of, shell_of
+from gradviz.notebook.displayed import Displayed
 from gradviz.notebook.extension import current, load
 from gradviz.notebook.views import front_end
 from gradviz.widgets.panel import Panel
@@ -33,7 +34,7 @@ def busy() -> bool:
     return extension is not None and extension.session.running
 
 
-class LivePanel(Panel):
+class LivePanel(Displayed, Panel):
     """A panel with a source, which ``read`` reads; without one it shows saved ``data``.
 
     While a cell runs it is shown anew ten times a second at most; when the cell has ended, once
