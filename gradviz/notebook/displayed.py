@@ -10,15 +10,14 @@ from .views import publish
 
 
 class Displayed:
-    """For a widget with ``_repr_mimebundle_``: a client that only stores outputs gets what needs no
+    """For a widget of ours: a client that only stores outputs gets what needs no
     widget, and ``%gradviz freeze`` finds it.
     """
 
     def _ipython_display_(self):
-        data = self._repr_mimebundle_()
         shell = shell_of()
         extension = current(shell) if shell else None
         if extension is None:
-            publish(data, uuid.uuid4().hex)
+            publish(self._repr_mimebundle_(), uuid.uuid4().hex)
         else:
-            extension.displays.adopt(self, data, extension.cells.plain_client)
+            extension.displays.adopt(self, extension.cells.plain_client)

@@ -40,18 +40,14 @@ class BackwardPlayer(Displayed, PlayerView):
         else:
             super().__init__(recorded(what), **settings)
 
-    def _repr_mimebundle_(self, **options):
-        """The widget, with its graph as a still picture for where widgets do not run."""
-        found = super()._repr_mimebundle_(**options)
-        data = found[0] if isinstance(found, tuple) else found
-        if not data:
-            return found
+    def still(self):
+        """The graph as a picture and as text."""
         recorder = Recorder()
         for row in self._told.nodes:
             recorder.put(row)
         for edge in self._told.edges:
             recorder.put_edge(edge)
-        return data | still(recorder, None)
+        return still(recorder, None)
 
 
 def paused(tensor, gradient=None, retain_graph=False) -> Stepper:

@@ -70,10 +70,10 @@ class Displays:
         session.add(view, follower)
         return display
 
-    def adopt(self, widget, data: dict, stored_only: bool):
-        """Show a widget that was made by itself as ``data``; what only stores gets the rest."""
+    def adopt(self, widget, stored_only: bool):
+        """Show a widget that was made by itself; a client that only stores gets what is still."""
         display_id = uuid.uuid4().hex
-        publish(without_widget(data) if stored_only else data, display_id)
+        publish(widget.still() if stored_only else widget._repr_mimebundle_(), display_id)
         self._adopted.append((weakref.ref(widget), display_id))
 
     def show_again(self, display):
@@ -98,7 +98,7 @@ class Displays:
         adopted, self._adopted = self._adopted, []
         still_open = [(w, id) for ref, id in adopted if (w := ref()) is not None and not w.closed]
         for widget, display_id in still_open:
-            publish(without_widget(widget._repr_mimebundle_()), display_id, update=True)
+            publish(widget.still(), display_id, update=True)
         for widget in {id(widget): widget for widget, _ in still_open}.values():
             widget.close()
         return len(still_open)
@@ -126,11 +126,6 @@ class Displays:
             if data != display.shown:
                 display.shown = data
                 publish(data, display.display_id, update=True)
-
-
-def without_widget(data: dict) -> dict:
-    """``data`` but for the widget."""
-    return {kind: content for kind, content in data.items() if kind != WIDGET}
 
 
 def bundle(display: Display) -> dict:

@@ -53,6 +53,15 @@ class View(anywidget.AnyWidget):
         self.on_msg(self._receive)
         self._answer_on_the_asking_shell()
 
+    def still(self) -> dict:
+        """What stands for the widget where widgets do not run, by MIME type."""
+        return {}
+
+    def _repr_mimebundle_(self, **options):
+        found = super()._repr_mimebundle_(**options)
+        data = found[0] if isinstance(found, tuple) else found
+        return (data or {}) | self.still()
+
     def _answer_on_the_asking_shell(self):
         """Let ipykernel 7.4 hear the page while a cell runs.
 

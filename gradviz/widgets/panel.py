@@ -55,14 +55,11 @@ class Panel(View):
         """What is shown as lines of text, for where widgets do not run."""
         return []
 
-    def _repr_mimebundle_(self, **options):
-        found = super()._repr_mimebundle_(**options)
-        data = found[0] if isinstance(found, tuple) else found
-        if not data:
-            return found
+    def still(self):
+        """The lines, as text and as HTML."""
         self.to_json()
         said = "\n".join(self.lines()[:LINES]) or f"gradviz: {self.kind}"
-        return data | {"text/plain": said, "text/html": f"<pre>{html.escape(said)}</pre>"}
+        return {"text/plain": said, "text/html": f"<pre>{html.escape(said)}</pre>"}
 
     def asked(self, content: dict):
         """The page asks for something; a subclass answers."""

@@ -46,10 +46,9 @@ class Graph(Displayed, GraphView):
         """The trace as JSON values; ``gradviz.Graph`` takes it back."""
         return self._recorder.to_json()
 
-    def _repr_mimebundle_(self, **options):
-        found = super()._repr_mimebundle_(**options)
-        data = found[0] if isinstance(found, tuple) else found
-        return data | still(self._recorder, self._target) if data else found
+    def still(self):
+        """The graph as a picture and as text."""
+        return still(self._recorder, self._target)
 
 
 def _live(session, tensor):

@@ -1,5 +1,6 @@
 // The band under the graph: rewind, back, play, forward, a line to scrub, what happens, breakpoints.
 import type { Recording } from "../model/recording";
+import { chip } from "./chip";
 import type { Context } from "./context";
 import { h, refill } from "./dom";
 import { icon } from "./icons";
@@ -126,17 +127,8 @@ export class PlayerBand {
   }
 
   private nan(on: boolean): HTMLElement {
-    return h(
-      "button",
-      {
-        type: "button",
-        class: "chip",
-        "aria-pressed": String(on),
-        "data-testid": "gv-break-nan",
-        onclick: () => this.tools.setBreakOnNan(!on),
-      },
-      this.context.say("player.break_nan"),
-    );
+    const run = () => this.tools.setBreakOnNan(!on);
+    return chip("break-nan", this.context.say("player.break_nan"), on, run);
   }
 
   private norm(limit: number): HTMLElement {

@@ -2,6 +2,7 @@
 import { bytes, figure } from "../model/format";
 import { type Recording, type Step, termsOf, type Why } from "../model/recording";
 import type { Stats } from "../model/types";
+import { chip } from "./chip";
 import { type Context, placeLink } from "./context";
 import { h, refill } from "./dom";
 
@@ -50,13 +51,9 @@ export class StepCard {
       this.revealed = -1;
       this.update(...this.latest);
     };
-    const look = { type: "button", class: "chip quiz", "aria-pressed": String(this.quiz) };
-    const button = h(
-      "button",
-      { ...look, "data-testid": "gv-quiz", onclick: run },
-      this.context.say("player.quiz"),
-    );
-    button.title = this.context.say("player.quiz_hint");
+    const { say } = this.context;
+    const button = chip("quiz", say("player.quiz"), this.quiz, run, say("player.quiz_hint"));
+    button.classList.add("quiz");
     return button;
   }
 
@@ -141,7 +138,8 @@ export class StepCard {
         this.node(from),
       ),
     );
-    return [...parts, ...rows.map((row) => h("div", {}, "= ", row))];
+    const sums = step.arrived.map((grad) => h("div", {}, h("code", {}, `= ${this.brief(grad)}`)));
+    return [...parts, ...sums];
   }
 
   private rule(step: Step): HTMLElement[] {

@@ -111,6 +111,8 @@ dt{color:var(--gv-dim)}dd{margin:0}
 .source{margin-bottom:8px}
 pre{margin:3px 0 0;padding:6px 8px;background:var(--gv-panel);border:1px solid var(--gv-line);border-radius:5px;white-space:pre-wrap}
 
+.gv[data-layout=inline] .main:has(>.side){align-items:start}
+.gv[data-layout=inline] .side{align-self:stretch}
 .side{min-width:0;border-left:1px solid var(--gv-line)}
 .side .inspector{border-left:0;border-top:1px solid var(--gv-line)}
 .side .inspector.idle{display:none}

@@ -155,12 +155,12 @@ export class App implements Context {
     this.outer?.configured();
   }
 
-  /** Puts a card before the details and a band below the graph. */
+  /** Puts a card before the details and a band right below the graph, where it needs no scrolling. */
   furnish(card: HTMLElement, band: HTMLElement): void {
     const side = h("div", { class: "side" }, card);
     this.inspector.element.replaceWith(side);
     side.append(this.inspector.element);
-    this.findings.element.before(band);
+    this.legend.element.after(band);
   }
 
   get selectedNode(): number | null {

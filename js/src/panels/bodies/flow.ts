@@ -5,6 +5,7 @@ import { figure } from "../../model/format";
 import { isRecord, figure as number, records, whole, wholes } from "../../protocol/read";
 import type { Body, Host, Raw } from "../body";
 import { COLOURS, label, lineChart, picture } from "../chart";
+import { chip } from "../chip";
 import { h, svg } from "../dom";
 
 const SHOWN = ["grad", "update", "dead", "weight"] as const;
@@ -62,16 +63,8 @@ function chips(host: Host): HTMLElement {
     "div",
     { class: "choices", role: "group" },
     ...SHOWN.map((name) =>
-      h(
-        "button",
-        {
-          type: "button",
-          class: "chip",
-          "aria-pressed": String(name === shown),
-          "data-testid": `gv-show-${name}`,
-          onclick: () => host.put("shown", name),
-        },
-        host.say(`panel.flow_${name}`),
+      chip(`show-${name}`, host.say(`panel.flow_${name}`), name === shown, () =>
+        host.put("shown", name),
       ),
     ),
   );

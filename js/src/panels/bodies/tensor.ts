@@ -4,6 +4,7 @@ import { bytes, figure, tuple } from "../../model/format";
 import { isRecord, readStats, text, whole, wholes } from "../../protocol/read";
 import type { Body, Host, Raw } from "../body";
 import { COLOURS, label, picture } from "../chart";
+import { chip } from "../chip";
 import { h, svg } from "../dom";
 import { copyButton } from "../findings";
 import { tensorView } from "../tensor";
@@ -78,30 +79,10 @@ function choose(host: Host, data: Raw, shown: string): HTMLElement {
   const buttons = PARTS.filter(
     (name) => name === "value" || name === "grad" || isRecord(data[name]),
   ).map((name) =>
-    h(
-      "button",
-      {
-        type: "button",
-        class: "chip",
-        "aria-pressed": String(name === shown),
-        "data-testid": `gv-show-${name}`,
-        onclick: () => host.put("shown", name),
-      },
-      host.say(`panel.${name}`),
-    ),
+    chip(`show-${name}`, host.say(`panel.${name}`), name === shown, () => host.put("shown", name)),
   );
   const log = host.get("log_scale") === true;
-  const scale = h(
-    "button",
-    {
-      type: "button",
-      class: "chip",
-      "aria-pressed": String(log),
-      "data-testid": "gv-log",
-      onclick: () => host.put("log_scale", !log),
-    },
-    host.say("panel.log"),
-  );
+  const scale = chip("log", host.say("panel.log"), log, () => host.put("log_scale", !log));
   return h("div", { class: "choices", role: "group" }, ...buttons, scale);
 }
 

@@ -1,0 +1,23 @@
+// A small switch: on or off.
+import { h } from "./dom";
+
+export function chip(
+  name: string,
+  words: string,
+  on: boolean,
+  run: () => void,
+  hint?: string,
+): HTMLElement {
+  return h(
+    "button",
+    {
+      type: "button",
+      class: "chip",
+      title: hint,
+      "aria-pressed": String(on),
+      "data-testid": `gv-${name}`,
+      onclick: run,
+    },
+    words,
+  );
+}
