@@ -222,6 +222,14 @@ class CheckpointFunction(Function):
 
     @staticmethod
     def backward(ctx, *grads):
+        sweep = local.sweep
+        if sweep is not None and (sweep.captured is not None or sweep.leaves is not None):
+            raise RuntimeError(
+                "When use_reentrant=True, torch.utils.checkpoint is incompatible with .grad() or "
+                "passing an `inputs` parameter to .backward(). To resolve this error, you can "
+                "either set use_reentrant=False, or call .backward() without passing the `inputs` "
+                "argument."
+            )
         args = list(ctx.others)
         for k, tensor in zip(ctx.places, ctx.saved_tensors, strict=True):
             args[k] = tensor.detach()
@@ -289,6 +297,8 @@ def checkpoint_sequential(functions, segments, input, use_reentrant=None, **kwar
     functions = list(functions.children()) if hasattr(functions, "children") else list(functions)
     size = len(functions) // segments
     end = 0
+    if segments > 1 and size == 0:
+        raise ValueError("range() arg 3 must not be zero")
     for k in range(segments - 1):
         part = functions[k * size : (k + 1) * size]
         input = checkpoint(

@@ -134,10 +134,27 @@ def full_batch(size):
     return worst, [row["parameters"] for row in line], line[0]["started"] < arrived
 
 
+def shared_statistics(rank, size):
+    """Largest difference of SyncBatchNorm over all processes to batch norm of the whole batch."""
+    torch.manual_seed(1)
+    whole = nn.Sequential(nn.Linear(3, 4), nn.BatchNorm1d(4), nn.Linear(4, 2))
+    model = nn.Sequential(nn.Linear(3, 4), nn.BatchNorm1d(4), nn.Linear(4, 2))
+    model.load_state_dict(whole.state_dict())
+    wrapped = DistributedDataParallel(nn.SyncBatchNorm.convert_sync_batchnorm(model))
+    rows = torch.randn(5 * size, 3)
+    wrapped(rows[5 * rank : 5 * rank + 5]).pow(3).mean().backward()
+    whole(rows).pow(3).mean().backward()
+    own, other = wrapped.module, whole
+    pairs = [(p.grad, q.grad) for p, q in zip(own.parameters(), other.parameters(), strict=True)]
+    pairs += list(zip(own.buffers(), other.buffers(), strict=True))
+    return max((a - b).abs().max().item() for a, b in pairs)
+
+
 def parallel(rank, size):
     """``DistributedDataParallel``."""
     worst, buckets, overlaps = full_batch(size)
     seen = {"full batch": worst < 1e-6, "buckets": buckets, "overlaps": overlaps}
+    seen["shared statistics"] = shared_statistics(rank, size)
     one = nn.Linear(1, 1, bias=False)
     with torch.no_grad():
         one.weight.fill_(float(rank + 1))

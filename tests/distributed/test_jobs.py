@@ -100,6 +100,7 @@ def test_gradients_are_those_of_the_full_batch(seen):
     for rank in range(SIZE):
         found = seen[rank]["parallel"]
         assert found["full batch"] and found["overlaps"] and found["buffers from rank 0"]
+        assert found["shared statistics"] < 1e-6
         assert found["buckets"] == [
             ["3.bias", "3.weight", "2.bias", "2.weight"],
             ["1.bias", "1.weight", "0.bias", "0.weight"],

@@ -452,6 +452,12 @@ def told(f):
     try: return str(f()).replace("gradviz", "torch")
     except Exception as error: return [type(error).__name__, str(error).replace("gradviz", "torch")]
 """
+PROGRAMS["a checkpoint that is entered again wants all gradients"] = (
+    _TOLD
+    + """x = torch.ones(3, requires_grad=True); way = dict(use_reentrant=True)
+result = [told(lambda: torch.autograd.grad(checkpoint.checkpoint(lambda a: (a * a).sum(), x, **way), x)), told(lambda: checkpoint.checkpoint(lambda a: (a * a).sum(), x, **way).backward(inputs=[x])),
+    told(lambda: checkpoint.checkpoint_sequential(nn.Sequential(nn.ReLU()), 3, x, **way)), told(lambda: (checkpoint.checkpoint(lambda a: (a * a).sum(), x, **way).backward(), x.grad.tolist())[1])]"""
+)
 PROGRAMS["misuse of modules"] = (
     _TOLD
     + """class M(nn.Module):

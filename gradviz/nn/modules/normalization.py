@@ -10,6 +10,7 @@ from .. import init
 from ..parameter import Parameter, UninitializedBuffer, UninitializedParameter
 from .lazy import LazyMixin
 from .module import Module
+from .synchronised import group_of, normalise
 
 empty = FUNCTIONS["empty"]
 
@@ -102,6 +103,9 @@ class _BatchNorm(_NormBase):
                 momentum = 1.0 / float(self.num_batches_tracked)
         from_batch = self.training or (self.running_mean is None and self.running_var is None)
         kept = not self.training or self.track_running_stats
+        return self._normalised(input, from_batch, kept, momentum)
+
+    def _normalised(self, input, from_batch, kept, momentum):
         return F.batch_norm(
             input,
             self.running_mean if kept else None,
@@ -133,7 +137,8 @@ class BatchNorm3d(_BatchNorm):
 
 
 class SyncBatchNorm(_BatchNorm):
-    """Batch norm; with one process it is the ordinary one."""
+    """Batch norm over the batches of all processes of a group; with one process it is the ordinary
+    one."""
 
     def __init__(
         self,
@@ -156,6 +161,12 @@ class SyncBatchNorm(_BatchNorm):
     def _check_input_dim(self, input):
         if input.dim() < 2:
             raise ValueError(f"expected at least 2D input (got {input.dim()}D input)")
+
+    def _normalised(self, input, from_batch, kept, momentum):
+        group = group_of(self.process_group) if from_batch and self.training else None
+        if group is None:
+            return super()._normalised(input, from_batch, kept, momentum)
+        return normalise(self, input, momentum, group)
 
     @classmethod
     def convert_sync_batchnorm(cls, module, process_group=None):
