@@ -185,8 +185,6 @@ class BackwardCFunction(FunctionCtx, MultiNode):
         return self._needs
 
     def run(self, g, F):
-        if self.s is FREED:
-            freed()
         grads = g if g is not None else (None,) * len(self.shape)
         given = tuple(self._gradient(x, k) for k, x in enumerate(grads))
         outer, local.node = local.node, self

@@ -229,6 +229,8 @@ def _output(node, nr, x, given, dirty, many):
 
 
 def _plain_output(x, is_input, modified):
+    if x._view is not None and not is_input:
+        x._view = (x._view[0], "function")
     if not x.requires_grad:
         return _view_of_self(x) if is_input and not modified else x
     if is_input:

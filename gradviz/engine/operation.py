@@ -78,6 +78,8 @@ class Op:
             (MultiNode if outputs else Node,),
             {"__slots__": (), "op": self, "__module__": "builtins"},
         )
+        if node == "NotImplemented":
+            self.node.name = lambda node: "torch::autograd::NotImplemented"
         self._plan()
 
     def has_gradient(self, nr):

@@ -187,7 +187,7 @@ def _suffixes(tensor):
     if g is LEAF:
         out.append("requires_grad=True")
     elif g is not None:
-        out.append(f"grad_fn=<{(g.node if g._kind == 1 else g).name()}>")
+        out.append(f"grad_fn=<{type(g.node if g._kind == 1 else g).__name__}>")
     if state.special and local.dual is not None:
         from .forward_mode import tangent_of
 

@@ -353,12 +353,18 @@ def frexp(input):
     return return_types("frexp", ("mantissa", "exponent"))(*frexp_op(input))
 
 
+def _squares(F, self, other):
+    """self² + other², 1 where that is 0: no gradient comes from the origin."""
+    sum_ = self * self + other * other
+    return F.masked_fill(sum_, (sum_ if F is RAW else sum_._a) == 0, 1)
+
+
 atan2 = binary(
     "atan2",
     lambda a, b: xp.arctan2(_float(a), _float(b)),
     formula="∂self: g · other/(self²+other²)    ∂other: −g · self/(self²+other²)",
-    self=lambda F, g, self, other: g * (other / (self * self + other * other)),
-    other=lambda F, g, self, other: g * -(self / (self * self + other * other)),
+    self=lambda F, g, self, other: g * (other / _squares(F, self, other)),
+    other=lambda F, g, self, other: g * -(self / _squares(F, self, other)),
 )
 for _end in ("", "_"):
     alias(f"arctan2{_end}", f"atan2{_end}")
