@@ -156,12 +156,22 @@ def propagate(op, outs, ins, attrs):
     while level is not None:
         tangents = [None if x is None else tangent_of(x, level) for x in ins]
         if any(t is not None for t in tangents):
+            _require_support(op)
             with outside(level), enable_grad():
                 found = _tangents(op, outs, ins, attrs, tangents)
             for out, tangent in zip(outs, found, strict=True):
                 if tangent is not None:
                     level.keep(out, tangent)
         level = level.outer
+
+
+def _require_support(op):
+    for derivative in op.derivatives:
+        refused = getattr(derivative, "refused", None)
+        if refused is not None:
+            raise NotImplementedError(
+                f"Trying to use forward AD with aten::{refused} that does not support it."
+            )
 
 
 def _tangents(op, outs, ins, attrs, tangents):

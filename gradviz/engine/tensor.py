@@ -305,6 +305,8 @@ class Tensor:
         """Leave the graph in place; RuntimeError for a view. Its hooks stay."""
         if state.special and local.inference:
             return self
+        if state.special and local.dual is not None:
+            self._tangent = None
         if self._view is not None:
             raise RuntimeError(
                 "Can't detach views in-place. Use detach() instead. If you are using "

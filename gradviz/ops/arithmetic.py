@@ -64,6 +64,7 @@ def refuse(name):
     def derivative(F, g):
         raise RuntimeError(f"derivative for aten::{name} is not implemented")
 
+    derivative.refused = name
     return derivative
 
 

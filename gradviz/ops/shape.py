@@ -5,9 +5,10 @@ from __future__ import annotations
 from ..backend import xp
 from ..engine import dtypes, views
 from ..engine.dispatch import Tensor, viewing
+from ..engine.forward_mode import carry
 from ..engine.given import given
 from ..engine.hooks import let_join
-from ..engine.modes import is_recording
+from ..engine.modes import is_recording, local, state
 from ..engine.operands import broadcast_error
 from ..engine.operation import RAW, TENSOR
 from ..engine.tensor import Size, edge_now, wrap_dim
@@ -589,6 +590,8 @@ def _relabel(name, function, node):
             raise RuntimeError(str(error).replace(f"{name[:-1]}()", f"{name}()", 1)) from None
         made = other._g
         self._a = other._a
+        if state.special and local.dual is not None:
+            carry(self, other)
         views.bump(self)
         if tracked:
             made.__class__ = _renamed(type(made), _inplace_name(node, made))

@@ -356,7 +356,7 @@ def frexp(input):
 def _squares(F, self, other):
     """self² + other², 1 where that is 0: no gradient comes from the origin."""
     sum_ = self * self + other * other
-    return F.masked_fill(sum_, (sum_ if F is RAW else sum_._a) == 0, 1)
+    return F.masked_fill(sum_, sum_ == 0, 1)
 
 
 atan2 = binary(
@@ -522,8 +522,9 @@ def _entr(x):
 
 def _entr_grad(F, g, self):
     with xp.errstate(all="ignore"):
-        edge = F.where(self == 0, g * xp.inf, g * xp.nan)
-        return F.where(self > 0, g * (-1 - F.log(F.masked_fill(self, self <= 0, 1))), edge)
+        edge = F.where(self == 0, F.constant_like(xp.inf, self), F.constant_like(xp.nan, self))
+        inside = -1 - F.log(F.masked_fill(self, self <= 0, 1))
+        return g * F.where(self > 0, inside, edge)
 
 
 entr = unary(

@@ -1,0 +1,121 @@
+"""The ``_saved_*`` and ``_raw_saved_*`` attributes and input metadata of every node below every
+expression of the table, side by side with PyTorch.
+"""
+
+import pytest
+
+import gradviz
+from tests.differential import compare, table
+
+torch = pytest.importorskip(
+    "torch", reason="PyTorch is not installed: there is nothing to compare with"
+)
+
+# Attributes that are known to differ, and why.
+NUMBER = "a Python number is kept in the dtype of the tensor it met"
+COMPOSITE = "PyTorch puts this together from other dimensions"
+LAYOUT = "kept by PyTorch only to choose layouts"
+FACTORS = "factors of a matrix differ in sign or order"
+DIFFERENT = {
+    ("MulBackward0", "_saved_other"): NUMBER,
+    ("DivBackward0", "_saved_other"): NUMBER,
+    ("PowBackward0", "_saved_exponent"): NUMBER,
+    ("LinalgVectorNormBackward0", "_saved_ord"): NUMBER,
+    ("DistBackward0", "_saved_p"): NUMBER,
+    ("LinalgVectorNormBackward0", "_saved_dim"): COMPOSITE,
+    ("TransposeBackward0", "_saved_dim0"): COMPOSITE,
+    ("TransposeBackward0", "_saved_dim1"): COMPOSITE,
+    ("UnsqueezeBackward0", "_saved_dim"): COMPOSITE,
+    ("DiagEmbedBackward0", "_saved_dim1"): COMPOSITE,
+    ("DiagEmbedBackward0", "_saved_dim2"): COMPOSITE,
+    ("PermuteBackward0", "_saved_dims"): COMPOSITE,
+    ("CatBackward0", "_saved_dim"): COMPOSITE,
+    ("SliceScatterBackward0", "_saved_end"): COMPOSITE,
+    ("AminmaxBackward0", "_saved_dim"): COMPOSITE,
+    ("MaxBackward0", "_saved_indices"): "indices are kept without the reduced dimension",
+    ("MaxBackward0", "_raw_saved_indices"): "the one element of a 0-d tensor needs no index",
+    ("CholeskySolveBackward0", "_saved_self"): "the result is computed again",
+    ("UnfoldBackwardBackward0", "_saved_dim"): "named after PyTorch's forward",
+    ("UnfoldBackwardBackward0", "_saved_dimension"): "named after PyTorch's forward",
+    ("LinalgDetBackward0", "_saved_LU"): FACTORS,
+    ("LinalgSlogdetBackward0", "_saved_LU"): FACTORS,
+    ("LinalgEighBackward0", "_saved_eigenvectors"): FACTORS,
+} | {
+    (node, f"_saved_{factor}_sym_{what}"): LAYOUT
+    for node, factors in (("MmBackward0", "self mat2"), ("AddmmBackward0", "mat1 mat2"))
+    for factor in factors.split()
+    for what in ("sizes", "strides")
+}
+
+
+def shown(x):
+    """A saved value, so that both engines' compare."""
+    if hasattr(x, "detach"):
+        numbers = compare.numbers(x)
+        kind = x.requires_grad, tuple(x.shape), str(x.dtype).split(".")[-1]
+        return [*kind, numbers] if numbers.size < 50 else [*kind]
+    if isinstance(x, (tuple, list)):
+        return [type(x).__name__, *map(shown, x)]
+    return x if x is None or isinstance(x, (bool, int, float)) else str(x).split(".")[-1]
+
+
+def attributes(node):
+    names = [n for n in dir(node) if n.startswith(("_saved_", "_raw_saved_"))]
+    found = {
+        n: type(getattr(node, n)).__name__ if n.startswith("_raw") else shown(getattr(node, n))
+        for n in names
+    }
+    outputs = [(tuple(m.shape), str(m.dtype).split(".")[-1]) for m in node._input_metadata]
+    return found | {"_input_metadata": [list(map(str, o)) for o in outputs]}
+
+
+def same(a, b):
+    if hasattr(a, "dtype") and hasattr(b, "dtype"):
+        return a.shape == b.shape and compare.same_numbers(a, b, 10)
+    if isinstance(a, list) and isinstance(b, list):
+        return len(a) == len(b) and all(map(same, a, b))
+    if isinstance(a, float) and isinstance(b, float):
+        return a == b or abs(a - b) <= 1e-6 * max(1, abs(a))
+    return type(a) is type(b) and a == b
+
+
+def differing(a, b, met):
+    """(class, attribute) of what differs below two nodes; where their names differ, the graphs are
+    another test's.
+    """
+    stack, out = [(a, b)], []
+    while stack:
+        a, b = stack.pop()
+        if a is None or b is None or id(a) in met or type(a).__name__ != type(b).__name__:
+            continue
+        met[id(a)] = a
+        first, second = attributes(a), attributes(b)
+        for name in first.keys() | second.keys():
+            if not same(first.get(name, "absent"), second.get(name, "absent")):
+                out.append((type(a).__name__, name))
+        pairs = zip(a.next_functions, b.next_functions, strict=False)
+        stack += [(x, y) for (x, _), (y, _) in pairs]
+    return out
+
+
+@pytest.mark.parametrize("family", sorted(set(table.FAMILIES) - {"factories", "misuse", "fourier"}))
+def test_attributes(family):
+    wrong = {}
+    for expression in table.FAMILIES[family]:
+        if expression in table.LOOSE or expression in table.DIFFERENT:
+            continue
+        given = {n: compare.INPUTS[n] for n in compare.names_in(expression)}
+        results = [compare.evaluate(e, expression, given, True)[1] for e in (torch, gradviz)]
+        if any(isinstance(r, Exception) for r in results):
+            continue
+        pairs = zip(
+            compare.flatten(results[0], torch.Tensor),
+            compare.flatten(results[1], gradviz.Tensor),
+            strict=True,
+        )
+        for a, b in pairs:
+            if getattr(a, "grad_fn", None) is not None and b.grad_fn is not None:
+                for what in differing(a.grad_fn, b.grad_fn, {}):
+                    if what not in DIFFERENT:
+                        wrong[what] = expression
+    assert not wrong
