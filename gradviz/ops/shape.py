@@ -157,7 +157,7 @@ def _viewable(array, shape):
 
 view_op = declare(
     "view",
-    lambda x, size: x.reshape(size),
+    lambda x, size: x.reshape(*size) if size else x.reshape(()),
     "self",
     "size",
     node="ViewBackward0",
