@@ -209,3 +209,13 @@ test("in a quiz what goes out is shown when it is asked for", () => {
   get("player-back").click();
   expect(get("reveal")).not.toBeNull();
 });
+
+test("when the last step comes with the whole recording it no longer plays", () => {
+  const driver = { drive: () => {}, abort: () => {}, moved: () => {} };
+  const { player, get } = show(raw(2, { state: "paused" }), driver);
+  player.goTo(2);
+  get("player-play").click();
+  expect(get("player-pause")).not.toBeNull();
+  player.take(readRecording(raw())!, 3);
+  expect(get("player-pause")).toBeNull();
+});

@@ -67,6 +67,7 @@ export class Player {
     }
     this.app.take(whole);
     this.tell();
+    this.goOn();
   }
 
   /** Python has gone: what is known can still be played. */
