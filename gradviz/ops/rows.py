@@ -182,26 +182,18 @@ def standardise(rows, eps, weight, bias):
     for at in row_blocks(rows):
         part, target, m = rows[at], out[at], mean[at]
         part.dot(average, out=m)
-        variance = _mean_square(part, target, average)
+        variance = xp.vecdot(part, part) * average[:1]
         variance -= m * m
         offset = m
         if not (m * m <= 4 * variance).all():
             part, offset = _centred(part, m, average), 0
-            variance = _mean_square(part, target, average)
+            variance = xp.vecdot(part, part) * average[:1]
         variance += variance.dtype.type(eps)
         scale[at] = r = 1 / xp.sqrt(variance)
         factor.over(target, r)
         target *= part
         target += shift.over(scratch.like(target), -offset * r, 1)
     return out, mean, scale
-
-
-def _mean_square(part, spare, average):
-    if part.__class__ is not ndarray:
-        return xp.multiply(part, part, out=spare).dot(average)
-    square = xp.vecdot(part, part)
-    square *= average[:1]
-    return square
 
 
 def _filled(rows, row, value):
