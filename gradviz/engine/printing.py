@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from ..backend import host, xp
 from . import dtypes
 from .modes import local, state
-from .node import LEAF
 
 
 @dataclass
@@ -183,11 +182,7 @@ def _suffixes(tensor):
         out.append(f"dtype={dtype}")
     if tensor.device.type != "cpu":
         out.insert(0, f"device='{tensor.device}'")
-    g = tensor._g
-    if g is LEAF:
-        out.append("requires_grad=True")
-    elif g is not None:
-        out.append(f"grad_fn=<{type(g.node if g._kind == 1 else g).__name__}>")
+    out += _history(tensor)
     if state.special and local.dual is not None:
         from .forward_mode import tangent_of
 
@@ -195,6 +190,19 @@ def _suffixes(tensor):
         if tangent is not None:
             out.append(f"tangent={tangent}")
     return out
+
+
+def _history(tensor):
+    """Who made it; of a view whose base was modified in another mode that may not be asked."""
+    try:
+        g = tensor._g
+    except RuntimeError:
+        return ["grad_fn=<Invalid>"]
+    if g is None:
+        return []
+    if tensor.is_leaf:
+        return ["requires_grad=True"]
+    return [f"grad_fn=<{type(g.node if g._kind == 1 else g).__name__}>"]
 
 
 def text(tensor, prefix="tensor("):

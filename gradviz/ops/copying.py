@@ -62,6 +62,8 @@ def _rebuild(cls, array, requires_grad, state, device=CPU):
 
 def _reduce(self, protocol=None):
     for hook in (self._backward_hooks or {}).values():
+        if hasattr(hook, "__torch_unserializable__"):
+            continue
         warnings.warn(
             f"backward hook {hook!r} on tensor will not be serialized.  If this is expected, you "
             "can decorate the function with @torch.utils.hooks.unserializable_hook to suppress "

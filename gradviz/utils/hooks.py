@@ -3,4 +3,10 @@
 from ..engine.hooks import RemovableHandle
 from ..nn.modules.backward_hooks import BackwardHook
 
-__all__ = ["BackwardHook", "RemovableHandle"]
+__all__ = ["BackwardHook", "RemovableHandle", "unserializable_hook"]
+
+
+def unserializable_hook(f):
+    """Mark a hook that need not survive a copy or pickle of its tensor: no warning then."""
+    f.__torch_unserializable__ = True
+    return f

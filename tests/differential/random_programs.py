@@ -263,7 +263,8 @@ def make_view(p):
 
 def make_multi_view(p):
     a = p.pick(lambda t: t.ndim and t.shape[0] > 1, lambda t: not t.is_inference())
-    how = p.choose(["unbind(0)", "split(1)", "chunk(2)", "tensor_split(2)", "split([1, 1])"])
+    first = f"split([1, {len(p.scope[a]) - 1 if p.scope[a].ndim else 0}])"
+    how = p.choose(["unbind(0)", "split(1)", "chunk(2)", "tensor_split(2)", first])
     p.add(f"{p.fresh()}, {p.fresh()}, *_ = {a}.{how}")
 
 
