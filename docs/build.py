@@ -1,66 +1,31 @@
-"""Writes docs/findings.md and docs/findings.zh.md from the rules of the doctor and their texts, and
-docs/trace.schema.json from the model.
+"""Writes the pages of docs that are made from the code: findings, operations, names and
+the schema of traces.
 
-python docs/build.py            write all
+python docs/build.py            write them all, in every language
 python docs/build.py --check    exit with 1 if one of them is out of date
 """
 
 import argparse
 import json
-import re
 import sys
 from pathlib import Path
 
-from gradviz.doctor.examine import all_rules
-from gradviz.texts import LANGUAGES, catalogue
+from pages import findings, names, operations
+
+from gradviz.texts import LANGUAGES
 from gradviz.watch.schema import schema
 
 FOLDER = Path(__file__).parent
-FIELD = re.compile(r"\{(\w+)[^}]*\}")
-SCHEMA = "trace.schema.json"
-FILES = {"en": "findings.md", "zh": "findings.zh.md"}
-WORDS = {
-    "en": {
-        "title": "What the doctor can find",
-        "other": "**English** · [中文](findings.zh.md)",
-        "about": "Made from the rules by `python docs/build.py`."
-        " A word in ‹brackets› stands for what was found.",
-        "when": "When",
-        "why": "Why it matters",
-        "fix": "Instead",
-    },
-    "zh": {
-        "title": "能发现的问题",
-        "other": "[English](findings.md) · **中文**",
-        "about": "由 `python docs/build.py` 根据规则生成。‹尖括号›里的词代表实际发现的内容。",
-        "when": "何时提示",
-        "why": "为何重要",
-        "fix": "应当怎样写",
-    },
-}
+PAGES = (findings, operations, names)
 
 
-def page(lang):
-    """The whole page in one language."""
-    words = WORDS[lang]
-    texts = catalogue("findings", lang)
-    parts = [f"# {words['title']}", words["other"], words["about"]]
-    parts += [entry(rule, texts, words) for rule in all_rules()]
-    return "\n\n".join(parts) + "\n"
-
-
-def entry(rule, texts, words):
-    """One rule: its title, identifier and kind, then when, why and what to write instead."""
-    said = {part: texts[f"{rule.identifier}.{part}"] for part in ("title", "when", "why", "fix")}
-    said = {part: one.replace("{store}", texts["store.number"]) for part, one in said.items()}
-    lines = [f"## {rule.identifier}: {said['title']}", f"`{rule.kind}` · {rule.severity}"]
-    lines += [f"**{words[part]}** {plain(said[part])}" for part in ("when", "why", "fix")]
-    return "\n\n".join(lines)
-
-
-def plain(template):
-    """A template as prose: fields named in brackets, nothing read as Markdown or HTML."""
-    return re.sub(r"([\\*_<>`|])", r"\\\1", FIELD.sub(r"‹\1›", template))
+def made():
+    """(file, text) of every page in every language, and of the schema."""
+    for page in PAGES:
+        for lang in LANGUAGES:
+            suffix = "" if lang == "en" else f".{lang}"
+            yield FOLDER / f"{page.NAME}{suffix}.md", page.page(lang)
+    yield FOLDER / "trace.schema.json", json.dumps(schema(), indent=1, ensure_ascii=False) + "\n"
 
 
 def main(arguments=None):
@@ -68,9 +33,7 @@ def main(arguments=None):
     parser.add_argument("--check", action="store_true", help="compare, write nothing")
     check = parser.parse_args(arguments).check
     stale = 0
-    written = {FOLDER / FILES[lang]: page(lang) for lang in LANGUAGES}
-    written[FOLDER / SCHEMA] = json.dumps(schema(), indent=1, ensure_ascii=False) + "\n"
-    for file, text in written.items():
+    for file, text in made():
         if file.is_file() and file.read_text(encoding="utf-8") == text:
             continue
         stale += 1

@@ -113,7 +113,7 @@ def __getattr__(name):
 
 
 def __dir__():
-    return sorted({*globals(), *_SUBMODULES, *_ELSEWHERE})
+    return sorted({*globals(), *_ops.FUNCTIONS, *_SUBMODULES, *_ELSEWHERE})
 
 
 def _shown_in_a_notebook(tensor):
