@@ -437,7 +437,13 @@ def _needed(order, captures, themselves):
 # ---------------------------------------------------------------- gradients
 def _twice(grads, g):
     """Whether one node gave the same array to two inputs."""
-    return sum(x is g for x in grads) > 1
+    found = False
+    for x in grads:
+        if x is g:
+            if found:
+                return True
+            found = True
+    return False
 
 
 def _fit_edge(F, g, edge, node):

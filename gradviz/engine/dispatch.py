@@ -88,21 +88,16 @@ def fill(op, node, ins, attrs):
         bit += 1
     node.e = tuple(edges)
     kept = ()
-    for i, by in zip(op.saved_inputs, op.saved_by, strict=True):
+    for i, by in op.saved_pairs:
         x = ins[i]
-        if (by & mask or by & (by - 1) or op.edges == 1) and x is not None:
+        if x is not None and (by is None or by & mask):
             v = x._v
             kept += (x, v and v[0])
             if v is INFERENCE:
                 refuse_inference()
         else:
             kept += (None, None)
-    needed = (
-        op.joint is not None
-        or op.edges == 1
-        or any(by & mask or by & (by - 1) for by in op.saved_by)
-    )
-    node.s = kept if kept and needed else op.empty
+    node.s = kept if op.saved_mask is None or op.saved_mask & mask else op.empty
     if op.shaped:
         attrs = (*attrs, *[ins[i]._a.shape for i in op.shaped])
     node.at = attrs
@@ -220,7 +215,14 @@ def call(op, ins, attrs=()):
     t._v = t._view_ = None
     if op.view:
         _share(t, ins[0])
-    return finish(op, t, ins, attrs)
+    if state.special:
+        return finish(op, t, ins, attrs)
+    t._edge = None
+    if t._a.dtype.kind in "fcV":
+        for x in ins if op.edges == len(ins) else ins[: op.edges]:
+            if x is not None and x._g is not None:
+                return record(op, t, ins, attrs)
+    return t
 
 
 def _array(o):

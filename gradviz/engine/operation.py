@@ -7,6 +7,9 @@ order with F = TENSOR.
 
 from __future__ import annotations
 
+import functools
+import operator
+
 from . import saved
 from .node import FREED, MultiNode, Node, freed
 
@@ -55,7 +58,9 @@ class Op:
         "saved_attrs",
         "saved_by",
         "saved_inputs",
+        "saved_mask",
         "saved_names",
+        "saved_pairs",
         "saves_result",
         "shaped",
         "view",
@@ -103,6 +108,13 @@ class Op:
             else -1
             for i in self.saved_inputs
         ]
+        # None: saved whichever inputs are tracked; else which of them make it needed
+        wanted_by = [None if by & (by - 1) or self.edges == 1 else by for by in self.saved_by]
+        self.saved_pairs = tuple(zip(self.saved_inputs, wanted_by, strict=True))
+        always = self.joint is not None or None in wanted_by
+        self.saved_mask = (
+            None if always and wanted_by else functools.reduce(operator.or_, wanted_by, 0)
+        )
         self.shaped = [i for i, n in enumerate(self.input_names) if f"{n}_shape" in named]
         self.saved_attrs = {n: k for k, n in enumerate(self.attr_names) if n in named}
         self.words = [[self._word(n) for n in names] for names in wants]

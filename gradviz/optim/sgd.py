@@ -13,6 +13,8 @@ from .optimizer import (
     number,
 )
 
+FEW = 4096  # below, what is spared by reuse is less than what it takes
+
 
 class SGD(Rule):
     """``p ← p − lr · v``, where ``v`` is the gradient, or its running sum with ``momentum``."""
@@ -83,6 +85,9 @@ class SGD(Rule):
             g = self._direction(p, g, state, options)
         if maximize and not (momentum or decay):
             lr = -lr
+        if p.size <= FEW:
+            xp.subtract(p, g * lr, p)
+            return
         if (fast := kernels_for(p, g)) is not None:
             fast.sgd(p.reshape(-1), g.reshape(-1), p.dtype.type(lr))
             return
