@@ -43,8 +43,8 @@ WORDS = {
         "title": "Names",
         "other": "**English** · [中文](names.zh.md)",
         "about": "What `import gradviz as torch` offers, by namespace: {count} names. Read from "
-        "the package itself by `python docs/build.py`. A name that is here works; that it does "
-        "what PyTorch's does is what `tests/differential` compares.",
+        "the package itself by `python docs/build.py`. Whether a name does what "
+        "PyTorch's does is what `tests/differential` compares.",
         "special": "special methods",
     },
     "zh": {
@@ -52,7 +52,7 @@ WORDS = {
         "other": "[English](names.md) · **中文**",
         "about": "`import gradviz as torch` 提供的全部名称，按命名空间列出，共 {count} 个。"
         "由 `python docs/build.py` 直接从包中读"
-        "取。列在这里的名称都能用；行为是否与 PyTorch 一致，由 "
+        "取。行为是否与 PyTorch 一致，由 "
         "`tests/differential` 逐一比较。",
         "special": "特殊方法",
     },

@@ -44,7 +44,9 @@ class _Zeros(dict):
 _zeros = _Zeros()
 
 
-_maximum, _exponential = xp.maximum, xp.exp
+_maximum, _exponential, _not = xp.maximum, xp.exp, xp.logical_not
+_SINGLE = xp.dtype(xp.float32)
+_zero = _zeros[_SINGLE]
 
 
 _LINE = 4096
@@ -53,7 +55,7 @@ _LINE = 4096
 def _relu(x):
     if x.size > 2 * _LINE and x.__class__ is ndarray and x.flags.c_contiguous:
         return _relu_lines(x)
-    return _maximum(x, _zeros[x.dtype])
+    return _maximum(x, _zero if x.dtype is _SINGLE else _zeros[x.dtype])
 
 
 def _relu_lines(x):
@@ -69,6 +71,8 @@ def _relu_lines(x):
 
 
 def _exp(x):
+    if x.dtype is _SINGLE and x.size < LARGE:
+        return _exponential(x)
     if x.size >= LARGE and (found := elementwise("exp", x)) is not None:
         return found
     return _exponential(x if x.dtype.kind in "fcV" else x.astype(dtypes.default.float.np))
@@ -79,12 +83,12 @@ exp = unary("exp", _exp, formula="g · result", self=lambda F, g, result: g * re
 
 def _pass_positive(g, result):
     """``g`` where ``result`` is not ≤ 0: exactly 0 elsewhere, also for an infinite ``g``."""
-    closed = xp.logical_not(result)  # a result of relu is never below 0
-    if g.size < 4096 and g.shape:
+    closed = _not(result)  # a result of relu is never below 0
+    if g.size < 4096 and g.ndim:
         out = g.copy("K")
-        out[closed] = _zeros[g.dtype]
+        out[closed] = _zero if g.dtype is _SINGLE else _zeros[g.dtype]
         return out
-    if not g.shape:
+    if not g.ndim:
         return xp.where(closed, _zeros[g.dtype], g)
     out = g * ~closed
     flat = out.reshape(-1)
