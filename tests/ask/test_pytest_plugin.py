@@ -61,7 +61,7 @@ def test_tests_that_leave_something_behind_fail(tmp_path):
     ended = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "gradviz.ask.pytest_plugin"]
         + ["-p", "no:cacheprovider", "-W", "error::pytest.PytestUnknownMarkWarning"],
-        env=os.environ | {"PYTHONPATH": path}, cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": path, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}, cwd=tmp_path,
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     said = ended.stdout

@@ -5,6 +5,7 @@ import json
 import sys
 import threading
 import time
+import types
 import warnings
 from pathlib import Path
 
@@ -51,7 +52,9 @@ def batches(**options):
 
 
 @pytest.mark.parametrize("context", ["spawn", "thread"])
-def test_other_ways_to_work(context):
+def test_other_ways_to_work(context, monkeypatch):
+    # a shell that an earlier test made may have left its own namespace in this place
+    monkeypatch.setitem(sys.modules, "__main__", types.ModuleType("__main__"))
     assert batches(multiprocessing_context=context) == [[0.0, 1.0], [4.0, 9.0]]
 
 
