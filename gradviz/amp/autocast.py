@@ -81,7 +81,7 @@ class autocast:
         self.device = device_type
         self.fast_dtype = _chosen[device_type] if dtype is None else dtype
         self._cache_enabled = _caching["on"] if cache_enabled is None else cache_enabled
-        if device_type == "cuda" and enabled and accelerator.library() is None:
+        if device_type == "cuda" and enabled and accelerator.gpu() is None:
             warnings.warn(
                 "CUDA is not available or torch_xla is imported. Disabling autocast.", stacklevel=2
             )

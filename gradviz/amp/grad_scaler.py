@@ -39,7 +39,7 @@ class GradScaler:
         enabled=True,
     ):
         self._device, self._enabled = device, enabled
-        if device == "cuda" and enabled and accelerator.library() is None:
+        if device == "cuda" and enabled and accelerator.gpu() is None:
             warnings.warn(
                 "torch.cuda.amp.GradScaler is enabled, but CUDA is not available.  Disabling.",
                 stacklevel=2,

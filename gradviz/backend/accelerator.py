@@ -13,14 +13,14 @@ import numpy as np
 from .device_array import DeviceArray
 
 ABSENT, NO_CUPY, NO_GPU = "unknown", "no cupy", "no gpu"
-_found = SimpleNamespace(library=None, why=ABSENT, sync_mode=0, anchors={})
+_found = SimpleNamespace(gpu=None, why=ABSENT, sync_mode=0, anchors={})
 
 
-def library():
+def gpu():
     """The library that computes on a GPU, None where there is none."""
-    if _found.library is None and _found.why == ABSENT:
+    if _found.gpu is None and _found.why == ABSENT:
         _look()
-    return _found.library
+    return _found.gpu
 
 
 def _look():
@@ -30,25 +30,25 @@ def _look():
         _found.why = NO_CUPY
         return
     try:
-        _found.library = CuPy()
+        _found.gpu = CuPy()
     except RuntimeError:  # what CuPy raises without a driver or without a device
         _found.why = NO_GPU
 
 
 def why_none():
     """Why there is no library: NO_CUPY or NO_GPU."""
-    library()
+    gpu()
     return _found.why
 
 
 def in_use():
     """The library if a GPU was used already, None otherwise: asks nothing of a driver."""
-    return _found.library
+    return _found.gpu
 
 
 def install(double):
     """Compute with ``double`` (None: what the machine has); gives what was installed before."""
-    before, _found.library = _found.library, double
+    before, _found.gpu = _found.gpu, double
     _found.anchors = {}
     return before
 
@@ -56,7 +56,7 @@ def install(double):
 # ---------------------------------------------------------------- arrays
 def upload(array, index):
     """A copy of a host array on device ``index``."""
-    return library().upload(array, index)
+    return gpu().upload(array, index)
 
 
 def anchor(index):

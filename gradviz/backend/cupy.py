@@ -56,7 +56,7 @@ class CuPy:
         self.devices = cupy.cuda.runtime.getDeviceCount()
         if not self.devices:
             raise RuntimeError("no CUDA device")
-        CudaArray.library = self
+        CudaArray.gpu = self
         self.synchronisations, self._kernels = {}, {}
         self.roots = WeakValueDictionary()
         self._peak = _Peak()

@@ -50,21 +50,21 @@ def refuse_mixture(first, second):
 
 
 class DeviceArray(np.lib.mixins.NDArrayOperatorsMixin):
-    """``raw``, an array of ``library``, on device number ``index``. All that look at one piece of
+    """``raw``, an array of a library, on device number ``index``. All that look at one piece of
     memory know the same ``root``, which is what that memory is known by.
     """
 
     __slots__ = ("__weakref__", "_root", "index", "raw")
-    library = None  # each library has a subclass of its own
+    gpu = None  # each library has a subclass of its own
 
     def __init__(self, raw, index):
         self.raw, self.index, self._root = raw, index, None
-        whole = self.library.owner(raw)
-        known = self.library.roots.get(id(whole))
+        whole = self.gpu.owner(raw)
+        known = self.gpu.roots.get(id(whole))
         if known is not None:
             self._root = known
         elif whole is raw:
-            self.library.roots[id(raw)] = self
+            self.gpu.roots[id(raw)] = self
         else:
             self._root = type(self)(whole, index)
 
@@ -81,21 +81,21 @@ class DeviceArray(np.lib.mixins.NDArrayOperatorsMixin):
     def _ufunc(self, ufunc, method, kwargs):
         name = ufunc.__name__.lstrip("_")  # SciPy's zeta is called _zeta
         if method == "__call__":
-            found = self.library.ufunc(name)
+            found = self.gpu.ufunc(name)
         elif method == "at":
-            found = self.library.scatter(name)
+            found = self.gpu.scatter(name)
         elif method == "reduce" and name in REDUCTIONS:
             kwargs.setdefault("axis", 0)
             if kwargs.get("dtype") is None:
                 kwargs.pop("dtype", None)
-            found = self.library.function(REDUCTIONS[name])
+            found = self.gpu.function(REDUCTIONS[name])
             if "initial" in kwargs:
-                found = _started(found, self.library.ufunc(name), kwargs.pop("initial"))
+                found = _started(found, self.gpu.ufunc(name), kwargs.pop("initial"))
         elif method == "accumulate" and name in RUNNING:
             kwargs.setdefault("axis", 0)
-            found = self.library.function(RUNNING[name])
+            found = self.gpu.function(RUNNING[name])
         elif method == "accumulate":
-            found = _scan(self.library.ufunc(name))
+            found = _scan(self.gpu.ufunc(name))
         else:
             found = None
         if found is None:
@@ -104,7 +104,7 @@ class DeviceArray(np.lib.mixins.NDArrayOperatorsMixin):
 
     def __array_function__(self, func, types, args, kwargs):
         path = ".".join([*func.__module__.split(".")[1:], func.__name__])
-        function = self.library.function(path)
+        function = self.gpu.function(path)
         if function is None:
             self._lacks(path)
         if path in COUNTING:
@@ -114,18 +114,18 @@ class DeviceArray(np.lib.mixins.NDArrayOperatorsMixin):
         return self._call(function, args, kwargs, path in UPLOADS)
 
     def _lacks(self, path):
-        raise NotImplementedError(f"{self.library.name} has no {path} for arrays on a GPU")
+        raise NotImplementedError(f"{self.gpu.name} has no {path} for arrays on a GPU")
 
     def _call(self, function, args, kwargs, uploads=False):
         """``function`` on the raw arrays of this device, the results as device arrays again."""
         args = [self._open(a, uploads) for a in args]
         if kwargs:
             kwargs = {k: self._open(v, uploads) for k, v in kwargs.items()}
-        with self.library.on(self.index):
+        with self.gpu.on(self.index):
             try:
                 return self._close(function(*args, **kwargs))
-            except self.library.out_of_memory as error:
-                raise OutOfMemoryError(self.library.full(self.index, error)) from None
+            except self.gpu.out_of_memory as error:
+                raise OutOfMemoryError(self.gpu.full(self.index, error)) from None
 
     def _open(self, x, uploads):
         if isinstance(x, DeviceArray):
@@ -141,15 +141,15 @@ class DeviceArray(np.lib.mixins.NDArrayOperatorsMixin):
         return x
 
     def _close(self, found):
-        if isinstance(found, self.library.raw_types):
-            return type(self)(self.library.as_array(found), self.index)
+        if isinstance(found, self.gpu.raw_types):
+            return type(self)(self.gpu.as_array(found), self.index)
         if isinstance(found, (tuple, list)):
             return tuple(self._close(one) for one in found)
         return found
 
     def strided(self, shape, strides):
         """A window on the memory with these sizes and strides in bytes."""
-        window = self.library.function("lib.stride_tricks.as_strided")
+        window = self.gpu.function("lib.stride_tricks.as_strided")
         return self._call(window, (self, shape, strides), {})
 
     def max(self, axis=None, keepdims=False, **initial):
@@ -163,12 +163,12 @@ class DeviceArray(np.lib.mixins.NDArrayOperatorsMixin):
     # -- reading and writing parts ----------------------------------------
     def __getitem__(self, index):
         self._note_mask(index)
-        return self._call(self.library.part, (self, index), {})
+        return self._call(self.gpu.part, (self, index), {})
 
     def __setitem__(self, index, value):
         if getattr(value, "ndim", 0):  # one value goes through a mask without being counted
             self._note_mask(index)
-        self._call(self.library.write, (self, index, value), {})
+        self._call(self.gpu.write, (self, index, value), {})
 
     def _note_mask(self, index):
         """How many elements a mask takes is known only to the device: asking it is a wait."""
@@ -209,7 +209,7 @@ class DeviceArray(np.lib.mixins.NDArrayOperatorsMixin):
     @property
     def device(self):
         """The number of the device, as its ``id``."""
-        return self.library.device(self.index)
+        return self.gpu.device(self.index)
 
     @property
     def owner(self):
@@ -225,7 +225,7 @@ class DeviceArray(np.lib.mixins.NDArrayOperatorsMixin):
     @property
     def pointer(self):
         """Address of the first element on the device."""
-        return self.library.pointer(self.raw)
+        return self.gpu.pointer(self.raw)
 
     # -- what waits for the device -----------------------------------------
     def get(self):
@@ -245,8 +245,8 @@ class DeviceArray(np.lib.mixins.NDArrayOperatorsMixin):
         return self._wait("tobytes").download(self.raw).tobytes(order)
 
     def _wait(self, what):
-        self.library.synchronised(what)
-        return self.library
+        self.gpu.synchronised(what)
+        return self.gpu
 
     def __bool__(self):
         return bool(self._wait("bool").download(self.raw))
@@ -277,7 +277,7 @@ class DeviceArray(np.lib.mixins.NDArrayOperatorsMixin):
 def fuse(kernel, *operands):
     """``kernel(m, *operands)`` as one kernel of the library whose arrays are among the operands."""
     first = next(x for x in operands if isinstance(x, DeviceArray))
-    return first._call(first.library.fused(kernel), operands, {})
+    return first._call(first.gpu.fused(kernel), operands, {})
 
 
 def _started(reduction, ufunc, initial):
@@ -310,7 +310,7 @@ def _scan(ufunc):
 
 def _method(name):
     def method(self, *args, **kwargs):
-        return self._call(self.library.method(self.raw, name), args, kwargs)
+        return self._call(self.gpu.method(self.raw, name), args, kwargs)
 
     method.__name__ = name
     return method

@@ -87,7 +87,7 @@ class Twin:
         self.allocated, self.peak = [0] * devices, [0] * devices
         self.current, self._known = 0, set()
         self.roots = weakref.WeakValueDictionary()
-        self.array_class = type("TwinArray", (TwinArray,), {"library": self, "__slots__": ()})
+        self.array_class = type("TwinArray", (TwinArray,), {"gpu": self, "__slots__": ()})
 
     # -- names -------------------------------------------------------------
     @staticmethod

@@ -86,12 +86,12 @@ __all__ = [
 # ---------------------------------------------------------------- which there are
 def is_available():
     """Whether there is a GPU that can compute."""
-    return accelerator.library() is not None
+    return accelerator.gpu() is not None
 
 
 def device_count():
     """The number of GPUs."""
-    found = accelerator.library()
+    found = accelerator.gpu()
     return 0 if found is None else found.devices
 
 

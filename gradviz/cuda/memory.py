@@ -10,7 +10,7 @@ from ..engine.device import Device, library, resolve
 
 def _statistics(device):
     """(in use, most in use, held) of a GPU; zeros where none was used."""
-    found = accelerator.library()
+    found = accelerator.gpu()
     if found is None:
         return 0, 0, 0
     return found.statistics(_index(found, device))
@@ -66,7 +66,7 @@ def mem_get_info(device=None):
 
 def memory_stats(device=None):
     """The figures under PyTorch's names; empty without a GPU."""
-    if accelerator.library() is None:
+    if accelerator.gpu() is None:
         return OrderedDict()
     used, peak, held = _statistics(device)
     return OrderedDict(

@@ -18,7 +18,7 @@ def _generator(device):
 
 def manual_seed(seed):
     """Seed the stream of the GPU in use; nothing without one."""
-    if accelerator.library() is not None:
+    if accelerator.gpu() is not None:
         _generator(None).manual_seed(int(seed))
 
 
@@ -29,13 +29,13 @@ def manual_seed_all(seed):
 
 def seed():
     """Seed the stream of the GPU in use from the operating system; nothing without one."""
-    if accelerator.library() is not None:
+    if accelerator.gpu() is not None:
         _generator(None).seed()
 
 
 def seed_all():
     """One seed of the operating system for the streams of all GPUs; nothing without one."""
-    if accelerator.library() is not None:
+    if accelerator.gpu() is not None:
         seed_devices(_generator(None).seed())
 
 

@@ -138,7 +138,7 @@ def resolve(device):
 
 def library():
     """The library that computes on a GPU; PyTorch's error where there is none."""
-    found = accelerator.library()
+    found = accelerator.gpu()
     if found is not None:
         return found
     if accelerator.why_none() == accelerator.NO_CUPY:

@@ -325,7 +325,7 @@ def from_dlpack(ext_tensor, *, device=None, copy=None):
 
 def _from_producer(producer):
     if producer.__dlpack_device__()[0] == 2:
-        return accelerator.library().from_dlpack(producer)
+        return accelerator.gpu().from_dlpack(producer)
     try:
         array = xp.from_dlpack(producer)
     except ValueError:
@@ -357,7 +357,7 @@ def _dlpack(self, **options):
     """
     _refuse_tracked(self)
     array = self._a
-    return array.library.to_dlpack(array.raw) if self.is_cuda else array.__dlpack__(**options)
+    return array.gpu.to_dlpack(array.raw) if self.is_cuda else array.__dlpack__(**options)
 
 
 def _dlpack_device(self):

@@ -46,6 +46,6 @@ class Placement:
 
 def _present(name):
     device = Device(name)
-    if device.type == "cuda" and accelerator.library() is None:
+    if device.type == "cuda" and accelerator.gpu() is None:
         raise RuntimeError(NO_GPU)
     return resolve(device)

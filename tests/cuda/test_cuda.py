@@ -30,7 +30,7 @@ def test_without_a_gpu():
 
 
 def test_what_is_missing_is_named(monkeypatch):
-    monkeypatch.setattr(accelerator._found, "library", None)
+    monkeypatch.setattr(accelerator._found, "gpu", None)
     for why, kind, words, advice in (
         (accelerator.NO_CUPY, AssertionError, "Torch not compiled with CUDA", "cuda12"),
         (accelerator.NO_GPU, RuntimeError, "Found no NVIDIA driver on your system", "nvidia-smi"),

@@ -5,7 +5,7 @@ import pytest
 import gradviz
 from gradviz.backend import accelerator
 
-if accelerator.library() is None:
+if accelerator.gpu() is None:
     pytest.skip("CuPy finds no GPU here", allow_module_level=True)
 
 from tests.cuda.test_on_the_double import (  # noqa: E402, F401
