@@ -4,8 +4,9 @@ arrays.
 glibc hands blocks of some megabytes back to the system when they are freed; the next array of that
 size then pays a page fault for every 4 KiB, which costs more than computing it. ``keep_freed``
 raises the two limits: blocks below 32 MiB come from the heap, and up to 256 MiB of its free end
-stay, or all of it while something small lies at that end. Larger blocks still go back at once, and so does what is free beyond the 256 MiB. Whoever has
-set glibc's own variables is left alone; so is every other C library.
+stay, or all of it while something small lies at that end.
+Larger blocks still go back at once, and so does what is free beyond the 256 MiB.
+Whoever has set glibc's own variables is left alone; so is every other C library.
 """
 
 from __future__ import annotations
