@@ -12,12 +12,12 @@ import numpy as xp
 from .accelerator import anchor, beside, host, upload
 from .device_array import DeviceArray, OutOfMemoryError, fuse
 from .floating_point import stay_silent
-from .memory import keep_freed, scratch
+from .memory import heap, scratch
 from .pieces import blocks
 
 stay_silent()
 
-keep_freed()
+heap.keep_freed()
 
 ndarray = xp.ndarray
 _contiguous, _asarray, _zeros = xp.ascontiguousarray, xp.asarray, xp.zeros

@@ -6,6 +6,7 @@ import logging
 import sys
 from functools import wraps
 
+from gradviz.backend.memory import heap
 from gradviz.texts import text
 from gradviz.watch.holders import Roots
 
@@ -86,6 +87,7 @@ class Cells:
             error = result.error_before_exec or result.error_in_exec
             findings = self.session.end(roots_of(self.shell), error)
             self.ended(findings)
+            heap.give_back()
 
     def cell_of(self, filename: str) -> int | None:
         """The execution count of the cell whose code has this file name; None for other code."""
