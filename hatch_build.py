@@ -1,4 +1,5 @@
-"""Builds the front-end bundle on the way into a wheel, an editable install or an sdist.
+"""Builds the front-end bundle on the way into a wheel, an editable install or an sdist, and puts
+the lessons into the wheel.
 
 A bundle that is there and newer than its sources is used as it is (so an sdist needs no Node).
 Otherwise Node 20 or newer on PATH builds it, or, where there is none, the one of
@@ -30,10 +31,17 @@ class BundleHook(BuildHookInterface):
         return [NODE] if bundle.must_be_built() and not node_on_path() else []
 
     def initialize(self, version, build_data):
-        """Build the bundle if it must be, or if it is older than its sources and Node is here."""
+        """Build the bundle if it must be, or if it is older than its sources and Node is here; name
+        the lessons that go into a wheel.
+        """
         bundle = Bundle(self.root)
         if bundle.must_be_built() or (bundle.is_stale() and node_on_path()):
             bundle.build()
+        if self.target_name == "wheel":
+            folder = Path(self.root, "examples")
+            files = [*folder.glob("*.ipynb"), *folder.glob("*.md")]
+            inside = {str(file): f"gradviz/examples/{file.name}" for file in files}
+            build_data.setdefault("force_include", {}).update(inside)
 
 
 class Bundle:

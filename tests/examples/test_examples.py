@@ -1,8 +1,10 @@
 """The examples run, in both languages, and show what their text says."""
 
 import json
+import os
 import subprocess
 import sys
+from pathlib import Path
 
 import jupytext
 import nbformat
@@ -10,19 +12,23 @@ import pytest
 from nbclient import NotebookClient
 
 NAMES = ["01_first_graph", "02_digits"]
+SOURCES = sorted(f.stem for f in Path(__file__).parents[2].glob("examples/[0-9][0-9]_*.py"))
 LANGUAGES = {"en": ".ipynb", "zh": ".zh.ipynb"}
 
 
 @pytest.fixture(scope="module")
-def executed(root):
+def executed(root, tmp_path_factory):
     """``executed(name, lang)``: the notebook after a run in a real kernel, each run once."""
     done = {}
+    progress = str(tmp_path_factory.mktemp("learner") / "progress.json")
+    environment = os.environ | {"GRADVIZ_PROGRESS": progress}
 
     def run(name, lang="en"):
         if (name, lang) not in done:
             book = nbformat.read(root / "examples" / (name + LANGUAGES[lang]), as_version=4)
             context = {"metadata": {"path": str(root)}}
-            done[name, lang] = NotebookClient(book, timeout=120, resources=context).execute()
+            client = NotebookClient(book, timeout=120, resources=context)
+            done[name, lang] = client.execute(env=environment)
         return done[name, lang]
 
     return run
@@ -58,18 +64,27 @@ def test_the_notebooks_are_built_from_their_sources(root):
     assert done.returncode == 0, f"{done.stdout}run `python examples/build.py`"
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", SOURCES)
 def test_every_text_stands_in_both_languages(root, name):
     book = jupytext.read(root / "examples" / f"{name}.py", fmt="py:percent")
     texts = [cell.metadata.get("lang") for cell in book.cells if cell.cell_type == "markdown"]
     assert texts == ["en", "zh"] * (len(texts) // 2)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", SOURCES)
 def test_both_languages_run_the_same_code(root, name):
     books = [nbformat.read(root / "examples" / (name + end), 4) for end in LANGUAGES.values()]
     first, second = ([cell.source for cell in code_cells(book)] for book in books)
     assert first == second
+
+
+@pytest.mark.parametrize("name", [name for name in SOURCES if name not in NAMES])
+def test_a_lesson_runs_as_it_is_given(executed, name):
+    """Nothing of the learner's is filled in; ``test_lessons.py`` plays the answers."""
+    book = executed(name)
+    announced = [c for c in code_cells(book) if "raises-exception" in c.metadata.get("tags", [])]
+    assert len(errors(book)) == len(announced)
+    assert any("text/html" in shown(cell) for cell in code_cells(book))
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -1,0 +1,130 @@
+"""Each lesson: the worked solutions pass every check, what the learner is given and every stated
+wrong answer fails its own, in both languages.
+"""
+
+import importlib.util
+import io
+import re
+import tokenize
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("jupytext", reason="jupytext is not installed: it comes with the `lab` extra")
+
+from gradviz import texts
+
+from .lessons import answers, cells_of, play
+
+FOLDER = Path(__file__).resolve().parents[2] / "examples"
+SOURCES = {
+    file.stem: file
+    for file in sorted(FOLDER.glob("[0-9][0-9]_*.py"))
+    if "teach.Lesson(" in file.read_text(encoding="utf-8")
+}
+HAN = re.compile("[\u4e00-\u9fff]")
+EACH = pytest.mark.parametrize("name", SOURCES)
+
+
+@pytest.fixture(autouse=True)
+def a_learner(monkeypatch, tmp_path):
+    monkeypatch.setenv("GRADVIZ_PROGRESS", str(tmp_path / "progress.json"))
+    yield
+    texts.set_language(None)
+
+
+@pytest.fixture
+def shells(tmp_path):
+    """``shells()``: a fresh shell without a front end."""
+    from IPython.core.interactiveshell import InteractiveShell
+    from traitlets.config import Config
+
+    config = Config()
+    config.HistoryManager.enabled = False
+    config.InteractiveShell.colors = "nocolor"
+
+    def begin():
+        end()
+        return InteractiveShell.instance(config=config, ipython_dir=str(tmp_path))
+
+    def end():
+        if InteractiveShell.initialized():
+            InteractiveShell.instance().run_cell("%unload_ext gradviz", silent=True)
+            InteractiveShell.instance().reset()
+            InteractiveShell.clear_instance()
+
+    yield begin
+    end()
+
+
+@EACH
+@pytest.mark.parametrize("lang", texts.LANGUAGES)
+def test_the_worked_solutions_pass_every_check(shells, name, lang, capsys):
+    texts.set_language(lang)
+    cells = cells_of(SOURCES[name])
+    found = answers(cells)
+    lesson = play(shells(), cells, {number: one["solution"][0] for number, one in found.items()})
+    assert len(found) == lesson.exercises >= 2
+    for number in found:
+        assert lesson.verdicts[number].held, lesson.verdicts[number]
+    assert bool(HAN.search(repr(lesson))) == (lang == "zh")
+
+
+@EACH
+def test_what_the_learner_is_given_runs_through_and_passes_no_check(shells, name):
+    cells = cells_of(SOURCES[name])
+    lesson = play(shells(), cells, {})
+    for number in answers(cells):
+        assert not lesson.verdicts[number].held, f"exercise {number} needs nothing to be done"
+    assert any(verdict.held is None for verdict in lesson.verdicts.values()), (
+        "no prediction is made"
+    )
+
+
+@EACH
+def test_every_wrong_answer_fails(shells, name):
+    cells = cells_of(SOURCES[name])
+    for number, one in answers(cells).items():
+        assert one["wrong"], f"exercise {number} states no wrong answer"
+        for wrong in one["wrong"]:
+            lesson = play(shells(), cells, {number: wrong}, until=number)
+            assert lesson.verdicts[number].held is False, wrong
+
+
+@EACH
+def test_a_lesson_has_its_parts(name):
+    cells = cells_of(SOURCES[name])
+    texts_of = {
+        lang: "\n".join(c.source for c in cells if c.metadata.get("lang") == lang)
+        for lang in texts.LANGUAGES
+    }
+    assert "**Question.**" in texts_of["en"] and "**问题**" in texts_of["zh"]
+    assert "repair" in texts_of["en"] and "修复" in texts_of["zh"]
+    code = "\n".join(cell.source for cell in cells if cell.cell_type == "code")
+    assert "lesson.compare(" in code
+    assert re.search(r"gradviz\.[A-Zse]\w+\(|%gradviz", code), "no picture"
+
+
+@EACH
+def test_no_sentence_stands_in_one_language_only(name):
+    """Code goes into both notebooks: no comments in it; and Chinese text is Chinese."""
+    for cell in cells_of(SOURCES[name]):
+        if cell.cell_type == "code":
+            code = re.sub(r"^%.*$", "", cell.source, flags=re.M)
+            tokens = tokenize.generate_tokens(io.StringIO(code).readline)
+            assert not [t.string for t in tokens if t.type == tokenize.COMMENT], cell.source
+        elif cell.metadata["lang"] == "zh":
+            assert HAN.search(cell.source), cell.source
+
+
+def test_the_notebooks_do_not_show_the_answers():
+    spec = importlib.util.spec_from_file_location("build", FOLDER / "build.py")
+    build = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(build)
+    for source in SOURCES.values():
+        for lang in texts.LANGUAGES:
+            book = build.notebook(source, lang)
+            for number, one in answers(cells_of(source)).items():
+                code = [cell.source for cell in book.cells if cell.cell_type == "code"]
+                assert one["exercise"][0] in code, number
+                assert not set(code) & {*one["wrong"], *one["solution"]}, number
