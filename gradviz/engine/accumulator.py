@@ -3,7 +3,8 @@
 In PyTorch every node that uses a leaf holds its accumulator, and the hooks on an accumulator die
 with the last of them. Here nodes hold the leaf itself. So when an accumulator with hooks or notes
 loses its last reference, the nodes that use the leaf are looked up once, and hold it from then on;
-if there are none, its hooks are gone.
+if there are none, its hooks are gone. In the same way they hold it when the leaf gets another size
+or dtype: an accumulator goes by those that the leaf had when it was made.
 """
 
 from __future__ import annotations
@@ -12,19 +13,20 @@ import gc
 import sys
 import weakref
 
-from .node import Node, Output
+from .node import LEAF, Node, Output
 
 
 class AccumulateGrad:
     """The end of the graph at a leaf: adds what arrives into ``variable.grad``."""
 
-    __slots__ = ("__weakref__", "_meta", "variable")
+    __slots__ = ("__weakref__", "_meta", "dtype", "shape", "variable")
 
     next_functions = ()
     _kind = 3
 
     def __init__(self, variable):
         self.variable = variable
+        self.shape, self.dtype = variable._a.shape, variable._a.dtype
 
     def name(self):
         return "torch::autograd::AccumulateGrad"
@@ -48,7 +50,7 @@ class AccumulateGrad:
         """Shape and dtype of the leaf."""
         from .tensor import InputMetadata
 
-        return (InputMetadata(self.variable._a.shape, self.variable._a.dtype),)
+        return (InputMetadata(self.shape, self.dtype),)
 
     def _sequence_nr(self):
         return 2**64 - 1
@@ -117,12 +119,48 @@ def _leave_to_nodes(dying):
     if hasattr(dying, "_meta"):
         successor._meta = dying._meta
     leaf._acc = weakref.ref(successor)
+    _give_to_nodes(successor, nodes)
+
+
+def _give_to_nodes(found, nodes):
     for node in nodes:
-        node.e = tuple(Held(successor) if _leads_to(x, leaf) else x for x in node.e)
+        node.e = tuple(Held(found) if x is found.variable else x for x in node.e)
 
 
-def _leads_to(edge, leaf):
-    return edge is leaf or (edge.__class__ is Held and edge.node is leaf)
+def before_change(leaf, array, renew=False):
+    """``leaf`` is about to get ``array``: if that has other sizes or another dtype, nodes that use
+    the leaf hold the accumulator that it has now. Later ones get a new one after a change of dtype,
+    or always with ``renew``.
+    """
+    old = leaf._a
+    if old.shape == array.shape and old.dtype == array.dtype or _edge_now(leaf) is not LEAF:
+        return
+    nodes = _users(leaf)
+    if nodes or leaf._acc is not None and leaf._acc() is not None:
+        from .hooks import ensure_hooks
+
+        found = accumulator(leaf)
+        ensure_hooks(leaf)  # so that sweeps ask for ``expected``
+        _give_to_nodes(found, nodes)
+        if renew or old.dtype != array.dtype:
+            leaf._acc = None
+
+
+def _edge_now(leaf):
+    from .tensor import edge_now
+
+    return edge_now(leaf)
+
+
+def expected(edge):
+    """(shape, dtype) that a gradient has to fit which goes along ``edge`` to a leaf."""
+    leaf = edge.node if edge._kind == 1 else edge
+    if edge.__class__ is Held:
+        found = edge.accumulator
+    else:
+        found = None if leaf._acc is None else leaf._acc()
+    found = leaf._a if found is None else found
+    return found.shape, found.dtype
 
 
 def _users(leaf):

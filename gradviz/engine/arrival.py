@@ -73,7 +73,7 @@ def _shown(sweep, node, grads, F, fit_edge):
         if gx is None or not (node.whole or (x is not None and sweep.wants(x)))
         else gx
         if x is None
-        else fit_edge(F, gx, x, node)
+        else fit_edge(F, gx, x, node, grads)
         for x, gx in zip(node.e, grads, strict=False)
     ]
 

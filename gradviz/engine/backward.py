@@ -14,8 +14,10 @@ import threading
 import warnings
 from heapq import heappop, heappush, heappushpop
 from itertools import repeat
+from operator import attrgetter
 
 from ..backend import as_array, beside, xp
+from .accumulator import expected
 from .arrival import complete_leaf, run_node
 from .dispatch import wrap
 from .errors import advised
@@ -23,10 +25,10 @@ from .events import door
 from .hooks import gradient_dtype
 from .modes import force_grad_mode, is_grad_enabled, local, state
 from .node import INFERENCE, LEAF, drop_met, met, new, serial
-from .operands import raise_as_shapes
+from .operands import raise_as_index, raise_as_shapes
 from .operation import RAW, TENSOR
 from .roots import as_tuple, capture_key, check_batched, roots_of
-from .tensor import Tensor, is_result, track
+from .tensor import Tensor, element_strides, is_result, track
 from .views import bump, check_expanded, is_dense
 
 _counting = threading.Lock()
@@ -187,6 +189,8 @@ class Sweep:
                 self._observer.backward_failed(self, error)
             if error.__class__ is ValueError:
                 raise_as_shapes(error)
+            elif error.__class__ is IndexError:
+                raise_as_index(error)
             raise
         if done and self._observer is not None:
             self._observer.backward_finished(self)
@@ -269,7 +273,7 @@ class Sweep:
                         n = 0
                 if n and not (gx is None or x is None or x._kind or (waiting and x in waiting)):
                     if gx.shape != x.shape or gx.dtype is not x.dtype:
-                        gx = fit(F, gx, x.shape, x.dtype, node, x)
+                        gx = fit(F, gx, x.shape, x.dtype, node, x, grads)
                     following, following_g = x, gx
                     continue
                 if node.inputs == 1:
@@ -286,7 +290,7 @@ class Sweep:
                         self._deliver(x, None, False)
                 elif x._kind == 0:
                     if gx.shape != x.shape or gx.dtype is not x.dtype:
-                        gx = fit(F, gx, x.shape, x.dtype, node, x)
+                        gx = fit(F, gx, x.shape, x.dtype, node, x, grads)
                     if x is following:
                         following_g = gx if following_g is None else F.plus(following_g, gx)
                     elif waiting and x in waiting:
@@ -298,9 +302,9 @@ class Sweep:
                         heappush(heap, (-x.seq, x))
                 else:
                     if x._kind != 2 or x._hooks is not None:
-                        gx = _fit_edge(F, gx, x, node)
+                        gx = _fit_edge(F, gx, x, node, grads)
                     elif gx.shape != x._a.shape or gx.dtype is not x._a.dtype:
-                        gx = fit(F, gx, x._a.shape, x._a.dtype, node, x)
+                        gx = fit(F, gx, x._a.shape, x._a.dtype, node, x, grads)
                     fresh = not create and gx is not g and gx.__class__ is ndarray
                     if fresh and gx.base is not None:
                         fresh = gx.flags.writeable
@@ -423,7 +427,7 @@ def _needed(order, captures, themselves):
     for key in captures:
         wanted.add(key[0] if key.__class__ is tuple else key)
     needed = {node for node in order if node in wanted} if themselves else set()
-    for node in sorted(order, key=lambda n: n.seq):
+    for node in sorted(order, key=attrgetter("born")):
         for x in node.e:
             if x is None:
                 continue
@@ -446,7 +450,7 @@ def _twice(grads, g):
     return False
 
 
-def _fit_edge(F, g, edge, node):
+def _fit_edge(F, g, edge, node, grads):
     __tracebackhide__ = True
     if edge._kind == 1 and edge.node._kind == 0:
         shape, dtype = edge.node.shape[edge.nr], edge.node.dtype[edge.nr]
@@ -454,15 +458,15 @@ def _fit_edge(F, g, edge, node):
         shape, dtype = edge.shape, edge.dtype
     else:
         leaf = edge.node if edge._kind == 1 else edge
-        shape, dtype = leaf._a.shape, leaf._a.dtype
-        if leaf._hooks is not None:
+        shape, dtype = expected(edge)
+        if leaf._hooks is not None and leaf._hooks.grad_dtype is not None:
             dtype = gradient_dtype(leaf) or g.dtype
     if g.shape != shape or g.dtype is not dtype:
-        return fit(F, g, shape, dtype, node, edge)
+        return fit(F, g, shape, dtype, node, edge, grads)
     return g
 
 
-def fit(F, g, shape, dtype, node, edge):
+def fit(F, g, shape, dtype, node, edge, grads):
     """Sum a gradient down to the input's shape and give it the input's dtype (PyTorch's validation
     of outputs).
     """
@@ -470,7 +474,7 @@ def fit(F, g, shape, dtype, node, edge):
     have = tuple(g.shape)
     if have != shape:
         if not _expands(shape, have):
-            index = next(i for i, x in enumerate(node.e) if x is edge)
+            index = _place(node.e, edge, grads, g)
             raise RuntimeError(
                 f"Function {node.name()} returned an invalid gradient at index {index} - got "
                 f"{list(have)} but expected "
@@ -480,19 +484,37 @@ def fit(F, g, shape, dtype, node, edge):
     return F.cast(g, dtype)
 
 
+def _place(edges, edge, grads, g):
+    """Which input of a node a gradient is for: of several equal ``edges`` the one that got it."""
+    if not isinstance(grads, (tuple, list)):
+        return 0
+    return next(i for i, (x, y) in enumerate(zip(edges, grads)) if x is edge and y is g)  # noqa: B905
+
+
 def _expands(shape, target):
     if len(shape) > len(target):
         return False
     return all(a == b or a == 1 for a, b in zip(reversed(shape), reversed(target), strict=False))
 
 
-def _laid_out(g, like):
+def _laid_out(g, like, fresh):
     """A copy of ``g`` in the layout of its leaf; row-major where that has gaps or overlaps."""
+    if g.shape != like.shape:
+        own = fresh or g.__class__ is not ndarray
+        return g if own and _obeys(g, like) else _tensor_laid_out(wrap(g), like)._a
     if like.flags.c_contiguous or not is_dense(like):
         return as_array(g).copy()
     out = xp.empty_like(like, g.dtype)
     out[...] = g
     return out
+
+
+def _obeys(g, like):
+    """Whether ``g``, of another shape than its leaf, passes for one in the layout of that leaf."""
+    if not is_dense(like):
+        return g.flags.c_contiguous
+    steps = zip(g.shape, element_strides(g), element_strides(like), strict=False)
+    return all(n == 1 or a == b for n, a, b in steps)
 
 
 def _accumulate_array(leaf, g, fresh):
@@ -501,7 +523,7 @@ def _accumulate_array(leaf, g, fresh):
         g = beside(xp.asarray(g) if isinstance(g, xp.generic) else g, leaf._a)
     if old is None:
         if not fresh or g.strides != leaf._a.strides:
-            g = _laid_out(g, leaf._a)
+            g = _laid_out(g, leaf._a, fresh)
         t = new(Tensor)
         t._a = g
         t._g = t._v = None

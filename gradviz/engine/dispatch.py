@@ -244,7 +244,8 @@ def _share(t, source):
         if view is None:
             t._view = (source, made_in)
         else:
-            t._view = view if made_in == "default" else (view[0], made_in)
+            keeps = made_in == "default" or view[1] == "inference"
+            t._view = view if keeps else (view[0], made_in)
     t._v = cell
     note_view(cell, t)
 

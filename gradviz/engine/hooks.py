@@ -103,6 +103,11 @@ def _hooks_of(holder, slot):
     return found
 
 
+def ensure_hooks(leaf):
+    """``leaf`` has a place for hooks, and sweeps look closely at it."""
+    _hooks_of(leaf, "_hooks")
+
+
 def register(owner, table, kind, hook, *, extra=None, prepend=False):
     """Put ``hook`` into ``table``, first or last; returns its handle. ``owner``: whose hook it is,
     None for one of all modules or optimizers.

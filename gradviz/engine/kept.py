@@ -17,9 +17,13 @@ def pairs(tensors):
         v = x._v
         if v is INFERENCE:
             refuse_inference()
-        packing = state.special and local.saved_hooks
-        out += (pack(x, None), None) if packing else (x, v and v[0])
+        out += (pack(x, None), None) if packing() else (x, v and v[0])
     return out
+
+
+def packing():
+    """Whether what is saved goes through hooks."""
+    return state.special and local.saved_hooks
 
 
 def keep(result, *tensors):

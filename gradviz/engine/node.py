@@ -140,6 +140,11 @@ class Node:
         _read_only(self, "metadata")
 
     @property
+    def born(self):
+        """When it was recorded: later than all its edges lead to."""
+        return self.seq
+
+    @property
     def requires_grad(self):
         """True: nodes are made for what is tracked only."""
         return True
@@ -323,13 +328,15 @@ def function_of(edge):
     """(node, output number) of an edge, as ``next_functions`` lists it."""
     if edge is None:
         return (None, 0)
-    from .accumulator import accumulator
-
     kind = edge._kind
     if kind == 0:
         return (None, 0) if edge.__class__ is Nowhere else (edge, 0)
     if kind == 1 and edge.node._kind == 0:
         return (edge.node, edge.nr)
+    from .accumulator import Held, accumulator
+
+    if edge.__class__ is Held:
+        return (edge.accumulator, 0)
     return (accumulator(edge if kind == 2 else edge.node), 0)
 
 

@@ -128,6 +128,7 @@ def broadcast_error(a, b):
     return RuntimeError(f"shapes {list(a)} and {list(b)} cannot be broadcast")
 
 
+_NUMPY_OUTPUT = re.compile(r"output operand with shape (\(.*?\)) .* broadcast shape (\(.*?\))")
 _NUMPY_SHAPES = re.compile(r"could not be broadcast together with shapes (\(.*?\)) (\(.*?\))")
 
 
@@ -135,15 +136,37 @@ def raise_as_shapes(error):
     """Raise PyTorch's error instead of NumPy's where a derivative met shapes that do not fit, as
     after ``x.data = …`` of another size.
     """
-    found = _NUMPY_SHAPES.search(str(error))
-    last = error.__traceback__
-    while last.tb_next is not None:
-        last = last.tb_next
-    if found and last.tb_frame.f_globals.get("__name__", "").startswith(_PACKAGE):
-        shapes = [tuple(map(int, re.findall(r"\d+", text))) for text in found.groups()]
+    found, whole = _NUMPY_SHAPES.search(str(error)), _NUMPY_OUTPUT.search(str(error))
+    if not (found or whole) or not _is_ours(error):
+        return
+    shapes = [tuple(map(int, re.findall(r"\d+", text))) for text in (found or whole).groups()]
+    if found:
         raise broadcast_error(*shapes) from None
+    a, b = map(list, shapes)
+    raise RuntimeError(f"output with shape {a} doesn't match the broadcast shape {b}") from None
 
 
+def raise_as_index(error):
+    """Raise PyTorch's error instead of NumPy's where an index was changed behind its version."""
+    found = _NUMPY_INDEX.search(str(error))
+    if found and _is_ours(error):
+        index, dim, size = found.groups()
+        raise RuntimeError(
+            f"index {index} is out of bounds for dimension {dim} with size {size}"
+        ) from None
+
+
+def _is_ours(error):
+    """Whether an error was raised by NumPy below a function of this package."""
+    step, module = error.__traceback__, ""
+    while step is not None:
+        name = step.tb_frame.f_globals.get("__name__", "")
+        module = module if name.startswith("numpy") else name
+        step = step.tb_next
+    return module.startswith(_PACKAGE)
+
+
+_NUMPY_INDEX = re.compile(r"index (-?\d+) is out of bounds for axis (\d+) with size (\d+)")
 _PACKAGE = __name__.partition(".")[0] + "."
 
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 import warnings
 
 from . import device, dtypes, hooks
-from .accumulator import accumulator
+from .accumulator import accumulator, before_change
 from .device import CPU
 from .events import door
 from .given import given
@@ -65,6 +65,7 @@ class Tensor:
         "__weakref__",
         "_a",
         "_acc_",
+        "_count_",
         "_edge",
         "_grad_",
         "_hooks_",
@@ -297,6 +298,8 @@ class Tensor:
         if v is None:
             v = self._v = [0, None]
         t._v = v
+        if v is INFERENCE:
+            _start_count(t)
         if door.observer is not None:
             door.observer.cut(self, t, "detach")
         return t
@@ -335,6 +338,9 @@ class Tensor:
         t._a = self._a
         t._g = None
         t._v = None
+        if self._v is INFERENCE:
+            t._v = INFERENCE
+            _start_count(t)
         if door.observer is not None:
             door.observer.cut(self, t, "data")
         return t
@@ -348,14 +354,15 @@ class Tensor:
                 "data set to a tensor that requires gradients must be floating point or complex "
                 "dtype"
             )
+        before_change(self, value._a)
         self._a = value._a
 
     @property
     def _version(self):
         """How often this storage was modified in place."""
-        if self._v is INFERENCE:
+        if self._v is INFERENCE and self._count is None:
             raise RuntimeError("Inference tensors do not track version counter.")
-        v = self._v
+        v = self._v if self._v is not INFERENCE else (self._count,)
         return 0 if v is None else int(v[0])
 
     def _is_view(self):
@@ -533,8 +540,16 @@ def _optional(slot):
     return property(get, slot.__set__, slot.__delete__)
 
 
-for _slot in ("_acc", "_hooks", "_id", "_name", "_stale", "_tangent"):
+for _slot in ("_acc", "_count", "_hooks", "_id", "_name", "_stale", "_tangent"):
     setattr(Tensor, _slot, _optional(Tensor.__dict__[f"{_slot}_"]))
+
+
+def _start_count(tensor):
+    """``tensor`` is what an inference tensor gave by ``detach()`` or ``.data``: made outside
+    inference mode it counts its own writes there.
+    """
+    if not (state.special and local.inference):
+        tensor._count = 0
 
 
 def edge_now(tensor):

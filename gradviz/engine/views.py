@@ -197,12 +197,15 @@ def bump(tensor):
     if cell is None:
         tensor._v = [1, None]
     elif cell is INFERENCE:
-        if not (state.special and local.inference):
+        if state.special and local.inference:
+            return
+        if tensor._count is None:
             raise RuntimeError(
                 "Inplace update to inference tensor outside InferenceMode is not allowed.You can "
                 "make a clone to get a normal tensor before doing inplace update.See "
                 "https://github.com/pytorch/rfcs/pull/17 for more details."
             )
+        tensor._count += 1
         return
     else:
         cell[0] += 1

@@ -11,7 +11,7 @@ from ..engine.modes import is_recording
 from ..engine.operands import broadcast_error, common_dtype, not_a_tensor, number, operands
 from ..engine.operation import RAW, TENSOR
 from ..engine.views import check_inplace, write
-from .arithmetic import _float_if_needed, _out
+from .arithmetic import _out
 from .declare import alias, binary, declare, method, only_method, public
 from .layout import laid_out
 
@@ -272,16 +272,33 @@ def _clamp(call, clamped, numbers, tensors, low, high):
     return call(numbers, (clamped,), (low, high))
 
 
-def _apply(function, ins, attrs):
+def _bounded_dtype(name, ins, attrs):
+    """The dtype in which ``ins`` are limited by the numbers ``attrs``."""
     wanted = common_dtype(*[x for x in ins if x is not None])
     for bound in attrs:
         if bound is not None:
             wanted = dtypes.result_type([(wanted, 0), (dtypes.of_scalar(bound), 2)])
+    if attrs and wanted.category == 0:
+        if name == "clamp" and None in attrs:
+            name = "clamp_max" if attrs[0] is None else "clamp_min"
+        raise NotImplementedError(f"\"{name}_scalar_cpu\" not implemented for 'Bool'")
+    return wanted
+
+
+def _apply(function, ins, attrs):
+    wanted = _bounded_dtype(function.op.name, ins, attrs)
     ins = [x if x is None else TENSOR.cast(x, wanted.np) for x in ins]
     return function(*ins, *attrs)
 
 
 def _apply_inplace(function, ins, attrs):
+    own, wanted = ins[0].dtype, _bounded_dtype(function.op.name, ins, attrs)
+    if not dtypes.can_cast(wanted, own):
+        name = dtypes.c_name(own) if attrs else dtypes.scalar_name(own)
+        raise RuntimeError(
+            f"result type {dtypes.scalar_name(wanted)} can't be cast to the desired output type "
+            f"{name}"
+        )
     return write(function.op, ins, attrs)
 
 
@@ -302,15 +319,13 @@ def _one_sided(name, number_op, tensor_op):
     def function(input, bound, *, out=None):
         if isinstance(bound, Tensor):
             return tensor_op(input, bound)
-        result = number_op(_float_if_needed(input, bound), bound)
+        result = _apply(number_op, (input,), (bound,))
         return result if out is None else _out(name, result, out, (input,))
 
     def inplace(self, bound):
-        return (
-            write(tensor_op.op, (self, bound))
-            if isinstance(bound, Tensor)
-            else write(number_op.op, (self,), (bound,))
-        )
+        if isinstance(bound, Tensor):
+            return _apply_inplace(tensor_op, (self, bound), ())
+        return _apply_inplace(number_op, (self,), (bound,))
 
     function.__name__, function.__doc__ = name, f"Elements limited from one side (``{name}``)."
     inplace.__name__, inplace.__doc__ = f"{name}_", f"In-place ``{name}``."

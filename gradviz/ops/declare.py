@@ -119,7 +119,10 @@ _KEEP_INDICES = frozenset(
     "IndexBackward0 IndexPutBackward0 MaxBackward0 MinBackward0 MedianBackward1 "
     "NanmedianBackward1 ModeBackward0 SortBackward0 "
     "SortBackward1 TopkBackward0 KthvalueBackward0 CummaxBackward0 CumminBackward0 "
-    "EmbeddingBackward0 NllLossBackward0 NllLoss2DBackward0".split()
+    "EmbeddingBackward0 NllLossBackward0 NllLoss2DBackward0 MaxPool2DWithIndicesBackward0 "
+    "MaxPool3DWithIndicesBackward0 AdaptiveMaxPool2DBackward0 AdaptiveMaxPool3DBackward0 "
+    "FractionalMaxPool2DBackward0 FractionalMaxPool3DBackward0 MaxUnpool2DBackward0 "
+    "MaxUnpool3DBackward0".split()
 )
 
 

@@ -25,6 +25,8 @@ def add_rows(out, index, rows):
     if width < 2 or not out.flags.c_contiguous or out.__class__ is not xp.ndarray:
         xp.add.at(out, index, rows)
         return
+    if index.size and index.max() >= len(out):
+        raise IndexError(f"index {index.max()} is out of bounds for axis 0 with size {len(out)}")
     places = (index.reshape(-1, 1) % len(out)) * width + xp.arange(width)
     wide = xp.broadcast_to(rows, (*index.shape, *out.shape[1:]))
     xp.add.at(out.reshape(-1), places.reshape(-1), wide.reshape(-1))
@@ -160,7 +162,7 @@ class _Reader:
 
     def _collect(self, a):
         if a.dtype == bool or a.dtype == xp.uint8:
-            a = a.astype(bool)
+            a = a.astype(bool, copy=False)
             _check_mask(a, self.out._a.shape, self.dim, self.real)
             self.pending.append((self.dim, _with(a, self.out._a)))
             self._step(a.ndim)

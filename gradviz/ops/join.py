@@ -13,16 +13,32 @@ from .declare import declare, method, public
 # ---------------------------------------------------------------- joining
 
 
+_EMPTY = (0,)  # a tensor of this shape may be joined with any others
+
+
 def _cat_forward(arrays, dim):
-    return contiguous(xp.concatenate(arrays, dim))
+    return contiguous(xp.concatenate(_joined(arrays), dim))
+
+
+def _cast(arrays, dtype):
+    return [x if x.dtype is dtype else RAW.cast(x, dtype) for x in arrays]
+
+
+def _joined(arrays):
+    """The arrays without those of no elements and one dimension, where there are others."""
+    return [x for x in arrays if x.shape != _EMPTY] or arrays[:1]
 
 
 def variadic(name, node, forward, joint, formula, hide=()):
-    """An operation of any number of tensors and one attribute: one declaration a count."""
+    """An operation of any number of tensors and one attribute: one declaration a count. Tensors of
+    several dtypes are promoted on the way.
+    """
     made = {}
 
     def function(tensors, dim):
         n = len(tensors)
+        first = tensors[0]._a.dtype
+        dtype = first if all(x._a.dtype is first for x in tensors) else common_dtype(*tensors).np
         op = made.get(n)
         if op is None:
             names = " ".join(f"t{k}" for k in range(n))
@@ -33,9 +49,9 @@ def variadic(name, node, forward, joint, formula, hide=()):
             hidden = (*hide, *[f"t{k}_sym_sizes" for k in range(n)])
             op = declare(
                 f"{name}_{n}",
-                lambda *a: forward(a[:-1], a[-1]),
+                lambda *a: forward(_cast(a[:-2], a[-1]), a[-2]),
                 names,
-                "dim",
+                "dim dtype",
                 node=node,
                 formula=formula,
                 joint=rule,
@@ -43,7 +59,7 @@ def variadic(name, node, forward, joint, formula, hide=()):
             )
             op.op.node.whole = True
             made[n] = op
-        return op(*tensors, dim)
+        return op(*tensors, dim, dtype)
 
     return function
 
@@ -51,6 +67,9 @@ def variadic(name, node, forward, joint, formula, hide=()):
 def _cat_joint(F, g, dim, shapes):
     out, start = [], 0
     for shape in shapes:
+        if shape == _EMPTY:
+            out.append(F.constant(zeros_by(g if F is RAW else g._a, shape)))
+            continue
         n = shape[dim]
         out.append(F.narrow(g, dim, start, n))
         start += n
@@ -73,11 +92,6 @@ _stack = variadic(
 )
 
 
-def _same_dtype(tensors):
-    common = common_dtype(*tensors).np
-    return [x if x._a.dtype == common else TENSOR.cast(x, common) for x in tensors]
-
-
 def cat(tensors, dim=0, *, out=None):
     """Tensors joined along an existing dimension."""
     tensors = list(tensors)
@@ -90,10 +104,10 @@ def cat(tensors, dim=0, *, out=None):
             )
         if x._a.ndim == 0:
             raise RuntimeError(f"zero-dimensional tensor (at position {k}) cannot be concatenated")
-    tensors = [x for x in tensors if x._a.shape != (0,)] or tensors[:1]
-    d = wrap_dim(dim, tensors[0]._a.ndim)
-    _check_cat(tensors, d)
-    result = _cat(_same_dtype(tensors), d)
+    joined = [x for x in tensors if x._a.shape != _EMPTY]
+    d = wrap_dim(dim, joined[0]._a.ndim) if joined else 0
+    _check_cat(joined or tensors[:1], d)
+    result = _cat(tensors, d)
     return result if out is None else _write(result, out)
 
 
@@ -132,7 +146,7 @@ def stack(tensors, dim=0, *, out=None):
                 f"stack expects each tensor to be equal size, but got {list(first)} at entry 0 "
                 f"and {list(x._a.shape)} at entry {k}"
             )
-    result = _stack(_same_dtype(tensors), wrap_dim(dim, len(first) + 1))
+    result = _stack(tensors, wrap_dim(dim, len(first) + 1))
     return result if out is None else _write(result, out)
 
 

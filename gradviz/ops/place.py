@@ -11,7 +11,7 @@ from ..engine.views import write
 from .declare import declare, method, only_method, public
 from .index import _index_put_forward, add_rows
 from .join import _select_forward
-from .scatter import _array_of, _numel, _shape, _tensor_index, scatter_reduce
+from .scatter import _array_of, _numel, _reduce_forward, _reduce_joint, _shape, _tensor_index
 from .shape import as_strided_op, expand, reshape
 
 
@@ -216,24 +216,45 @@ for _f in (index_add_, index_copy_, index_fill_):
     only_method(_f)
 
 
+def _wide(index, dim, shape):
+    return xp.broadcast_to(index.reshape([-1 if k == dim else 1 for k in range(len(shape))]), shape)
+
+
+def _index_reduce_joint(F, g, self, source, index, result, dim, reduce, include_self):
+    wide = F.constant(_wide(_array_of(F, index), dim, _shape(F, source)))
+    return _reduce_joint(F, g, self, source, wide, result, dim, reduce, include_self)
+
+
+index_reduce_op = declare(
+    "index_reduce_op",
+    lambda x, source, index, dim, reduce, include_self: _reduce_forward(
+        x, source, _wide(index, dim, source.shape), dim, reduce, include_self
+    ),
+    "self source index",
+    "dim reduce include_self",
+    node="IndexReduceBackward0",
+    formula="g shared by what entered each result",
+    joint=_index_reduce_joint,
+    edges=2,
+)
+
+
 def index_reduce(input, dim, index, source, reduce, *, include_self=True):
     """A copy in which slices of ``source`` were combined at ``index`` by prod, mean, amax or
     amin.
     """
     d = _check_source("index_reduce", input, dim, index, source)
-    wide = xp.broadcast_to(
-        index._a.reshape([-1 if k == d else 1 for k in range(input._a.ndim)]), source._a.shape
-    )
-    return scatter_reduce(input, d, wrap(wide), source, reduce, include_self=include_self)
+    return index_reduce_op(input, source, index, d, reduce, include_self)
+
+
+def index_reduce_(self, dim, index, source, reduce, *, include_self=True):
+    """In-place ``index_reduce``."""
+    d = _check_source("index_reduce", self, dim, index, source)
+    return write(index_reduce_op.op, (self, source, index), (d, reduce, include_self))
 
 
 method(index_reduce)
-only_method(
-    lambda self, dim, index, source, reduce, *, include_self=True: self.copy_(
-        index_reduce(self, dim, index, source, reduce, include_self=include_self)
-    ),
-    "index_reduce_",
-)
+only_method(index_reduce_)
 
 
 # ---------------------------------------------------------------- flat and masked places

@@ -6,6 +6,8 @@ import itertools
 import math
 
 from ..backend import beside, contiguous, xp, zeros_by
+from ..engine.node import FREED, freed
+from ..engine.saved import read_tensor
 from .declare import declare
 from .matmul import products
 
@@ -13,7 +15,7 @@ from .matmul import products
 class Windows:
     """Where windows lie in images of the given size; a tap is one place inside a window."""
 
-    def __init__(self, image, kernel, stride, padding, dilation, out):
+    def __init__(self, image, kernel, stride, padding, dilation, out, given=None, ceil_mode=False):
         self.image, self.kernel, self.stride, self.padding, self.out = (
             image,
             kernel,
@@ -21,6 +23,8 @@ class Windows:
             padding,
             out,
         )
+        self.dilation, self.ceil_mode = dilation, ceil_mode
+        self.given = stride if given is None else given  # the stride as it was asked for
         self.taps = [
             tuple(i * d for i, d in zip(tap, dilation, strict=True))
             for tap in itertools.product(*(range(k) for k in kernel))
@@ -142,6 +146,18 @@ declare(
 )
 
 
+def _kept_indices(read):
+    """The saved indices of a node: those that were returned, or made now by ``read(node)``."""
+
+    def result1(node):
+        if node.s is FREED:
+            freed()
+        kept = node.s[2:4]
+        return read_tensor(*kept) if kept else read(node)
+
+    return result1
+
+
 def _max_pool(name, node):
     # the values were computed together with the taps: the box hands them over
     return declare(
@@ -152,7 +168,16 @@ def _max_pool(name, node):
         node=node,
         formula="g to the largest of each window",
         hidden=("tap", "at"),
-        self=lambda F, g, tap, at: F.max_pool_give(g, tap, at),
+        also={
+            "result1": _kept_indices(lambda node: flat_indices(node.at[1], node.at[2])),
+            "kernel_size": lambda node: node.at[2].kernel,
+            "stride": lambda node: node.at[2].given,
+            "padding": lambda node: node.at[2].padding,
+            "dilation": lambda node: node.at[2].dilation,
+            "ceil_mode": lambda node: node.at[2].ceil_mode,
+        },
+        # PyTorch saves the images too, for their sizes
+        self=lambda F, g, self, tap, at: F.max_pool_give(g, tap, at),
     )
 
 
@@ -338,25 +363,30 @@ max_unpool = {
 }
 
 
-def _binned(name, node):
+def _binned(name, node, **also):
     """Max pooling over windows given by flat index."""
     return declare(
         name,
-        lambda x, box, index, shape, n: box.pop(),
+        lambda x, box, index, shape, n, kernel: box.pop(),
         "self",
-        f"box {_PLACES}",
+        f"box {_PLACES} kernel",
         node=node,
         formula="g to the largest of each window",
-        hidden=("tap", "at"),
-        self=lambda F, g, index, shape, n: F.flat_put(g, index, shape, n),
+        hidden=("index", "shape", "n"),
+        also=also | {"result1": _kept_indices(lambda node: node.at[1])},
+        self=lambda F, g, self, index, shape, n: F.flat_put(g, index, shape, n),
     )
 
 
+_OF_WINDOWS = {
+    "kernel_size": lambda node: node.at[4],
+    "output_size": lambda node: node.at[1].shape[-node.at[3] :],
+}
 binned = {
     ("adaptive", 2): _binned("adaptive_max2", "AdaptiveMaxPool2DBackward0"),
     ("adaptive", 3): _binned("adaptive_max3", "AdaptiveMaxPool3DBackward0"),
-    ("fractional", 2): _binned("fractional_max2", "FractionalMaxPool2DBackward0"),
-    ("fractional", 3): _binned("fractional_max3", "FractionalMaxPool3DBackward0"),
+    ("fractional", 2): _binned("fractional_max2", "FractionalMaxPool2DBackward0", **_OF_WINDOWS),
+    ("fractional", 3): _binned("fractional_max3", "FractionalMaxPool3DBackward0", **_OF_WINDOWS),
 }
 
 

@@ -209,23 +209,19 @@ def _scatter_forward(x, index, src, dim, add):
     return out
 
 
-def _scatter_src(F, g, index, src_shape, dim):
-    got = F.pick(g, index, dim)
-    if tuple(src_shape) == tuple(_shape(F, got)) or not src_shape:
-        return got
-    return F.put_region(got, src_shape, tuple(slice(0, n) for n in _shape(F, got)))
+def _scatter_src(F, g, index, dim):
+    """As in PyTorch it fits a ``src`` of the shape of the index only."""
+    return F.pick(g, index, dim)
 
 
-_NO_SIZES = ("self_sym_sizes", "src_sym_sizes")
 scatter_op = declare(
     "scatter",
     lambda x, src, index, dim: _scatter_forward(x, index, src, dim, False),
     "self src index",
     "dim",
     formula="∂self: g, zero at the indices    ∂src: g at the indices",
-    hidden=_NO_SIZES,
     self=lambda F, g, index, dim: F.zero_along(g, index, dim),
-    src=lambda F, g, index, src_shape, dim: _scatter_src(F, g, index, src_shape, dim),
+    src=_scatter_src,
 )
 scatter_value_op = declare(
     "scatter_value",
@@ -242,9 +238,8 @@ scatter_add_op = declare(
     "self src index",
     "dim",
     formula="∂self: g    ∂src: g at the indices",
-    hidden=_NO_SIZES,
     self=lambda F, g: g,
-    src=lambda F, g, index, src_shape, dim: _scatter_src(F, g, index, src_shape, dim),
+    src=_scatter_src,
 )
 
 
@@ -406,8 +401,6 @@ def _reduce_joint(F, g, self, src, index, result, dim, reduce, include_self):
         grad_self, grad_part = shared * hit_self, F.pick(shared, at, dim) * hit_part
     if not include_self:
         grad_self = F.zero_along(grad_self, index, dim)
-    if _shape(F, grad_part) != _shape(F, src):
-        grad_part = F.put_region(grad_part, _shape(F, src), window)
     return grad_self, grad_part
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..backend import xp
 from ..engine import dtypes, views
+from ..engine.accumulator import before_change
 from ..engine.dispatch import Tensor, viewing
 from ..engine.forward_mode import carry
 from ..engine.given import given
@@ -589,6 +590,8 @@ def _relabel(name, function, node):
         except RuntimeError as error:
             raise RuntimeError(str(error).replace(f"{name[:-1]}()", f"{name}()", 1)) from None
         made = other._g
+        if not tracked:
+            before_change(self, other._a)
         self._a = other._a
         if state.special and local.dual is not None:
             carry(self, other)

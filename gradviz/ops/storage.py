@@ -6,9 +6,10 @@ import math
 
 from ..backend import xp
 from ..engine import dtypes, views
+from ..engine.accumulator import before_change
 from ..engine.dispatch import Tensor
 from ..engine.modes import is_recording
-from ..engine.node import LEAF, Node, new
+from ..engine.node import LEAF, Node, new, serial
 from .declare import only_method, public
 from .shape import sizes
 
@@ -54,9 +55,15 @@ public("is_storage", lambda obj: isinstance(obj, Storage))
 
 # ---------------------------------------------------------------- another storage
 class NotImplementedNode(Node):
-    """The node of an operation that has no derivative; ``at`` holds its name."""
+    """The node of an operation that has no derivative; ``at`` holds its name and when it was
+    recorded. It runs before all others, so that nothing is accumulated.
+    """
 
     __slots__ = ()
+
+    @property
+    def born(self):
+        return self.at[1]
 
     def name(self):
         return "torch::autograd::NotImplemented"
@@ -82,10 +89,13 @@ def set_(self, source=None, storage_offset=0, size=None, stride=None):
     array = _window(self, source, storage_offset, size, stride)
     if tracked:
         node = new(NotImplementedNode)
-        node.seq = 2**64 - 1  # it runs before all others, so that nothing is accumulated
+        node.seq = 2**64 - 1
         node.shape, node.dtype = array.shape, array.dtype
         node.hooks = node.r = node.mark = None
-        node.e, node.s, node.at = (_edge(self), _edge(source) if given else None), (), ("set_",)
+        node.e, node.s = (_edge(self), _edge(source) if given else None), ()
+        node.at = ("set_", serial())
+    if not tracked:
+        before_change(self, array, renew=True)
     self._a = array
     views.bump(self)
     if tracked:

@@ -6,6 +6,7 @@ import math
 
 from ...backend import host, xp
 from ...engine.dispatch import wrap
+from ...engine.kept import keep, packing
 from ...ops import pool as table
 from ...ops.declare import public
 from ...ops.lower import keeps_precise
@@ -24,7 +25,8 @@ def out_size(n, kernel, stride, padding, dilation, ceil_mode):
 
 def _windows(name, n, input, kernel_size, stride, padding, dilation, ceil_mode):
     kernel = spread(kernel_size, n)
-    stride = kernel if stride is None or stride == [] else spread(stride, n)
+    given = () if stride is None or stride == [] else spread(stride, n)
+    stride = given or kernel
     padding, dilation = spread(padding, n), spread(dilation, n)
     if input.dim() not in (n + 1, n + 2):
         raise RuntimeError(f"non-empty {n + 1}D or {n + 2}D (batch mode) tensor expected for input")
@@ -48,7 +50,7 @@ def _windows(name, n, input, kernel_size, stride, padding, dilation, ceil_mode):
             f"Given input size: ({sizes[0]}). Calculated output size: ({sizes[1]}). Output size "
             "is too small"
         )
-    return table.Windows(image, kernel, stride, padding, dilation, out)
+    return table.Windows(image, kernel, stride, padding, dilation, out, given, ceil_mode)
 
 
 # ---------------------------------------------------------------- the largest
@@ -57,7 +59,16 @@ def _largest(n, input, at, return_indices):
         return wrap(table.largest_values(input._a, at))
     values, tap = table.largest(input._a, at)
     out = table.max_pool[n](input, [values], tap, at)
-    return (out, wrap(table.flat_indices(tap, at))) if return_indices else out
+    if not (return_indices or packing()):
+        return out
+    return _with_places(out, table.flat_indices(tap, at), return_indices)
+
+
+def _with_places(out, index, asked):
+    """The result, whose node keeps the places of the largest elements, and if asked the places."""
+    places = wrap(index)
+    keep(out, places)
+    return (out, places) if asked else out
 
 
 def _max_pool(n):
@@ -94,6 +105,8 @@ def _max_pool1d(input, kernel_size, stride, padding, dilation, ceil_mode, return
         (0, *at.padding),
         (1, *spread(dilation, 1)),
         (1, *at.out),
+        None,
+        ceil_mode,
     )
     found = _largest(2, input.unsqueeze(-2), at, return_indices)
     return tuple(x.squeeze(-2) for x in found) if return_indices else found.squeeze(-2)
@@ -261,8 +274,8 @@ adaptive_avg_pool1d = _adaptive_avg(1)
 
 def _binned(kind, n, input, spans, return_indices):
     values, index = table.largest_in_bins(input._a, spans)
-    out = table.binned[kind, n](input, [values], index, tuple(input.shape), n)
-    return (out, wrap(index)) if return_indices else out
+    out = table.binned[kind, n](input, [values], index, tuple(input.shape), n, ())
+    return _with_places(out, index, return_indices) if return_indices or packing() else out
 
 
 def _adaptive_max(n):
@@ -338,8 +351,8 @@ def _fractional_planes(n, input, kernel, sizes, samples, return_indices):
     values, index = xp.concatenate(rows).reshape(lead), xp.concatenate(places).reshape(lead)
     if batched is not input:
         values, index = values[0], index[0]
-    out = table.binned["fractional", n](input, [values], index, tuple(input.shape), n)
-    return (out, wrap(index)) if return_indices else out
+    out = table.binned["fractional", n](input, [values], index, tuple(input.shape), n, kernel)
+    return _with_places(out, index, return_indices) if return_indices or packing() else out
 
 
 def _starts(sample, size, count, kernel):
@@ -396,7 +409,7 @@ def _unpooled(n, input, indices, sizes):
             f"Found an invalid max index: {bad.flat[0]} (output volumes are of size "
             f"{'x'.join(map(str, sizes))}" + (")" if n == 2 else "")
         )
-    return table.max_unpool[n](input, indices._a, (*input.shape[:2], *sizes), n)
+    return keep(table.max_unpool[n](input, indices._a, (*input.shape[:2], *sizes), n), indices)
 
 
 max_unpool1d, max_unpool2d, max_unpool3d = (keeps_precise(_unpool(n)) for n in (1, 2, 3))
