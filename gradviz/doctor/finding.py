@@ -67,7 +67,7 @@ class Rule:
 
 
 def _message(key, values, nodes, size):
-    """The message in every language; ``kept`` says what stays alive, without a zero."""
+    """The message in every language; ``kept`` says what stays alive."""
     kept = "findings.kept.all" if size else "findings.kept.operations"
     return {
         lang: text(
