@@ -19,20 +19,38 @@ def cells_of(source):
     return jupytext.read(source, fmt="py:percent").cells
 
 
-def play(shell, cells, chosen, until=None):
-    """Run the code with ``chosen`` answers by number (default: what the learner is given), up to
-    the check of exercise ``until``; the lesson. AssertionError when a cell fails unannounced.
+def play(shell, cells, chosen):
+    """Run the code with ``chosen`` answers by number (default: what the learner is given); the
+    lesson.
     """
-    reached = False
-    for cell in cells:
-        given = cell.metadata
-        if cell.cell_type != "code" or "solution" in given or "wrong" in given:
-            continue
-        reached = reached or ("exercise" in given and given["exercise"] == until)
-        text = chosen.get(given.get("exercise"), cell.source)
-        done = shell.run_cell(text, store_history=True)
-        announced = "raises-exception" in given.get("tags", ())
-        assert done.success != announced, text
-        if reached and until in shell.user_ns["lesson"].verdicts:
-            break
+    list(tried(shell, cells, chosen, lambda number: ()))
     return shell.user_ns["lesson"]
+
+
+def tried(shell, cells, chosen, first):
+    """The same, trying the answers that ``first(number)`` gives before the chosen one: (number,
+    answer, verdict) of each.
+
+    AssertionError when a cell fails unannounced.
+    """
+    given = [
+        c for c in cells if c.cell_type == "code" and not {"solution", "wrong"} & set(c.metadata)
+    ]
+    for index, cell in enumerate(given):
+        number = cell.metadata.get("exercise")
+        for answer in first(number) if number else ():
+            _run(shell, cell, answer)
+            lesson = shell.user_ns["lesson"]
+            lesson.verdicts.pop(number, None)
+            for later in given[index + 1 :]:
+                _run(shell, later)
+                if number in lesson.verdicts:
+                    break
+            yield number, answer, lesson.verdicts[number]
+        _run(shell, cell, chosen.get(number))
+
+
+def _run(shell, cell, text=None):
+    text = text or cell.source
+    done = shell.run_cell(text, store_history=True)
+    assert done.success != ("raises-exception" in cell.metadata.get("tags", ())), text
