@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -32,13 +31,7 @@ class Moment:
         """A place, or anything with a cell and a line, in words."""
         file = self.file_of(place.cell)
         cell = None if file else place.cell
-        return words.place(cell, place.line, near(file or getattr(place, "file", "")))
-
-
-def near(file: str) -> str:
-    """A file's name from the working folder, when it is inside."""
-    inside = os.path.relpath(file) if file and not file.startswith("<") else file
-    return file if inside.startswith(os.pardir) else inside
+        return words.place(cell, place.line, file or getattr(place, "file", ""))
 
 
 def provide(provider: Callable[[], Moment | None] | None):

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import sys
 import warnings
 
 from ..backend import xp
 from ..engine.dispatch import Tensor, wrap
 from ..engine.modes import force_grad_mode, is_grad_enabled, local
-from ..engine.node import FREED, LEAF, MultiNode, Output, array_below, freed
+from ..engine.node import FREED, LEAF, MultiNode, Node, Output, array_below, freed
 from ..engine.operation import RAW
 from ..engine.saved import (
     Packed,
@@ -88,7 +89,7 @@ class _SavedEntry(SavedTensor):
         node = self._node
         kept = None if node.s is FREED else node.s[self._index]
         check_may_be_packed(node.s is FREED, None if kept is None else kept[0])
-        tensor = node._unpack(kept)
+        tensor = _unpack(node, kept)
         edge = tensor if tensor._g is LEAF else tensor._g
         entries = list(node.s)
         entries[self._index] = (pack(tensor, edge, hooks), 0, kept[2])
@@ -98,7 +99,50 @@ class _SavedEntry(SavedTensor):
 _SavedEntry.__name__ = _SavedEntry.__qualname__ = "SavedTensor"
 
 
-class BackwardCFunction(FunctionCtx, MultiNode):
+class _Shared:
+    """A name that the engine uses on nodes and that is free on ``ctx``: while a forward or backward
+    of the user's runs, an attribute of theirs with this name, else the engine's.
+    """
+
+    def __init__(self, name, engines):
+        self.name, self.engines = name, engines
+
+    def __get__(self, node, kind=None):
+        if node is None:
+            return self.engines
+        if self.name in node.__dict__ and _open.__get__(node):
+            return node.__dict__[self.name]
+        get = getattr(self.engines, "__get__", None)
+        return self.engines if get is None else get(node, kind)
+
+    def __set__(self, node, value):
+        if _open.__get__(node):
+            node.__dict__[self.name] = value
+        else:
+            self.engines.__set__(node, value)
+
+    def __delete__(self, node):
+        node.__dict__.pop(self.name, None)
+
+
+class _Recorded(MultiNode):
+    """What the engine keeps on the node of a user's Function; ``_open`` while their code runs."""
+
+    __slots__ = ("_differentiable", "_needs", "_open", "_places", "held")
+
+    def theirs(self, call, *args, **kwargs):
+        """What a function of the user's gives."""
+        _open.__set__(self, True)
+        try:
+            return call(*args, **kwargs)
+        finally:
+            _open.__set__(self, False)
+
+
+_open = _Recorded._open
+
+
+class BackwardCFunction(FunctionCtx, _Recorded):
     """The node of a user's Function; it is the ``ctx`` of its backward."""
 
     whole = True
@@ -111,17 +155,18 @@ class BackwardCFunction(FunctionCtx, MultiNode):
         """
         if self.saved_for_forward is not None:
             return self.saved_for_forward
-        if self.s is FREED:
+        saved = Node.s.__get__(self)
+        if saved is FREED:
             freed()
-        if self.s is _TAKEN:
+        if saved is _TAKEN:
             raise RuntimeError(
                 "saved_tensors can only be accessed once when clear_saved_tensors_on_access=True "
                 "is set on the autograd.Function. Either access saved_tensors only once, or set "
                 "clear_saved_tensors_on_access=False."
             )
-        found = tuple(self._unpack(entry) for entry in self.s)
+        found = tuple(_unpack(self, entry) for entry in saved)
         if self._forward_cls.clear_saved_tensors_on_access:
-            self.s = _TAKEN
+            Node.s.__set__(self, _TAKEN)
         return found
 
     @property
@@ -135,22 +180,10 @@ class BackwardCFunction(FunctionCtx, MultiNode):
     @property
     def _raw_saved_tensors(self):
         """The same as objects that take ``register_hooks(pack, unpack)``."""
-        if self.s is FREED:
+        saved = Node.s.__get__(self)
+        if saved is FREED:
             freed()
-        return tuple(_SavedEntry(self, k) for k in range(len(self.s)))
-
-    def _unpack(self, entry):
-        if entry is None:
-            return None
-        kept, version, nr = entry
-        if kept.__class__ is Packed:
-            return unpack(kept)
-        if nr is None:
-            return read_kept(kept, version)
-        t = object.__new__(Tensor)
-        t._a, t._v = kept[0], kept[1]
-        t._g = Output(self, nr) if self._differentiable[nr] else None
-        return check_output(t, version)
+        return tuple(_SavedEntry(self, k) for k in range(len(saved)))
 
     def apply(self, *grads):
         """What the user's ``backward`` gives for ``grads``."""
@@ -182,53 +215,80 @@ class BackwardCFunction(FunctionCtx, MultiNode):
     @property
     def needs_input_grad(self):
         """One bool an input of ``apply``: whether its gradient is wanted."""
-        return self._needs
+        return _Recorded._needs.__get__(self)
 
     def run(self, g, F):
         grads = g if g is not None else (None,) * len(self.shape)
-        given = tuple(self._gradient(x, k) for k, x in enumerate(grads))
+        given = tuple(_gradient(self, x, k) for k, x in enumerate(grads))
         outer, local.node = local.node, self
         try:
-            returned = self.apply(*given)
+            returned = _theirs(self, self.apply, *given)
         finally:
             local.node = outer
         returned = returned if isinstance(returned, tuple) else (returned,)
         if F is RAW:
             self.held = _held(returned)
-        return self._checked(returned, F)
+        return _checked(self, returned, F)
 
-    def _gradient(self, x, k):
-        if x is not None:
-            return x if isinstance(x, Tensor) else wrap(x)
-        if not self.materialize_grads or self.dtype[k] is None:
-            return None
-        return wrap(xp.zeros(self.shape[k], self.dtype[k], like=array_below(self)))
 
-    def _checked(self, returned, F):
-        name, places = self.name(), self._places
-        count = len(self._needs)
-        if len(returned) > count and all(x is None for x in returned[count:]):
-            returned = returned[:count]
-        if len(returned) != count:
-            raise RuntimeError(
-                f"function {name} returned an incorrect number of gradients (expected {count}, got "
-                f"{len(returned)})"
-            )
-        out = []
-        for k, x in enumerate(returned):
-            if k not in places:
-                if x is not None:
-                    raise RuntimeError(
-                        f"function {name} returned a gradient different than None at position "
-                        f"{k + 1}, but the corresponding forward input was not a Variable"
-                    )
-                continue
-            if x is not None and not isinstance(x, Tensor):
-                raise RuntimeError(f"expected Variable or None (got {type(x).__name__})")
-            if x is not None and x._a.dtype.kind == "c" and len(out) < len(self.e):
-                _check_complex(self.e[len(out)])
-            out.append(x if x is None or F is not RAW else x._a)
-        return out
+_theirs = _Recorded.theirs
+for _name in (
+    *(name for name in Node.__slots__ if name != "__weakref__"),
+    *(name for name in _Recorded.__slots__ if name != "_open"),
+    *("op", "_kind", "inputs", "outputs", "first", "run", "name", "theirs", "describe_saved"),
+):
+    setattr(
+        BackwardCFunction, _name, _Shared(_name, inspect.getattr_static(BackwardCFunction, _name))
+    )
+
+
+def _unpack(node, entry):
+    if entry is None:
+        return None
+    kept, version, nr = entry
+    if kept.__class__ is Packed:
+        return unpack(kept)
+    if nr is None:
+        return read_kept(kept, version)
+    t = object.__new__(Tensor)
+    t._a, t._v = kept[0], kept[1]
+    t._g = Output(node, nr) if _Recorded._differentiable.__get__(node)[nr] else None
+    return check_output(t, version)
+
+
+def _gradient(node, x, k):
+    if x is not None:
+        return x if isinstance(x, Tensor) else wrap(x)
+    if not node.materialize_grads or node.dtype[k] is None:
+        return None
+    return wrap(xp.zeros(node.shape[k], node.dtype[k], like=array_below(node)))
+
+
+def _checked(node, returned, F):
+    name, places = node.name(), node._places
+    count = len(node._needs)
+    if len(returned) > count and all(x is None for x in returned[count:]):
+        returned = returned[:count]
+    if len(returned) != count:
+        raise RuntimeError(
+            f"function {name} returned an incorrect number of gradients (expected {count}, got "
+            f"{len(returned)})"
+        )
+    out = []
+    for k, x in enumerate(returned):
+        if k not in places:
+            if x is not None:
+                raise RuntimeError(
+                    f"function {name} returned a gradient different than None at position "
+                    f"{k + 1}, but the corresponding forward input was not a Variable"
+                )
+            continue
+        if x is not None and not isinstance(x, Tensor):
+            raise RuntimeError(f"expected Variable or None (got {type(x).__name__})")
+        if x is not None and x._a.dtype.kind == "c" and len(out) < len(node.e):
+            _check_complex(node.e[len(out)])
+        out.append(x if x is None or F is not RAW else x._a)
+    return out
 
 
 def _counts(returned):

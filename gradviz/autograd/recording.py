@@ -22,8 +22,10 @@ def apply(cls, args, kwargs):
 
     state.onlookers = True
     node = object.__new__(cls._backward_cls)
+    node._open = False
     node.seq = serial()
     node.hooks = node.r = node.mark = None
+    node.held = frozenset()
     node.s = ()
     node.materialize_grads = True
     if cls.setup_context is not function.Function.setup_context:
@@ -85,7 +87,7 @@ def _apply_dual(cls, node, args, kwargs, tensors, tracked):
 def _carry_tangents(cls, node, args, tensors, tangents, made, level):
     outputs = made if isinstance(made, tuple) else (made,)
     by_id = dict(zip(map(id, tensors), tangents, strict=True))
-    found = cls.jvp(node, *[_tangent(node, x, by_id.get(id(x))) for x in args])
+    found = node.theirs(cls.jvp, node, *[_tangent(node, x, by_id.get(id(x))) for x in args])
     found = found if isinstance(found, tuple) else (found,)
     if len(found) != len(outputs):
         raise RuntimeError(
@@ -146,9 +148,9 @@ def _forward(cls, node, args, kwargs):
 
     with force_grad_mode(False):
         if cls.setup_context is function.Function.setup_context:
-            return cls.forward(node, *args, **kwargs)
+            return node.theirs(cls.forward, node, *args, **kwargs)
         result = cls.forward(*args, **kwargs)
-        cls.setup_context(node, args, result)
+        node.theirs(cls.setup_context, node, args, result)
         return result
 
 

@@ -11,7 +11,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import gradviz
-from gradviz.ask.moment import near
 from gradviz.doctor import Choice
 from gradviz.export import words
 from gradviz.export.sarif import Located, annotation, located, sarif
@@ -134,8 +133,11 @@ def _located(reports) -> list[Located]:
     """Every finding and error with its line in the file."""
     out = []
     for program, report in reports:
-        uri = near(str(program.file)).replace(os.sep, "/")
+        uri = _uri(str(program.file))
         for finding in report["findings"]:
+            if finding.file:
+                out.append(located(finding, _uri(finding.file), finding.line))
+                continue
             line = program.line_in_file(finding.cell, finding.line)
             cell = "" if program.script else words.place(finding.cell, finding.line)
             out.append(located(finding, uri, line, cell))
@@ -147,8 +149,14 @@ def _located(reports) -> list[Located]:
     return out
 
 
+def _uri(file):
+    return words.near(file).replace(os.sep, "/")
+
+
 def finding_json(finding) -> dict:
-    """A finding with its texts in the language in use."""
+    """A finding with its texts in the language in use; ``module``: the file of its line, when that
+    is in none of the program's cells.
+    """
     return {
         "rule": finding.rule,
         "kind": finding.kind,
@@ -161,7 +169,7 @@ def finding_json(finding) -> dict:
         "count": finding.count,
         "message": words.message(finding),
         "fix": words.fix(finding),
-    }
+    } | ({"module": finding.file} if finding.file else {})
 
 
 def in_words(program: Program, report) -> str:
@@ -169,7 +177,7 @@ def in_words(program: Program, report) -> str:
     serious = words.serious(report["findings"])
     lines = [_headline(program, len(serious) + len(report["errors"]))]
     for finding in serious:
-        lines += ["", words.paragraph(finding, _place(program, finding.cell, finding.line))]
+        lines += ["", words.paragraph(finding, _place(program, finding))]
     for error in report["errors"]:
         place = program.file.name if program.script else text("cli.check.cell", cell=error["cell"])
         said = error["message"].splitlines()[0] if error["message"] else ""
@@ -185,7 +193,7 @@ def _headline(program, count):
     return text(key, file=program.file, **fields)
 
 
-def _place(program, cell, line):
-    if program.script:
-        return words.place(None, line, program.file.name)
-    return words.place(cell, line)
+def _place(program, finding):
+    if program.script and not finding.file:
+        return words.place(None, finding.line, program.file.name)
+    return words.place(finding.cell, finding.line, finding.file)

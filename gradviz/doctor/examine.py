@@ -66,7 +66,7 @@ def settle(findings: list[Finding]) -> list[Finding]:
     """Without repetition, worst first. What one rule says about a line is said once."""
     best: dict[tuple, Finding] = {}
     for finding in findings:
-        key = finding.rule, finding.cell, finding.line, tuple(finding.holders[:1])
+        key = finding.rule, finding.cell, finding.file, finding.line, tuple(finding.holders[:1])
         best.setdefault(key, finding)
     return sorted(best.values(), key=lambda f: (ORDER[f.severity], -f.bytes, -f.nodes, f.rule))
 

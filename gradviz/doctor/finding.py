@@ -63,6 +63,7 @@ class Rule:
             count=count,
             step_nodes=round(nodes / count, 1) if grows else 0.0,
             step_bytes=round(size / count, 1) if grows else 0.0,
+            file=place.file if place is not None and place.cell is None else "",
         )
 
 

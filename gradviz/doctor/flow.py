@@ -16,6 +16,7 @@ from gradviz.watch.program import (
 )
 
 CALLS = 3
+CALLERS = 2
 
 
 def tainted_backward(
@@ -40,25 +41,49 @@ def tainted_backward(
             used = names_in(value)
             shaping = shaped_by is not None and _shapes(statement, carrying, shaped_by)
             if used & (carrying if shaped_by is None else shaped) or shaping:
-                return _called_in_training(case, start, calls_left - 1)
+                return returns_to_training(case, start, calls_left - 1)
         if value is None or not isinstance(statement.node, ast.Assign | ast.AugAssign):
             continue
         bound = {target.id for target in targets(statement.node) if isinstance(target, ast.Name)}
         used = names_in(value)
         update = shaped_by is not None and used & (tracked | bound) - shaped
-        if used & shaped or (
+        shapes = used & shaped or (
             shaped_by is not None and used & carrying and _shapes(statement, carrying, shaped_by)
-        ):
+        )
+        if shapes:
             shaped |= bound
         if used & carrying and not update:
             carrying |= bound
-        elif isinstance(statement.node, ast.Assign):
+        elif isinstance(statement.node, ast.Assign) and not shapes:
             carrying -= bound
-            shaped -= bound if not used & shaped else set()
+            shaped -= bound
     return False
 
 
-def _called_in_training(case, start, calls_left):
+def nearby(case: Case, *names: str) -> list[Statement]:
+    """The statements of cells and modules that call one of ``names``, or a function that does."""
+    found = case.cells.calling(*names)
+    units = {s.cell for s in found}
+    for _ in range(CALLERS):
+        functions = {s.function.name for s in found if s.function is not None}
+        found = [s for s in case.cells.calling(*functions) if s.cell not in units]
+        units |= {s.cell for s in found}
+    return case.cells.within(units)
+
+
+def ran(case: Case, statement: Statement) -> bool:
+    """Whether a statement has changed anything. Of cells it is taken for granted; a module may have
+    functions that nobody called.
+    """
+    if statement.cell > 0:
+        return True
+    notes = [event.note for event in case.ledger.events]
+    notes += [sweep.note for sweep in case.ledger.sweeps]
+    places = [place for note in notes if note for place in case.places.chain(note)]
+    return any(case.cells.at(*case.cells.line(place)) is statement for place in places)
+
+
+def returns_to_training(case: Case, start: Statement, calls_left=CALLS) -> bool:
     """What the function of ``start`` returned flows on into a backward, where it is called."""
     name = start.function.name if start.function is not None else ""
     if name == "forward":
@@ -70,7 +95,7 @@ def _called_in_training(case, start, calls_left):
             return True
         bound = {target.id for target in targets(statement.node) if isinstance(target, ast.Name)}
         returns = isinstance(statement.node, ast.Return)
-        if returns and calls_left and _called_in_training(case, statement, calls_left - 1):
+        if returns and calls_left and returns_to_training(case, statement, calls_left - 1):
             return True
         if bound and tainted_backward(case, statement, bound, None, calls_left):
             return True
@@ -79,8 +104,9 @@ def _called_in_training(case, start, calls_left):
 
 def _after(case, start):
     cells = case.cells
-    near = cells.within([start.cell]) if start.function is not None else cells.statements
-    same = [s for s in near if s.function is start.function]
+    inside = start.function is not None or start.cell < 0
+    beside = cells.within([start.cell]) if inside else cells.top_level()
+    same = [s for s in beside if s.function is start.function]
     return same[same.index(start) + 1 :]
 
 

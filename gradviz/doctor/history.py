@@ -28,7 +28,7 @@ def same_line(group: list[Held]) -> list[list[Held]]:
     for held in group:
         place = held.facts.place
         lines.setdefault(
-            (place.cell, place.line, held.facts.op) if place else (held.facts.op,), []
+            (place.cell, place.file, place.line, held.facts.op) if place else (held.facts.op,), []
         ).append(held)
     return list(lines.values())
 
@@ -63,7 +63,7 @@ def read_only(case: Case, group: list[Held]) -> list[Held]:
 def read_by_name(case: Case, held: Held) -> bool:
     """A statement beside the one that made the tensor reads a number from the name it was given."""
     place = held.facts.place
-    made = case.cells.at(place.cell, place.line) if place is not None else None
+    made = case.cells.at(*case.cells.line(place))
     if made is None:
         return False
     names = {part.id for part in targets(made.node) if isinstance(part, ast.Name)}

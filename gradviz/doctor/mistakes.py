@@ -68,7 +68,7 @@ def subject(case: Case, place: Place | None, method: str = "") -> str:
 
 def gradient_owners(case: Case, place: Place | None) -> list[str]:
     """The expressions ``x`` of every ``x.grad`` on a line."""
-    statement = case.cells.at(place.cell, place.line) if place is not None else None
+    statement = case.cells.at(*case.cells.line(place))
     if statement is None:
         return []
     parts = own_expressions(statement.node)

@@ -82,8 +82,9 @@ def _recorded(case):
     out = {}
     for cut in case.cuts:
         place = case.place(cut.note) if cut.sources or cut.leaves else None
-        if place is not None and place.cell is not None:
-            out.setdefault((place.cell, place.line), cut.how)
+        unit, line = case.cells.line(place)
+        if unit is not None:
+            out.setdefault((unit, line), cut.how)
     return out
 
 

@@ -29,9 +29,7 @@ def place_of(case: Case, statement: Statement | None) -> Place | None:
 
 def line_of(case: Case, cell: int | None, line: int | None) -> Place | None:
     """The place of a line of a cell."""
-    if line is None:
-        return None
-    return Place(cell, line, code=case.cells.code(cell, line))
+    return None if line is None else case.cells.place(cell, line)
 
 
 def put(case: Case, group: list[Held], plain: bool = False) -> Place | None:
@@ -49,7 +47,7 @@ def put(case: Case, group: list[Held], plain: bool = False) -> Place | None:
     for statement in case.cells.within(near):
         for write in writes(statement):
             write.into = _unaliased(case.cells, write)
-            score = _score(write, wanted, made, held, statement, plain)
+            score = _score(case.cells, write, wanted, made, held, statement, plain)
             if score and score >= best_score:
                 best, best_score = statement, score
     return place_of(case, best) or held.facts.place
@@ -59,7 +57,7 @@ def stored(case: Case, place: Place | None, group: list[Held]) -> dict[str, str]
     """What to store instead of what a line puts somewhere, in its own words: ``loss.item() or
     loss.detach()``; a text a language.
     """
-    statement = case.cells.at(place.cell, place.line) if place is not None else None
+    statement = case.cells.at(*case.cells.line(place))
     value = _given(case, statement, group[-1]) if statement is not None else ""
     numbers = all(held.facts.shape == () for held in group)
     return both(f"findings.store.{'number' if numbers else 'tensor'}", value=value or "x")
@@ -84,7 +82,7 @@ def _is_called(value, part):
     return any(part is inner for func in calls_in for inner in ast.walk(func))
 
 
-def _score(write: Write, wanted, made, held, statement, plain):
+def _score(cells: Cells, write: Write, wanted, made, held, statement, plain):
     """How well a write fits: its target must end in a name of the path, its value still carry a
     graph.
     """
@@ -96,7 +94,7 @@ def _score(write: Write, wanted, made, held, statement, plain):
     if write.variable and write.whole and write.into[-1] in _keys(held):
         return 0
     fits = len(wanted.intersection(write.into))
-    carries = bool(made & carried) or _is_where_made(held, statement)
+    carries = bool(made & carried) or _is_where_made(cells, held, statement)
     inside = any(
         step.kind in ("item", "attribute", "buffer", "closure", "default", "kwdefault")
         for step in held.steps
@@ -135,12 +133,10 @@ def _keys(held):
     return inner - {str(s.name) for s in held.steps if s.kind not in ("item", "attribute")}
 
 
-def _is_where_made(held, statement):
-    place = held.facts.place
+def _is_where_made(cells, held, statement):
+    unit, line = cells.line(held.facts.place)
     end = statement.node.end_lineno or statement.line
-    return (
-        place is not None and place.cell == statement.cell and statement.line <= place.line <= end
-    )
+    return line is not None and unit == statement.cell and statement.line <= line <= end
 
 
 def _in_chain(held, statement):
@@ -154,7 +150,7 @@ def names_bound_at(case: Case, held: Held) -> set[str]:
     """
     out: set[str] = set()
     for place in held.facts.chain:
-        for statement in case.cells.on(place.cell, place.line):
+        for statement in case.cells.on(*case.cells.line(place)):
             for target in targets(statement.node):
                 out.update(tokens(target)[-1:])
     return out

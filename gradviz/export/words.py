@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import re
 
 from gradviz.texts import DEFAULT, language, text
@@ -44,8 +45,14 @@ def place(cell: int | None, line: int | None, file: str = "", lang: str | None =
     if line is None:
         return text("notebook.place.none", lang)
     if cell is None:
-        return text("notebook.place.file", lang, file=file or "?", line=line)
+        return text("notebook.place.file", lang, file=near(file) or "?", line=line)
     return text("notebook.place.cell", lang, cell=cell, line=line)
+
+
+def near(file: str) -> str:
+    """A file's name from the working folder, when it is inside."""
+    inside = os.path.relpath(file) if file and not file.startswith("<") else file
+    return file if inside.startswith(os.pardir) else inside
 
 
 def message(finding, lang: str | None = None) -> str:
@@ -100,7 +107,7 @@ def _is_series(named):
 
 def finding_key(finding) -> tuple:
     """What makes two findings the same one at two moments."""
-    return finding.rule, finding.kind, finding.cell, finding.line, finding.code
+    return finding.rule, finding.kind, finding.cell, finding.file, finding.line, finding.code
 
 
 def _said(texts, lang):
@@ -109,7 +116,7 @@ def _said(texts, lang):
 
 def paragraph(finding, where: str | None = None, lang: str | None = None) -> str:
     """A finding for a terminal: the sentence and its place, then holder, size and what to write."""
-    where = where or place(finding.cell, finding.line, lang=lang)
+    where = where or place(finding.cell, finding.line, finding.file, lang)
     rows = [f"  {finding.rule}  {message(finding, lang)}  [{where}]"]
     facts = {
         "notebook.holder": held_by(finding, lang),

@@ -73,7 +73,7 @@ def line_text(findings) -> str:
         "notebook.line",
         rule=first.rule,
         message=words.message(first),
-        place=words.place(first.cell, first.line),
+        place=words.place(first.cell, first.line, first.file),
         fix=words.fix(first),
     )
     if others:

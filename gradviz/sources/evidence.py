@@ -33,6 +33,7 @@ def case(source, found, roots) -> model.Case:
         held.append(model.held(holding.link, facts))
     cells = source.recorder.trace.cells
     source.cells.follow(cells)
+    source.cells.read(source.modules())
     old = source.cells.superseded
     return model.Case(
         held=held,
@@ -292,10 +293,10 @@ class GraphView:
 
     def made_at(self, cell, line) -> list[int]:
         """Serials of the held nodes that a line of a cell made."""
-        found = []
+        found, cells = [], self._source.cells
         for group in self._lines().values():
             place = self._source.places.place(*self.note(group[0])[:2])
-            if (place.cell, place.line) == (cell, line):
+            if cells.line(place) == (cell, line):
                 found += group
         return found
 

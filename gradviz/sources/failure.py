@@ -41,12 +41,13 @@ def lines(source, error):
 
 
 def _freed(source, facts, sweep, nodes):
-    """Where the newest node was made that an earlier sweep had freed; whether a root itself was
-    swept before.
+    """Where the newest node was made that an earlier sweep had freed; whether all that it swept is
+    swept again.
     """
     before = [s for s in source.ledger.sweeps if s.number < sweep.number and not s.error]
-    facts.freed_root = bool({id for s in before for id in s.roots} & set(sweep.roots))
-    gone = {node.seq: node for node in reach(nodes, 20_000).nodes.values() if is_freed(node)}
+    below = reach(nodes, 20_000).nodes
+    facts.freed_root = any(id in below for s in before for id in s.roots)
+    gone = {seq: node for seq, node in below.items() if is_freed(node)}
     roots = [
         root for s in before if not s.keep for ref in s.root_refs if hasattr(root := ref(), "seq")
     ]

@@ -1,15 +1,29 @@
-"""The executed cells, as statements that are found by what they call, mention or bind. Grows with
-each cell; asking costs no more for having many.
+"""The executed cells, and the modules they use, as statements that are found by what they call,
+mention or bind. Grows with each cell; asking costs no more for having many.
 """
 
 from __future__ import annotations
 
 import ast
+import linecache
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 
-from .program import Statement, bindings, calls, own_expressions, parsed, targets
+from .model import Place
+from .program import (
+    Statement,
+    bindings,
+    called,
+    calls,
+    own_expressions,
+    parsed,
+    receiver,
+    targets,
+)
 
 KEPT = 1_500
+FILES, LONGEST = 100, 500_000
+DEPTH = 3
 FUNCTIONS = ast.FunctionDef | ast.AsyncFunctionDef
 
 
@@ -19,7 +33,7 @@ class Cells:
 
     ``texts``: of every run, by execution count; ``superseded``: the counts of runs that a later one
     has replaced; ``bindings``: (cell, line) of the newest statement that binds each name or
-    attribute.
+    attribute. A module of the person's counts as a cell with a number below zero: ``files``.
     """
 
     def __init__(self):
@@ -27,6 +41,7 @@ class Cells:
 
     def _begin(self):
         self.texts: dict[int, str] = {}
+        self.files: dict[str, int] = {}
         self.superseded: set[int] = set()
         self.bindings: dict[str, tuple[int, int]] = {}
         self._cells: dict[int, tuple[Statement, ...]] = {}
@@ -53,11 +68,19 @@ class Cells:
         self._seen = len(cells)
         self._forget_old()
 
+    def read(self, files: Iterable[str]):
+        """Take in the modules in ``files`` that were not read before."""
+        for file in files:
+            if file not in self.files and len(self.files) < FILES:
+                number = self.files[file] = -1 - len(self.files)
+                text = "".join(linecache.getlines(file))
+                self._add(number, text if len(text) < LONGEST else "")
+
     def _forget_old(self):
         """Of a very long notebook the oldest cells that define nothing are not read any more."""
         spare = len(self._cells) - KEPT
         if spare > 0:
-            old = [c for c, found in self._cells.items() if not any(map(_defines, found))]
+            old = [c for c, found in self._cells.items() if c > 0 and not any(map(_defines, found))]
             for count in old[: max(spare, KEPT // 10)]:
                 self._drop(count)
 
@@ -69,9 +92,12 @@ class Cells:
         if id is not None:
             self._newest[id] = count
         self._drop(count)
+        self._add(count, text)
+        self.bindings |= bindings(count, text)
+
+    def _add(self, count, text):
         self.texts[count] = text
         self._cells[count] = parsed(count, text)
-        self.bindings |= bindings(count, text)
         for statement in self._cells[count]:
             for key in _keys(statement):
                 self._index.setdefault(key, []).append(statement)
@@ -92,6 +118,10 @@ class Cells:
     def statements(self) -> list[Statement]:
         """Every statement, oldest cell first."""
         return [s for statements in self._cells.values() for s in statements]
+
+    def top_level(self) -> list[Statement]:
+        """The statements of all cells that stand in no function, oldest cell first."""
+        return [s for s in self.statements if s.cell > 0 and s.function is None]
 
     def within(self, counts: Iterable[int]) -> list[Statement]:
         """The statements of some cells, oldest cell first."""
@@ -125,6 +155,39 @@ class Cells:
         """Every definition of a function or method with a name, oldest first."""
         return self._found("def", (name,))
 
+    def definition(self, call: ast.Call, owner: str = "") -> Statement | None:
+        """The person's function that is called, as far as names tell: ``f()``, ``self.f()`` in the
+        class ``owner``, ``x.f()`` where ``x = Class()`` or x is a module; else None.
+        """
+        asked, found = receiver(call), self.methods(called(call))
+        if asked is None:
+            found = [s for s in found if not s.owner]
+        elif not isinstance(asked, ast.Name):
+            found = []
+        elif asked.id in ("self", "cls"):
+            found = [s for s in found if s.owner == owner]
+        elif found:
+            made = [getattr(s.node, "value", None) for s in self.assignments(asked.id)]
+            kinds = {called(value) for value in made if isinstance(value, ast.Call)}
+            found = [s for s in found if s.owner in kinds or self._module_of(s) == asked.id]
+        return found[-1] if found else None
+
+    def _module_of(self, statement):
+        """The name of the module that a function is in, '' for cells."""
+        file = self.place(statement.cell, 1).file if not statement.owner else ""
+        return Path(file).stem
+
+    def performed(self, statement: Statement, depth: int = DEPTH) -> Iterator[Statement]:
+        """A statement, and those that run in any case in the person's functions that it calls."""
+        yield statement
+        for part in own_expressions(statement.node) if depth else ():
+            made = self.definition(part, statement.owner) if isinstance(part, ast.Call) else None
+            if made is None or made.node is statement.function:
+                continue
+            for inner in self.within([made.cell]):
+                if inner.function is made.node and _always(inner):
+                    yield from self.performed(inner, depth - 1)
+
     def _found(self, kind, names):
         lists = [self._index.get((kind, name), ()) for name in dict.fromkeys(names)]
         if len(lists) == 1:
@@ -133,6 +196,23 @@ class Cells:
         return sorted(found.values(), key=lambda s: (s.cell, s.node.lineno, s.node.col_offset))
 
     # -- by where they are ------------------------------------------------------------
+    def unit(self, place: Place | None) -> int | None:
+        """The cell that a place is in, or the number of its module; None when it is neither."""
+        if place is None:
+            return None
+        return self.files.get(place.file) if place.cell is None else place.cell
+
+    def line(self, place: Place | None) -> tuple[int | None, int | None]:
+        """(cell or number of the module, line) of a place, to be compared with a statement's."""
+        return (None, None) if place is None else (self.unit(place), place.line)
+
+    def place(self, cell: int | None, line: int) -> Place:
+        """The place of a line of a cell or module."""
+        code = self.code(cell, line)
+        if cell is None or cell > 0:
+            return Place(cell, line, code=code)
+        return Place(None, line, next(f for f, n in self.files.items() if n == cell), code=code)
+
     def code(self, cell: int | None, line: int | None) -> str:
         """The text of one line, stripped."""
         lines = self._lines.get(cell or 0)
@@ -156,18 +236,22 @@ class Cells:
 
     def calling_at(self, place, method: str) -> Statement | None:
         """The statement of a place that calls ``method``, else the innermost there."""
-        if place is None:
-            return None
-        for statement in self.on(place.cell, place.line):
+        for statement in self.on(*self.line(place)):
             if any(True for _ in calls(statement.node, method)):
                 return statement
-        return self.at(place.cell, place.line)
+        return self.at(*self.line(place))
 
     def last_expression(self, cell: int) -> Statement | None:
         """The statement at the end of a cell, the one whose value is displayed."""
         inside = self._cells.get(cell, ())
         top = [s for s in inside if s.function is None and not s.loops and not s.withs]
         return top[-1] if top else None
+
+
+def _always(statement):
+    """It stands in the body of its function, or in a with statement there, not in a branch."""
+    blocks = (statement.function.body, *(block.body for block in statement.withs))
+    return any(statement.block is block for block in blocks)
 
 
 def _defines(statement):

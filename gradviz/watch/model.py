@@ -154,7 +154,8 @@ class Cell:
 class Finding:
     """What the doctor says. ``message`` and ``fix`` hold one text a language ({"en": …,
     "zh": …}). ``count``: how many steps, tensors or calls it is about, 0 when that means nothing;
-    ``step_nodes`` and ``step_bytes``: what each of them adds.
+    ``step_nodes`` and ``step_bytes``: what each of them adds. ``file``: where the line is, when it
+    is in no cell.
     """
 
     rule: str
@@ -172,3 +173,4 @@ class Finding:
     count: int = 0
     step_nodes: float = 0.0
     step_bytes: float = 0.0
+    file: str = ""

@@ -86,6 +86,10 @@ class Places:
                 self._known[key] = found
         return found
 
+    def is_file(self, filename: str) -> bool:
+        """Whether code of this file name is a file's, not a cell's."""
+        return self._cell_of(filename) is None and not filename.startswith("<")
+
     def at(self, filename: str, line: int, function: str = "") -> Place:
         """The place of a line of a file; ``code`` is its text, stripped."""
         cell = self._newest() if filename in TIMED else self._cell_of(filename)

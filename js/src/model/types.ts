@@ -121,6 +121,8 @@ export interface Finding {
   count?: number;
   step_nodes?: number;
   step_bytes?: number;
+  /** Of a line that is in no cell. */
+  file?: string;
 }
 
 export interface CellMemory {

@@ -64,7 +64,8 @@ export class Findings {
 
   private row(finding: Finding): HTMLElement {
     const { context } = this;
-    const place = { cell: finding.cell, line: finding.line ?? 0, code: finding.code };
+    const { cell, code, file } = finding;
+    const place = { cell, line: finding.line ?? 0, code, file };
     const node = finding.node_ids.find((id) => context.store.nodes.has(id));
     const rule = finding.rule;
     const id =
@@ -130,7 +131,8 @@ export function adviceOf(context: Context, finding: Finding): HTMLElement {
     nodes: count(finding.nodes),
     bytes: bytes(finding.bytes),
   });
-  const place = placeLink(context, { cell: finding.cell, line: finding.line ?? 0 });
+  const { cell, file } = finding;
+  const place = placeLink(context, { cell, line: finding.line ?? 0, file });
   const holders = finding.holders.flatMap((holder, n) => [
     n > 0 ? say("inspect.comma") : " ",
     h("code", {}, holder),

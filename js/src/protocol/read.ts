@@ -140,6 +140,7 @@ const readFinding = (raw: Raw): Finding => ({
   fix: byLanguage(raw.fix),
   code: text(raw.code),
   node_ids: wholes(raw.node_ids),
+  file: text(raw.file),
 });
 
 export const readFindings = (value: unknown): Finding[] | null =>

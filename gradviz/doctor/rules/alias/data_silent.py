@@ -14,14 +14,14 @@ def look(case):
     told = set()
     for cut in case.cuts:
         place = case.place(cut.note) if cut.how == "data" else None
-        statement = case.cells.at(place.cell, place.line) if place is not None else None
+        statement = case.cells.at(*case.cells.line(place))
         name = _changed(statement) if statement is not None else ""
-        if not name or (place.cell, place.line) in told:
+        if not name or case.cells.line(place) in told:
             continue
         for sweep in case.ledger.sweeps:
             between = sweep.roots and max(sweep.roots) < cut.serial < sweep.serial
             if between and not sweep.error and (cut.leaves & sweep.leaves or cut.sources):
-                told.add((place.cell, place.line))
+                told.add(case.cells.line(place))
                 yield RULE.found(case, [name], place_of(case, statement), name=name)
                 break
 

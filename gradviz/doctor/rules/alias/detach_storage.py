@@ -11,9 +11,7 @@ from gradviz.watch.program import calls, tokens
 def look(case):
     """The change that backward stumbled over went through detach()."""
     for error in with_message(case, "modified by an inplace operation"):
-        statement = (
-            case.cells.at(error.bump.cell, error.bump.line) if error.bump is not None else None
-        )
+        statement = case.cells.at(*case.cells.line(error.bump))
         name = _detached(case, statement) if statement is not None else ""
         if name:
             yield RULE.found(case, [name], place_of(case, statement), name=name)

@@ -3,13 +3,14 @@
 import ast
 
 from gradviz.doctor.finding import Rule
+from gradviz.doctor.flow import nearby, ran
 from gradviz.doctor.where import place_of
 from gradviz.watch.program import calls, receiver
 
 
 def look(case):
-    """In one function or cell: scaler.scale(loss).backward(), then clipping, without
-    scaler.unscale_ between.
+    """In one function or cell, with the functions it calls: scaler.scale(loss).backward(), then
+    clipping, without scaler.unscale_ between.
     """
     for statements in scopes(case):
         scaled = ""
@@ -17,13 +18,15 @@ def look(case):
             for call in calls(statement.node, "scale"):
                 if any(True for _ in calls(statement.node, "backward")):
                     scaled = _name(call) if is_enabled(case, call) else ""
-            if any(_name(c) == scaled for c in calls(statement.node, "unscale_", "step", "update")):
+            stepped = any(_name(c) == scaled for c in calls(statement.node, "step"))
+            if stepped or any(True for _ in calls(statement.node, "unscale_", "update")):
                 scaled = ""
             if scaled and any(True for _ in calls(statement.node, *CLIPS)):
-                yield RULE.found(case, [scaled], place_of(case, statement), name=scaled)
+                if ran(case, statement):
+                    yield RULE.found(case, [scaled], place_of(case, statement), name=scaled)
 
 
-CLIPS = ("clip_grad_norm_", "clip_grad_value_")
+CLIPS = ("clip_grad_norm_", "clip_grad_value_", "clip_grads_with_norm_")
 
 
 def _name(call):
@@ -31,11 +34,15 @@ def _name(call):
 
 
 def scopes(case):
-    """The statements of each function, and of each cell outside functions, in order."""
+    """The statements of each function, and of each cell outside functions, in order, with those of
+    the functions that they call.
+    """
     out = {}
-    for statement in case.cells.within({s.cell for s in case.cells.calling("scale")}):
+    for statement in nearby(case, "scale"):
         out.setdefault((statement.cell, id(statement.function)), []).append(statement)
-    return [sorted(found, key=lambda s: (s.line, s.index)) for found in out.values()]
+    for found in out.values():
+        found.sort(key=lambda s: (s.line, s.index))
+        yield [inner for each in found for inner in case.cells.performed(each)]
 
 
 def is_enabled(case, call):

@@ -11,19 +11,15 @@ def look(case):
     """checkpoint(…, use_reentrant=True) gave a result that is not attached, though parameters took
     part.
     """
-    ran = {
-        (p.cell, p.line)
-        for cut in case.cuts
-        if cut.leaves and (p := case.place(cut.note)) is not None
-    }
+    ran = {case.cells.line(case.place(cut.note)) for cut in case.cuts if cut.leaves}
     tracked = {h.path for h in case.held if h.facts.attached}
     for statement in case.cells.calling("checkpoint", "checkpoint_sequential"):
         for call in calls(statement.node, "checkpoint", "checkpoint_sequential"):
             asks = keyword(call, "use_reentrant")
             names = [ast.unparse(target) for target in targets(statement.node)]
             here = any(
-                statement.cell == cell and statement.line <= line <= statement.node.end_lineno
-                for cell, line in ran
+                statement.cell == unit and statement.line <= line <= statement.node.end_lineno
+                for unit, line in ran
             )
             if (
                 isinstance(asks, ast.Constant)

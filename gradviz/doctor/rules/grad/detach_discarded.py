@@ -11,12 +11,7 @@ def look(case):
     """A statement that is only a call of detach(), not the value shown at the end of a cell, and
     was executed.
     """
-    ran = {
-        (p.cell, p.line)
-        for cut in case.cuts
-        if cut.how == "detach"
-        if (p := case.place(cut.note)) is not None
-    }
+    ran = {case.cells.line(case.place(cut.note)) for cut in case.cuts if cut.how == "detach"}
     for statement in case.cells.calling("detach") if ran else ():
         call = statement.node.value if isinstance(statement.node, ast.Expr) else None
         if not isinstance(call, ast.Call) or called(call) != "detach" or receiver(call) is None:

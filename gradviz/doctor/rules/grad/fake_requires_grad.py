@@ -21,11 +21,27 @@ def look(case):
             op.endswith(("Backward0", "Backward1", "Backward")) for op in sweep.root_ops
         ):
             continue
-        name = subject(case, case.place(sweep.note), "backward")
-        statement = _declared(case, name) if name and name not in told else None
-        if statement is not None and _computed(case, name):
-            told.add(name)
-            yield RULE.found(case, [name], place_of(case, statement), None, sweep.roots, name=name)
+        asked = subject(case, case.place(sweep.note), "backward")
+        for name in (asked, *_returned_as(case, asked)):
+            statement = _declared(case, name) if name and name not in told else None
+            if statement is not None and _computed(case, name):
+                told.add(name)
+                place = place_of(case, statement)
+                yield RULE.found(case, [name], place, None, sweep.roots, name=name)
+                break
+
+
+def _returned_as(case, name):
+    """What the functions that gave ``name`` its value call it themselves."""
+    for statement in case.cells.assignments(name) if name.isidentifier() else ():
+        value = getattr(statement.node, "value", None)
+        made = (
+            case.cells.definition(value, statement.owner) if isinstance(value, ast.Call) else None
+        )
+        for inner in case.cells.within([made.cell]) if made is not None else ():
+            if inner.function is made.node and isinstance(inner.node, ast.Return):
+                if isinstance(inner.node.value, ast.Name | ast.Attribute):
+                    yield ast.unparse(inner.node.value)
 
 
 def _declared(case, name):

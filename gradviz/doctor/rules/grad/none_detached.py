@@ -101,11 +101,7 @@ def _stray_detach(case):
     """Modules in an optimiser that get no gradient and are called on a line with detach()."""
     missing = {leaf for optimizer in case.optimizers for leaf in without_gradient(case, optimizer)}
     lost = [m for m in case.modules if m.parameters and set(m.parameters.values()) <= missing]
-    ran = {
-        (p.cell, p.line)
-        for cut in case.cuts
-        if cut.how in CUTS and (p := case.place(cut.note)) is not None
-    }
+    ran = {case.cells.line(case.place(cut.note)) for cut in case.cuts if cut.how in CUTS}
     for statement in case.cells.within({cell for cell, _ in ran if cell} if lost else ()):
         if (statement.cell, statement.line) not in ran:
             continue

@@ -3,11 +3,12 @@
 import ast
 
 from gradviz.doctor.finding import Rule
-from gradviz.doctor.flow import tainted_backward
+from gradviz.doctor.flow import returns_to_training, tainted_backward
 from gradviz.doctor.history import without_gradient
 from gradviz.doctor.where import line_of
 from gradviz.watch.program import targets
 
+STOPPING = ("no_grad", "inference_mode", "set_grad_enabled")
 UPDATES = (
     "step",
     "copy_",
@@ -38,7 +39,7 @@ def look(case):
         )
         place = _cause(case, cut) if lost else None
         if place is not None:
-            lines.setdefault((place.cell, place.line), (place, set()))[1].update(lost)
+            lines.setdefault(case.cells.line(place), (place, set()))[1].update(lost)
     for place, lost in lines.values():
         holders = [case.named(leaf) for leaf in sorted(lost)]
         yield RULE.found(
@@ -51,16 +52,17 @@ def _cause(case, cut):
     training.
     """
     for place in case.places.chain(cut.note):
-        statement = case.cells.at(place.cell, place.line)
+        statement = case.cells.at(*case.cells.line(place))
         if statement is None:
             continue
         for decorator in (
             statement.function.decorator_list if statement.function is not None else ()
         ):
-            if "no_grad" in ast.unparse(decorator) and statement.function.name == "forward":
+            stops = any(word in ast.unparse(decorator) for word in STOPPING)
+            if stops and returns_to_training(case, statement):
                 return line_of(case, statement.cell, decorator.lineno)
         for block in statement.withs:
-            if "no_grad" in "".join(ast.unparse(item) for item in block.items):
+            if any(word in ast.unparse(item) for item in block.items for word in STOPPING):
                 names = {t.id for t in targets(statement.node) if isinstance(t, ast.Name)}
                 if names and tainted_backward(case, statement, names):
                     return line_of(case, statement.cell, block.lineno)

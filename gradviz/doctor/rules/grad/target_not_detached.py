@@ -18,7 +18,7 @@ def look(case):
         if held.category != "name" or not held.facts.attached or not NAMES.fullmatch(held.path):
             continue
         place = held.facts.place
-        told.add((place.cell, place.line) if place is not None else None)
+        told.add(case.cells.line(place))
         if _trained(case, held.facts.id):
             yield RULE.found(case, [held.path], place, None, [held.facts.id], name=held.path)
     for name, statement, id in _local(case):

@@ -3,15 +3,18 @@
 import ast
 
 from gradviz.doctor.finding import Rule
+from gradviz.doctor.flow import nearby
 from gradviz.doctor.where import place_of
 from gradviz.watch.program import calls, keyword, receiver
 
 
 def look(case):
-    """In one block: backward, then zero_grad, then a step, which found no gradient to use."""
+    """In one block, with the functions it calls: backward, then zero_grad, then a step, which found
+    no gradient to use.
+    """
     for block in _blocks(case):
         swept, cleared = None, None
-        for statement in block:
+        for statement in (inner for each in block for inner in case.cells.performed(each)):
             if any(True for _ in calls(statement.node, "backward")):
                 swept, cleared = statement, None
             if swept is not None and _clears(statement):
@@ -76,13 +79,12 @@ def _sweeps(case, statement):
 
 
 def _is_at(case, note, statement):
-    place = case.place(note)
-    return place is not None and (place.cell, place.line) == (statement.cell, statement.line)
+    return case.cells.line(case.place(note)) == (statement.cell, statement.line)
 
 
 def _blocks(case):
     seen = {}
-    for statement in case.cells.within({s.cell for s in case.cells.calling("zero_grad")}):
+    for statement in nearby(case, "zero_grad"):
         seen.setdefault((statement.cell, id(statement.block)), []).append(statement)
     return [sorted(block, key=lambda s: s.index) for block in seen.values()]
 

@@ -58,7 +58,7 @@ def _sum_below(case, id):
 
 def _summed(case, place):
     """The variable or attribute that the sum is in, as it is written."""
-    statement = case.cells.at(place.cell, place.line) if place is not None else None
+    statement = case.cells.at(*case.cells.line(place))
     bound = list(targets(statement.node)) if statement is not None else []
     return ast.unparse(bound[0]) if len(bound) == 1 else ""
 

@@ -62,9 +62,10 @@ def _gradients(case):
 
 def _leaves_of(case, place):
     """Locals that the function at ``place`` declares to require grad."""
-    near = case.cells.within([place.cell]) if place is not None else []
+    unit = case.cells.unit(place)
+    near = case.cells.within([unit]) if unit is not None else []
     for statement in [s for s in near if s.function is not None]:
-        if (statement.cell, statement.function.name) == (place.cell, place.function):
+        if statement.function.name == place.function:
             if "requires_grad" in case.cells.code(statement.cell, statement.line):
                 yield from (t.id for t in targets(statement.node) if isinstance(t, ast.Name))
 

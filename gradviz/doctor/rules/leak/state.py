@@ -49,7 +49,11 @@ def _read_each_step(case, held, links):
         return False
     for cut in case.cuts:
         read = case.place(cut.note) if cut.how in READ and cut.count >= len(links) // 2 else None
-        if read is not None and (read.cell, read.function) == (place.cell, place.function):
+        if read is not None and (read.cell, read.file, read.function) == (
+            place.cell,
+            place.file,
+            place.function,
+        ):
             return True
     return False
 

@@ -12,30 +12,33 @@ def look(case):
     """A name that was bound to an expression with its own gradient, outside no_grad, is a result
     now.
     """
-    results = {
-        h.path: h
-        for h in case.held
-        if h.facts.attached and h.category in ("name", "container", "attribute")
-    }
-    told = set()
-    made_at = {(p.cell, p.line) for h in results.values() if (p := h.facts.place) is not None}
-    for statement in case.cells.mentioning("grad") if results else ():
-        if (statement.cell, statement.line) not in made_at:
+    made_at = {}
+    for held in case.held:
+        if held.facts.attached and held.category in ("name", "container", "attribute"):
+            made_at.setdefault(case.cells.line(held.facts.place), []).append(held)
+    for statement in case.cells.mentioning("grad") if made_at else ():
+        made = made_at.get((statement.cell, statement.line), ())
+        if not made or not isinstance(statement.node, ast.Assign):
             continue
-        if not isinstance(statement.node, ast.Assign) or any(
-            "no_grad" in ast.unparse(w.items[0]) for w in statement.withs
-        ):
+        if any("no_grad" in ast.unparse(block.items[0]) for block in statement.withs):
             continue
+        place = place_of(case, statement)
+        owners = gradient_owners(case, place)
         for target in targets(statement.node):
             name = ast.unparse(target)
-            held = results.get(name)
-            made = held.facts.place if held is not None else None
-            if made is None or (made.cell, made.line) != (statement.cell, statement.line):
-                continue
-            place = place_of(case, statement)
-            if name not in told and name in gradient_owners(case, place):
-                told.add(name)
-                yield RULE.found(case, [name], place, None, [held.facts.id], name=name)
+            bound = [h for h in made if h.path == name] or _elsewhere(target, made)
+            if bound and name in owners:
+                paths, ids = [h.path for h in bound], [h.facts.id for h in bound]
+                yield RULE.found(case, paths, place, None, ids, name=name)
+
+
+def _elsewhere(target, made):
+    """What an item with a variable key, an attribute or a local variable of a function is now."""
+    if isinstance(target, ast.Subscript):
+        return [h for h in made if h.steps[-1].kind == "item"]
+    if isinstance(target, ast.Attribute):
+        return [h for h in made if str(h.steps[-1].name) == target.attr]
+    return []
 
 
 RULE = Rule("GV602", "optim.rebound-param", "error", look)

@@ -13,7 +13,7 @@ def look(case):
             if cut.how in ("item", "numpy", "tolist") and cut.count >= MANY
             else None
         )
-        statement = case.cells.at(place.cell, place.line) if place is not None else None
+        statement = case.cells.at(*case.cells.line(place))
         if statement is not None and statement.loops:
             yield RULE.found(case, [], place, count=cut.count)
 
