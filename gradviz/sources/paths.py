@@ -83,7 +83,7 @@ def _walk(root, seed, leaf, ways):
                 continue
             if x.__class__ is tuple and ways[x[0].seq]:
                 target = x[0]
-                fitted = fit(RAW, gx, target.shape, target.dtype, node, edge)
+                fitted = fit(RAW, gx, target.shape, target.dtype, node, edge, grads)
                 pending.append((path, target, fitted))
             elif x is leaf:
-                yield path, fit(RAW, gx, leaf._a.shape, leaf._a.dtype, node, edge)
+                yield path, fit(RAW, gx, leaf._a.shape, leaf._a.dtype, node, edge, grads)
