@@ -567,8 +567,9 @@ def _kept_pair(input, other, mask, for_first, for_second):
     return kept
 
 
-def binary(op, operator=False, strict=False):
-    """A function for an operation of two broadcast operands, of which one may be a Python number.
+def binary(op, operator=False, strict=False, operands=operands, name=None):
+    """A function for an operation of two broadcast operands, of which one may be a Python number
+    unless ``operands`` says otherwise. ``name``: what messages call it.
 
     As an ``operator`` it leaves what it does not know to Python; a ``strict`` one takes tensors of
     one dtype and lets NumPy's ValueError through when their shapes do not fit.
@@ -578,6 +579,7 @@ def binary(op, operator=False, strict=False):
     first_for, second_for = by.get(0, 0), by.get(1, 0)
     saves, crossed = bool(by), (first_for, second_for) == (2, 1)
     plain = not op.saves_result and not op.shaped and not op.empty and op.edges == 2
+    name = name or op.name
 
     def function(input, other):
         if other.__class__ is not Tensor or input.__class__ is not Tensor:
@@ -586,7 +588,7 @@ def binary(op, operator=False, strict=False):
                     return NotImplemented
                 other = wrap(other)  # comparisons take arrays
             if not strict:
-                input, other = operands(op.name, input, other)
+                input, other = operands(name, input, other)
         ad, bd = input._a, other._a
         if ad.dtype is not bd.dtype:
             ad, bd = promoted(input, other)
@@ -636,7 +638,8 @@ def binary(op, operator=False, strict=False):
             door.observer.operation(t, (input, other))
         return t
 
-    return _named(function, op.name)
+    function.renamed = functools.partial(binary, op, operands=operands)
+    return _named(function, name)
 
 
 def _check_inference(kept):

@@ -46,10 +46,27 @@ def operands(name, a, b):
             return a, b
         if is_number(b):
             return a, number(b, number_dtype(a, b))
-        raise not_a_tensor(name, "other", 2, b)
+        raise _no_operand(name, b)
     if isinstance(b, Tensor) and is_number(a):
         return number(a, number_dtype(b, a)), b
     raise not_a_tensor(name, "input", 1, a)
+
+
+def tensors(name, a, b):
+    """Two tensors as the user gave them, PyTorch's TypeError where one is none."""
+    if not isinstance(a, Tensor):
+        raise not_a_tensor(name, "input", 1, a)
+    if not isinstance(b, Tensor):
+        raise _no_operand(name, b)
+    return a, b
+
+
+def all_tensors(values):
+    """A list of tensors, PyTorch's TypeError where an element is none."""
+    for k, x in enumerate(values):
+        if not isinstance(x, Tensor):
+            raise TypeError(f"expected Tensor as element {k} in argument 0, but got {type_name(x)}")
+    return values
 
 
 def number_dtype(tensor, value):
@@ -96,15 +113,29 @@ def is_wrapped(t):
     return t._a.ndim == 0 and not t._a.flags.writeable
 
 
+_TORCH_TYPES = {
+    **{name: f"torch.{name}" for name in ("dtype", "layout", "memory_format", "Size")},
+    "Device": "torch.device",
+    "Generator": "torch._C.Generator",
+}
 _HEAP = 1 << 9  # of types made by Python code: their name has no module
 
 
 def type_name(value):
     """The type of an argument as PyTorch's messages say it: ``int``, ``numpy.ndarray``."""
     kind = type(value)
+    if kind.__module__.startswith(_PACKAGE) and kind.__name__ in _TORCH_TYPES:
+        return _TORCH_TYPES[kind.__name__]
     if kind.__module__ == "builtins" or kind.__flags__ & _HEAP:
         return kind.__name__
     return f"{kind.__module__}.{kind.__name__}"
+
+
+def _no_operand(name, value):
+    """PyTorch's TypeError for what cannot be the operand of a method."""
+    from .arguments import refusal
+
+    return refusal(name, (value,), {}, method=True) or not_a_tensor(name, "other", 2, value)
 
 
 def not_a_tensor(name, argument, position, value):

@@ -13,6 +13,7 @@ from weakref import ref
 from ..backend import as_strided, beside, owner, pointer, xp, zeros_by
 from . import dtypes
 from .anomaly import note_forward
+from .arguments import refusal
 from .dispatch import fill
 from .errors import advised
 from .events import door
@@ -372,9 +373,11 @@ def write(op, ins, attrs=(), kept=()):
     history. ``kept``: index tensors among ``attrs``.
     """
     self = ins[0]
-    tracked = is_recording() and (
-        self.requires_grad or any(x is not None and x._g is not None for x in ins[1 : op.edges])
-    )
+    try:
+        others = [x for x in ins[1 : op.edges] if x is not None and x._g is not None]
+        tracked = is_recording() and bool(self.requires_grad or others)
+    except AttributeError as error:
+        raise refusal(f"{op.name}_", ins[1:], {}, method=True) or error from None
     tracked = tracked and op.edges and self._a.dtype.kind in "fcV"
     check_inplace(self, tracked)
     for x in ins[1 : op.edges] if tracked else ():

@@ -579,11 +579,24 @@ def _public_rsub(input, other, *, alpha=1):
 for _name, _function in [("add", _add), ("sub", _sub), ("div", _div), ("pow", _pow)]:
     _function.__name__ = _name
     method(_function, _name)
+
+
+def _true_divide(input, other, *, out=None):
+    """``input / other``; elements of whole numbers become floating-point ones."""
+    return _div(input, other, out=out)
+
+
+def _true_divide_(self, other):
+    """In-place ``true_divide``."""
+    return self.div_(other)
+
+
+method(_true_divide, "true_divide")
+only_method(_true_divide_, "true_divide_")
 for _new, _old in [
     ("subtract", "sub"),
     ("multiply", "mul"),
     ("divide", "div"),
-    ("true_divide", "div"),
     ("negative", "neg"),
 ]:
     alias(_new, _old)
@@ -637,7 +650,6 @@ for _new, _old in [
     ("subtract_", "sub_"),
     ("multiply_", "mul_"),
     ("divide_", "div_"),
-    ("true_divide_", "div_"),
     ("negative_", "neg_"),
 ]:
     alias(_new, _old)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ..backend import as_array, as_strided, contiguous, xp, zeros_by
 from ..engine import views
 from ..engine.dispatch import wrap
+from ..engine.operands import all_tensors
 from ..engine.tensor import wrap_dim
 from .declare import FUNCTIONS, declare, method, only_method, public
 from .join import cat, stack, tensor_split, variadic
@@ -352,7 +353,9 @@ def atleast(n, place):
 
     def function(*tensors):
         if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)):
-            return tuple(one(x) for x in tensors[0])
+            return tuple(one(x) for x in all_tensors(tensors[0]))
+        if len(tensors) > 1:
+            all_tensors(tensors)
         return one(tensors[0]) if len(tensors) == 1 else tuple(one(x) for x in tensors)
 
     function.__name__ = f"atleast_{n}d"
@@ -451,7 +454,7 @@ _block = variadic(
 
 def block_diag(*tensors):
     """The matrix with the given matrices along its diagonal."""
-    for k, x in enumerate(tensors):
+    for k, x in enumerate(all_tensors(tensors)):
         if x._a.ndim > 2:
             raise RuntimeError(
                 f"torch.block_diag: Input tensors must have 2 or fewer dimensions. Input {k} has "
@@ -475,6 +478,9 @@ def cartesian_prod(*tensors):
     """All combinations of elements of vectors, one a row."""
     if len(tensors) == 1:
         return tensors[0]
+    for x in all_tensors(tensors):
+        if x._a.ndim != 1:
+            raise RuntimeError(f"Expect a 1D vector, but got shape {list(x._a.shape)}")
     grids = FUNCTIONS["meshgrid"](*tensors, indexing="ij")
     return stack(
         [unsafe_view_op(clone(grid, contiguous=True), (grid._a.size,)) for grid in grids], 1

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from ..backend import xp
 from ..engine import dtypes
+from ..engine.arguments import refusal
 from ..engine.dispatch import Tensor, wrap
 from ..engine.modes import is_recording
 from ..engine.operands import broadcast_error, common_dtype, not_a_tensor, number, operands
@@ -25,6 +26,7 @@ def _half(F, self, other, g):
 maximum = binary(
     "maximum",
     xp.maximum,
+    numbers=False,
     formula="g where self > other, g/2 at a tie",
     inplace=False,
     self=lambda F, g, self, other: F.masked_fill(_half(F, self, other, g), self < other, 0),
@@ -33,6 +35,7 @@ maximum = binary(
 minimum = binary(
     "minimum",
     xp.minimum,
+    numbers=False,
     formula="g where self < other, g/2 at a tie",
     inplace=False,
     self=lambda F, g, self, other: F.masked_fill(_half(F, self, other, g), self > other, 0),
@@ -48,6 +51,7 @@ def _first(F, x, other, holds):
 fmax = binary(
     "fmax",
     xp.fmax,
+    numbers=False,
     formula="g where self ≥ other",
     inplace=False,
     self=lambda F, g, self, other: F.masked_fill(
@@ -58,6 +62,7 @@ fmax = binary(
 fmin = binary(
     "fmin",
     xp.fmin,
+    numbers=False,
     formula="g where self ≤ other",
     inplace=False,
     self=lambda F, g, self, other: F.masked_fill(
@@ -260,10 +265,13 @@ clamp_tensors = declare(
 )
 
 
-def _clamp(call, clamped, numbers, tensors, low, high):
+def _clamp(name, call, clamped, numbers, tensors, low, high):
     if low is None and high is None:
         raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
     if isinstance(low, Tensor) or isinstance(high, Tensor):
+        refused = refusal(name, (low, high), {}, method=True)
+        if refused is not None:
+            raise refused
         low, high = (
             x if x is None or isinstance(x, Tensor) else operands("clamp", clamped, x)[1]
             for x in (low, high)
@@ -306,13 +314,13 @@ def clamp(input, min=None, max=None, *, out=None):
     """Elements limited to [min, max]; the gradient passes where the element lies inside, bounds
     included.
     """
-    result = _clamp(_apply, input, clamp_op, clamp_tensors, min, max)
+    result = _clamp("clamp", _apply, input, clamp_op, clamp_tensors, min, max)
     return result if out is None else _out("clamp", result, out, (input,))
 
 
 def clamp_(self, min=None, max=None):
     """In-place ``clamp``."""
-    return _clamp(_apply_inplace, self, clamp_op, clamp_tensors, min, max)
+    return _clamp("clamp_", _apply_inplace, self, clamp_op, clamp_tensors, min, max)
 
 
 def _one_sided(name, number_op, tensor_op):

@@ -12,6 +12,7 @@ from ..engine.device import Device, contiguous_format, place, resolve
 from ..engine.device import like as like_of
 from ..engine.dispatch import Tensor, wrap
 from ..engine.events import door
+from ..engine.operands import all_tensors
 from ..engine.operation import RAW, TENSOR
 from .arithmetic import to_copy
 from .declare import declare, method, only_function, only_method, public
@@ -212,7 +213,7 @@ def meshgrid(*tensors, indexing=None):
     """Coordinate grids of one-dimensional tensors."""
     if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)):
         tensors = tuple(tensors[0])
-    for x in tensors:
+    for x in all_tensors(tensors):
         if x._a.ndim > 1:
             raise RuntimeError(
                 f"torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: {x}"

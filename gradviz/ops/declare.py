@@ -12,8 +12,9 @@ declared operations.
 from __future__ import annotations
 
 from ..engine import dispatch, views
+from ..engine.arguments import refusal
 from ..engine.dispatch import Tensor
-from ..engine.operands import common_dtype, not_a_tensor, operands
+from ..engine.operands import common_dtype, not_a_tensor, operands, tensors
 from ..engine.operation import RAW, TENSOR, Op
 from ..engine.saved_names import give_saved_names
 from .formulas import formula_of
@@ -97,20 +98,25 @@ def binary(
     formula="",
     inplace=True,
     expose=True,
+    numbers=True,
     also=None,
     **derivatives,
 ):
-    """Declare a broadcasting operation of two tensors or numbers."""
+    """Declare a broadcasting operation of two tensors or numbers; ``numbers=False``: a person may
+    give tensors only.
+    """
     op = _op(name, forward, inputs, "", node, formula, False, None, None, derivatives, also)
     function = dispatch.binary(op)
     function.op = op
     setattr(RAW, name, op.forward)
     setattr(TENSOR, name, function)
     if expose:
-        public(name, _with_out(name, function))
-        setattr(Tensor, name, function)
+        shown = function if numbers else dispatch.binary(op, operands=tensors)
+        shown.op = op
+        public(name, _with_out(name, shown))
+        setattr(Tensor, name, shown)
         if inplace:
-            _inplace_binary(name, op)
+            _inplace_binary(name, op, operands if numbers else tensors)
     return function
 
 
@@ -195,18 +201,37 @@ def only_function(function, name=None):
 def alias(new_name, old_name):
     """A second name of a method and function."""
     if old_name in FUNCTIONS:
-        FUNCTIONS[new_name] = FUNCTIONS[old_name]
+        public(new_name, _renamed(FUNCTIONS[old_name], new_name))
     if hasattr(Tensor, old_name):
-        setattr(Tensor, new_name, getattr(Tensor, old_name))
+        function = _renamed(getattr(Tensor, old_name), new_name)
+        setattr(Tensor, new_name, explained(new_name, function, method=True))
+
+
+def _renamed(function, name):
+    function = getattr(function, "__wrapped__", function)
+    if not hasattr(function, "renamed"):
+        return function
+    renamed = function.renamed(name=name)
+    if hasattr(function, "op"):
+        renamed.op = function.op
+    return renamed
 
 
 def _with_out(name, function):
     def public_function(*args, out=None, **kwargs):
         if kwargs:
             args = (*args, *kwargs.values())
-        result = function(*args)
-        return result if out is None else write_out(name, result, out, args)
+        if out is None:
+            try:
+                return function(*args)
+            except TypeError as error:
+                raise refusal(name, args, {}) or error from None
+        refused = refusal(name, args, {"out": out})
+        if refused is not None:
+            raise refused
+        return write_out(name, function(*args), out, args)
 
+    public_function.renamed = lambda name: _with_out(name, function)
     public_function.__name__ = public_function.__qualname__ = name
     public_function.__doc__ = (
         f"``{name}`` of its arguments, elementwise; ``out=`` receives the result."
@@ -242,14 +267,18 @@ def _inplace_unary(name, op):
     public(f"{name}_", function)
 
 
-def _inplace_binary(name, op):
-    def function(self, other):
-        self, other = operands(name, self, other)
-        return views.write(op, (self, cast_operand(self, other)))
+def _inplace_binary(name, op, operands):
+    def named(name):
+        def function(self, other):
+            self, other = operands(name, self, other)
+            return views.write(op, (self, cast_operand(self, other)))
 
-    function.__name__ = function.__qualname__ = f"{name}_"
-    function.__doc__ = f"In-place ``{name}``."
-    setattr(Tensor, f"{name}_", function)
+        function.renamed = named
+        function.__name__ = function.__qualname__ = name
+        function.__doc__ = f"In-place ``{op.name}``."
+        return function
+
+    setattr(Tensor, f"{name}_", named(f"{name}_"))
 
 
 def cast_operand(self, other):

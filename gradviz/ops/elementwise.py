@@ -8,7 +8,7 @@ from ..backend import xp
 from ..backend.fast import LARGE, elementwise
 from ..engine import dispatch, dtypes
 from ..engine.dispatch import Tensor
-from ..engine.operands import operands
+from ..engine.operands import operands, tensors
 from ..engine.operation import RAW
 from ..engine.views import write
 from .arithmetic import _floating, _sign
@@ -395,8 +395,8 @@ def _special(name):
 
 # ---------------------------------------------------------------- comparison and logic: nothing
 # flows back
-def _compare(name, function):
-    found = binary(name, function, inplace=False, self=None, other=None)
+def _compare(name, function, numbers=True):
+    found = binary(name, function, inplace=False, numbers=numbers, self=None, other=None)
     node = f"{name.title().replace('_', '')}Backward"
     by_tensor = binary(
         f"{name}_tensor", function, node=f"{node}1", expose=False, self=_none, other=_none
@@ -404,8 +404,9 @@ def _compare(name, function):
     by_number = declare(f"{name}_number", function, "self", "value", node=f"{node}0", self=_none)
 
     def inplace(self, other):
-        if not isinstance(other, Tensor):
+        if numbers and not isinstance(other, Tensor):
             return write(by_number.op, (self,), (operands(name, self, other)[1]._a,))
+        tensors(f"{name}_", self, other)
         return write(by_tensor.op, (self, cast_operand(self, other)))
 
     inplace.__name__, inplace.__doc__ = (
@@ -435,10 +436,10 @@ for _new, _old in [
 for _n in ("eq", "ne", "lt", "le", "gt", "ge"):
     setattr(Tensor, f"__{_n}__", dispatch.binary(globals()[_n].op, operator=True))
 logical_and, logical_or = (
-    _compare("logical_and", xp.logical_and),
-    _compare("logical_or", xp.logical_or),
+    _compare("logical_and", xp.logical_and, numbers=False),
+    _compare("logical_or", xp.logical_or, numbers=False),
 )
-logical_xor = _compare("logical_xor", xp.logical_xor)
+logical_xor = _compare("logical_xor", xp.logical_xor, numbers=False)
 logical_not = unary("logical_not", xp.logical_not, self=None)
 
 

@@ -12,7 +12,7 @@ from functools import cache
 from types import FunctionType
 
 from ..backend import xp
-from ..engine import dtypes
+from ..engine import arguments, dtypes
 from ..engine.dispatch import Tensor
 from ..engine.operands import not_a_tensor, type_name
 
@@ -74,10 +74,10 @@ _MANY = frozenset(
 
 # The smallest and most frequent: a call in between would cost more than it helps.
 _HOT_FUNCTIONS = frozenset(
-    "add sub mul div matmul mm sum relu exp log sigmoid tanh linear is_floating_point is_complex "
-    "tensor".split()
+    "mul matmul mm sum relu exp log sigmoid tanh linear is_floating_point is_complex tensor".split()
 )
 _HOT_METHODS = _HOT_FUNCTIONS | frozenset(
+    "add sub div "
     "mean view reshape transpose permute t unsqueeze squeeze expand item clone detach to float "
     "double long size dim numel stride contiguous add_ mul_ sub_ div_ zero_ copy_ fill_ backward "
     "type_as view_as is_contiguous requires_grad_ addcmul_ addcdiv_ lerp_ addmm pow bmm mv dot abs "
@@ -103,9 +103,9 @@ def explained(name, function, method=False, native=True, prefix=""):
     shown, typed = prefix + name, "dtype" in own
 
     def call(*args, **kwargs):
-        if kwargs and with_out and "out" in kwargs:
-            return _written(shown, call, args, kwargs, typed)
         try:
+            if kwargs and with_out and "out" in kwargs:
+                return _written(shown, function, args, kwargs, typed)
             return function(*args, **kwargs)
         except Exception as error:
             wanted = kwargs.get("dtype")
@@ -115,6 +115,8 @@ def explained(name, function, method=False, native=True, prefix=""):
             found = found or _renamed(shown, function, error)
             if found is None:
                 raise
+            for note in getattr(error, "__notes__", ()):
+                found.add_note(note)
             raise found from error.__cause__
 
     call.__name__ = call.__qualname__ = name
@@ -140,14 +142,17 @@ _WITH_OUT = frozenset(
 )
 
 
-def _written(name, call, args, kwargs, typed):
+def _written(name, function, args, kwargs, typed):
     """The results of a call without ``out=``, put into it."""
     from .declare import write_out
 
     kwargs = dict(kwargs)
     out = kwargs.pop("out")
     if out is None:
-        return call(*args, **kwargs)
+        return function(*args, **kwargs)
+    refused = arguments.refusal(name, args, {**kwargs, "out": out})
+    if refused is not None:
+        raise refused
     if typed and isinstance(out, Tensor):
         asked = kwargs.setdefault("dtype", out.dtype) or out.dtype
         if dtypes.PYTHON.get(asked, asked) is not out.dtype:
@@ -155,7 +160,7 @@ def _written(name, call, args, kwargs, typed):
                 f"dtype {dtypes.scalar_name(asked)} does not match dtype of out parameter "
                 f"({dtypes.scalar_name(out.dtype)})"
             )
-    result = call(*args, **kwargs)
+    result = function(*args, **kwargs)
     if not isinstance(result, tuple):
         if not isinstance(out, Tensor):
             raise TypeError(f"{name}(): argument 'out' must be Tensor, not {type_name(out)}")
@@ -181,12 +186,16 @@ def _signature(function):
 
 def mistake(shown, name, function, args, kwargs, error, method=False, native=True):
     """The TypeError for a call whose arguments do not fit, None where they do."""
-    parameters = list(_signature(function).parameters.values())
     args = args[1:] if method else args
+    if native and arguments.known(shown, method):
+        return arguments.refusal(shown, args, kwargs, method) or _no_dimension(error)
+    if not native:
+        return _refused_below(name, function, args, kwargs) or _no_dimension(error)
+    parameters = list(_signature(function).parameters.values())
     parameters = parameters[1:] if method else parameters
     plain = [p for p in parameters if p.kind in (p.POSITIONAL_OR_KEYWORD, p.POSITIONAL_ONLY)]
     open_ended = any(p.kind is p.VAR_POSITIONAL for p in parameters)
-    if native and not open_ended:
+    if not open_ended:
         found = _miscounted(shown, parameters, plain, args, kwargs)
         if found is not None:
             return found
@@ -204,6 +213,28 @@ def mistake(shown, name, function, args, kwargs, error, method=False, native=Tru
                 f"{type_name(value)}"
             )
     return _told_by(error, shown, [(p.name, value, k) for p, value, k in given])
+
+
+# What functions of PyTorch that are written in Python call, where that has another name.
+_BELOW = {"fold": "col2im", "unfold": "im2col", "logsigmoid": "log_sigmoid"}
+
+
+def _refused_below(name, function, args, kwargs):
+    """What the function below says to the arguments that one written in Python hands on."""
+    try:
+        given = _signature(function).bind(*args, **kwargs)
+    except TypeError:
+        return None
+    given.apply_defaults()
+    given = given.arguments
+    below = _BELOW.get(name, name) + ("_" if given.get("inplace") is True else "")
+    handed = []
+    for parameter in arguments.parameters(below):
+        if parameter.name not in given:
+            break
+        value = given[parameter.name]
+        handed.append(1 if parameter.name == "reduction" and isinstance(value, str) else value)
+    return arguments.refusal(below, handed, {}, unfinished=True) if handed else None
 
 
 _NO_TENSOR = re.compile(r"'(\w+)' object has no attribute '_a'")
@@ -224,17 +255,24 @@ def _told_by(error, name, given):
                         f"expected Tensor as element {k} in argument {position - 1}, but got "
                         f"{type_name(part)}"
                     )
-    if isinstance(error, xp.exceptions.AxisError):
-        n = error.ndim or 1
-        return IndexError(
-            f"Dimension out of range (expected to be in range of [{-n}, {n - 1}], but got "
-            f"{error.axis})"
-        )
+    found = _no_dimension(error)
+    if found is not None:
+        return found
     odd = [v for _, v, _ in given if not isinstance(v, (Tensor, int, float, complex, xp.generic))]
     if isinstance(error, (TypeError, AttributeError)) and odd and _INSIDE.search(text):
         kinds = ", ".join(type_name(value) for _, value, _ in given)
         return TypeError(f"{name}() received an invalid combination of arguments - got ({kinds})")
     return None
+
+
+def _no_dimension(error):
+    """PyTorch's error for NumPy's about an axis."""
+    if not isinstance(error, xp.exceptions.AxisError):
+        return None
+    n = error.ndim or 1
+    return IndexError(
+        f"Dimension out of range (expected to be in range of [{-n}, {n - 1}], but got {error.axis})"
+    )
 
 
 # Where a name means something else than in most functions; "" says nothing about it.

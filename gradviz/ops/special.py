@@ -257,6 +257,7 @@ def _logaddexp(a, b):
 logaddexp = binary(
     "logaddexp",
     _logaddexp,
+    numbers=False,
     inplace=False,
     formula="g · σ(self − other)",
     self=lambda F, g, self, other: g * _logaddexp_share(F, self, other),
@@ -265,6 +266,7 @@ logaddexp = binary(
 logaddexp2 = binary(
     "logaddexp2",
     xp.logaddexp2,
+    numbers=False,
     inplace=False,
     self=lambda F, g, self, other: g * F.sigmoid((self - other) * math.log(2)),
     other=lambda F, g, self, other: g * F.sigmoid((other - self) * math.log(2)),
@@ -286,6 +288,7 @@ copysign = binary(
 heaviside = binary(
     "heaviside",
     lambda a, b: xp.where(a == 0, b, (a > 0).astype(a.dtype)),
+    numbers=False,
     node="NotImplemented",
     self=refuse("heaviside"),
     other=refuse("heaviside"),
@@ -293,6 +296,7 @@ heaviside = binary(
 nextafter = binary(
     "nextafter",
     xp.nextafter,
+    numbers=False,
     formula="g",
     self=lambda F, g, self, other: g,
     other=lambda F, g, self, other: F.zeros_like(g),
@@ -302,12 +306,14 @@ nextafter = binary(
 igamma = binary(
     "igamma",
     _scipy("gammainc"),
+    numbers=False,
     self=_underivable("igamma: input"),
     other=lambda F, g, self, other: g * F.exp((self - 1) * F.log(other) - other - F.lgamma(self)),
 )
 igammac = binary(
     "igammac",
     _scipy("gammaincc"),
+    numbers=False,
     self=_underivable("igammac: input"),
     other=lambda F, g, self, other: -g * F.exp((self - 1) * F.log(other) - other - F.lgamma(self)),
 )
@@ -324,6 +330,7 @@ for _n in ("xlogy_",):
 ldexp_op = binary(
     "ldexp",
     lambda a, b: _float(a) * xp.exp2(_float(b)).astype(_float(a).dtype),
+    numbers=False,
     formula="∂self: g · 2^other",
     self=lambda F, g, other: g * F.exp2(other),
     other=lambda F, g, result: g * result * math.log(2),
@@ -362,6 +369,7 @@ def _squares(F, self, other):
 atan2 = binary(
     "atan2",
     lambda a, b: xp.arctan2(_float(a), _float(b)),
+    numbers=False,
     formula="∂self: g · other/(self²+other²)    ∂other: −g · self/(self²+other²)",
     self=lambda F, g, self, other: g * (other / _squares(F, self, other)),
     other=lambda F, g, self, other: g * -(self / _squares(F, self, other)),
@@ -371,6 +379,7 @@ for _end in ("", "_"):
 hypot = binary(
     "hypot",
     xp.hypot,
+    numbers=False,
     formula="∂self: g · self/result    ∂other: g · other/result",
     self=lambda F, g, self, result: g * (self / result),
     other=lambda F, g, other, result: g * (other / result),
@@ -403,22 +412,22 @@ only_method(lambda self, exponent: self.copy_(float_power(self, exponent)), "flo
 
 
 # ---------------------------------------------------------------- integers
-def _integer(name, function):
+def _integer(name, function, label=None, numbers=True):
     def forward(a, b):
         if a.dtype.kind not in "iu":
             raise NotImplementedError(
-                f"\"{name}_cpu\" not implemented for '{dtypes.scalar_name(dtypes.of(a))}'"
+                f"\"{label or name}_cpu\" not implemented for '{dtypes.scalar_name(dtypes.of(a))}'"
             )
         return function(a, b)
 
-    return binary(name, forward, self=None, other=None)
+    return binary(name, forward, numbers=numbers, self=None, other=None)
 
 
-gcd, lcm = _integer("gcd", xp.gcd), _integer("lcm", xp.lcm)
+gcd, lcm = _integer("gcd", xp.gcd, numbers=False), _integer("lcm", xp.lcm, numbers=False)
 for _n in ("gcd_", "lcm_", "ldexp_"):
     public(_n, getattr(Tensor, _n))
-bitwise_left_shift = _integer("bitwise_left_shift", xp.left_shift)
-bitwise_right_shift = _integer("bitwise_right_shift", xp.right_shift)
+bitwise_left_shift = _integer("bitwise_left_shift", xp.left_shift, "lshift")
+bitwise_right_shift = _integer("bitwise_right_shift", xp.right_shift, "rshift")
 Tensor.__lshift__, Tensor.__rshift__ = bitwise_left_shift, bitwise_right_shift
 Tensor.__rlshift__ = lambda self, other: bitwise_left_shift(other, self)
 Tensor.__rrshift__ = lambda self, other: bitwise_right_shift(other, self)

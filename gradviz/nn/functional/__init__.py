@@ -26,7 +26,7 @@ __all__ = sorted(
 _NATIVE = frozenset(
     """
     gelu linear conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d prelu
-    avg_pool1d avg_pool2d avg_pool3d adaptive_avg_pool1d softplus softshrink hardshrink logsigmoid
+    avg_pool1d avg_pool2d avg_pool3d adaptive_avg_pool1d softplus softshrink hardshrink
     bilinear pdist one_hot pixel_shuffle pixel_unshuffle channel_shuffle cosine_similarity
     pairwise_distance scaled_dot_product_attention
     """.split()

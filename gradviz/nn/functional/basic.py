@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from ...backend import xp
-from ...engine.dispatch import Tensor, wrap
+from ...engine.arguments import refusal
+from ...engine.dispatch import wrap
 from ...engine.kept import keep
 from ...engine.modes import no_grad
-from ...engine.operands import not_a_tensor
 from ...ops.declare import FUNCTIONS, public
 from ...ops.lower import outside_autocast
 from ...ops.matmul import linear as _linear
@@ -15,9 +15,10 @@ from ...ops.place import embedding_op
 
 def linear(input, weight, bias=None):
     """``input @ weightᵀ + bias``: input (…, in), weight (out, in), bias (out)."""
-    if not isinstance(input, Tensor):
-        raise not_a_tensor("linear", "input", 1, input)
-    return _linear(input, weight, bias)
+    try:
+        return _linear(input, weight, bias)
+    except AttributeError as error:
+        raise refusal("linear", (input, weight, bias), {}) or error from None
 
 
 def _check_bilinear(input1, input2, weight):
