@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from .engine.accumulator import AccumulateGrad, accumulator
-from .engine.modes import local
+from .engine.modes import is_grad_enabled, is_inference_mode_enabled, local  # noqa: F401
 from .engine.node import Node
 from .engine.operation import TENSOR
+from .engine.saved_names import SavedTensor
 from .engine.tensor import Tensor
 
 
@@ -36,6 +37,27 @@ def _will_engine_execute_node(node):
 def _are_functorch_transforms_active():
     """Whether a function is being transformed in this thread."""
     return local.transforms > 0
+
+
+def _is_multithreading_enabled():
+    """What ``set_multithreading_enabled`` set last in this thread."""
+    return local.multithreading
+
+
+def _is_fwd_grad_enabled():
+    """Whether results carry the tangents of duals in this thread."""
+    return local.dual_aside is None
+
+
+class _autograd:
+    """``torch._C._autograd``."""
+
+    SavedTensor = SavedTensor
+
+    @staticmethod
+    def _saved_tensors_hooks_is_enabled():
+        """Whether hooks on saved tensors are allowed in this thread."""
+        return local.saved_hooks_disabled is None
 
 
 class _Functions:

@@ -8,9 +8,10 @@ from ..engine.backward import backward, grad
 from ..engine.modes import enable_grad, inference_mode, no_grad, set_grad_enabled
 from . import anomaly_mode, forward_ad, function, functional, grad_mode, graph
 from .anomaly import detect_anomaly, set_detect_anomaly
-from .function import Function
+from .function import Function, NestedIOFunction
 from .grad_mode import (
     _force_original_view_tracking,
+    enforce_grad_layout_policy,
     is_multithreading_enabled,
     set_multithreading_enabled,
 )
@@ -31,26 +32,21 @@ def variable(*args, **kwargs):
 
 
 __all__ = [
-    "_force_original_view_tracking",
-    "_unsafe_preserve_version_counter",
     "Function",
+    "NestedIOFunction",
     "Variable",
-    "anomaly_mode",
     "backward",
     "detect_anomaly",
     "enable_grad",
-    "forward_ad",
-    "function",
-    "functional",
+    "enforce_grad_layout_policy",
     "grad",
     "grad_mode",
     "gradcheck",
     "gradgradcheck",
-    "graph",
     "inference_mode",
-    "is_multithreading_enabled",
     "no_grad",
     "set_detect_anomaly",
     "set_grad_enabled",
     "set_multithreading_enabled",
+    "variable",
 ]

@@ -41,14 +41,10 @@ def enter_dual_level():
 
 def exit_dual_level(*, level=None):
     """Close the level; RuntimeError when none is open, or for the number of another one."""
-    if local.dual is None:
-        raise RuntimeError(
-            "Trying to exit a forward AD level but no level exists, make sure to enter one first."
-            if level is not None and level >= 0
-            else "Dual level must be a positive number."
-        )
-    if level not in (None, 0):
+    if level not in (None, 0 if local.dual is not None else -1):
         raise RuntimeError(_NOT_LAST)
+    if local.dual is None:
+        raise RuntimeError("Dual level must be a positive number.")
     forward_mode.leave(local.dual)
 
 
@@ -84,6 +80,11 @@ def make_dual(tensor, tangent, *, level=None):
             "Making a dual Tensor based on a Tensor that already has a forward gradient at the "
             "same level 0 is not supported."
         )
+    if forward_mode.tangent_of(tangent) is not None:
+        raise RuntimeError(
+            "Setting a forward grad that itself has a forward gradient at the same level0 is not "
+            "supported."
+        )
     forward_mode.check_tangent(tensor, tangent)
     open_level = local.dual
     with forward_mode.outside(open_level):
@@ -96,16 +97,19 @@ def unpack_dual(tensor, *, level=None):
     """(primal, tangent) of a dual; the tangent is None for an ordinary tensor or outside a
     level.
     """
-    if level is not None and level < 0 or local.dual is None and level is None:
+    open_level = local.dual or local.dual_aside
+    if level is not None and level < 0 or open_level is None and level is None:
         return UnpackedDualTensor(tensor, None)
     if not isinstance(tensor, Tensor):
         raise TypeError(
             "_unpack_dual(): argument 'dual' (position 1) must be Tensor, not "
             f"{type(tensor).__name__}"
         )
-    tangent = forward_mode.tangent_of(tensor) if level in (None, 0) else None
+    tangent = forward_mode.tangent_of(tensor, open_level)
     if tangent is None:
         return UnpackedDualTensor(tensor, None)
+    if level not in (None, 0):
+        raise RuntimeError("Invalid level given to _fw_primal")
     return UnpackedDualTensor(primal_of(tensor), tangent)
 
 
@@ -117,3 +121,25 @@ def primal_of(tensor):
         with forward_mode.outside(local.dual):
             forward_mode.carry(primal, tensor)
     return primal
+
+
+class _set_fwd_grad_enabled(Block):
+    """Whether results carry tangents: switched at once, and back at the end of a ``with`` block."""
+
+    def __init__(self, mode):
+        self.mode, self.prev = mode, local.dual_aside is None
+        _switch(mode)
+
+    def __enter__(self):
+        pass
+
+    def __exit__(self, *_):
+        _switch(self.prev)
+
+    def clone(self):
+        return type(self)(self.mode)
+
+
+def _switch(on):
+    if bool(on) != (local.dual_aside is None):
+        local.dual, local.dual_aside = local.dual_aside, local.dual

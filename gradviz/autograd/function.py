@@ -64,11 +64,6 @@ class FunctionCtx:
 
     def set_materialize_grads(self, value):
         """Whether undefined gradients arrive in ``backward`` as zeros (the default) or as None."""
-        if not isinstance(value, bool):
-            raise TypeError(
-                "set_materialize_grads received an invalid combination of arguments - got (), but "
-                "expected (bool)"
-            )
         self.materialize_grads = value
 
 
@@ -128,7 +123,7 @@ class _Shared:
 class _Recorded(MultiNode):
     """What the engine keeps on the node of a user's Function; ``_open`` while their code runs."""
 
-    __slots__ = ("_differentiable", "_needs", "_open", "_places", "held")
+    __slots__ = ("_differentiable", "_materialize", "_needs", "_open", "_places", "held")
 
     def theirs(self, call, *args, **kwargs):
         """What a function of the user's gives."""
@@ -215,7 +210,28 @@ class BackwardCFunction(FunctionCtx, _Recorded):
     @property
     def needs_input_grad(self):
         """One bool an input of ``apply``: whether its gradient is wanted."""
-        return _Recorded._needs.__get__(self)
+        own = self.__dict__.get("needs_input_grad")
+        return _Recorded._needs.__get__(self) if own is None else own
+
+    @needs_input_grad.setter
+    def needs_input_grad(self, value):
+        self.__dict__["needs_input_grad"] = value
+
+    @property
+    def materialize_grads(self):
+        """Can be set only, as by ``set_materialize_grads``."""
+        raise AttributeError(
+            "attribute 'materialize_grads' of 'torch._C._FunctionBase' objects is not readable"
+        )
+
+    @materialize_grads.setter
+    def materialize_grads(self, value):
+        if not isinstance(value, bool):
+            raise TypeError(
+                "set_materialize_grads received an invalid combination of arguments - got (), but "
+                "expected (bool)"
+            )
+        _Recorded._materialize.__set__(self, value)
 
     def run(self, g, F):
         grads = g if g is not None else (None,) * len(self.shape)
@@ -259,7 +275,7 @@ def _unpack(node, entry):
 def _gradient(node, x, k):
     if x is not None:
         return x if isinstance(x, Tensor) else wrap(x)
-    if not node.materialize_grads or node.dtype[k] is None:
+    if not node._materialize or node.dtype[k] is None:
         return None
     return wrap(xp.zeros(node.shape[k], node.dtype[k], like=array_below(node)))
 
@@ -485,3 +501,18 @@ class InplaceFunction(Function):
     def __init__(self, inplace=False):
         super().__init__()
         self.inplace = inplace
+
+
+class NestedIOFunction(Function):
+    """An older base class, kept for its name: calling one is the error of legacy Functions."""
+
+
+__all__ = [
+    "BackwardCFunction",
+    "Function",
+    "FunctionCtx",
+    "FunctionMeta",
+    "InplaceFunction",
+    "NestedIOFunction",
+    "once_differentiable",
+]

@@ -5,11 +5,12 @@ PyTorch use.
 from __future__ import annotations
 
 from ..engine.dispatch import Tensor
-from ..engine.modes import enable_grad, inference_mode, local, no_grad, set_grad_enabled
+from ..engine.modes import Block, enable_grad, inference_mode, local, no_grad, set_grad_enabled
 from ..engine.node import INFERENCE
 
 __all__ = [
     "enable_grad",
+    "enforce_grad_layout_policy",
     "inference_mode",
     "no_grad",
     "set_grad_enabled",
@@ -17,13 +18,19 @@ __all__ = [
 ]
 
 
-class _Remembered:
-    """A switch that is set at once, and set back at the end of a ``with`` block."""
+class _Remembered(Block):
+    """A switch that is set at once, and set back at the end of a ``with`` block; as a decorator it
+    is set for every call.
+    """
 
-    def __init__(self, mode):
+    def _set(self, mode):
         self.mode = mode
         self.prev = getattr(local, self.switch)
         setattr(local, self.switch, bool(mode))
+
+    def __call__(self, function):
+        setattr(local, self.switch, self.prev)
+        return super().__call__(function)
 
     def __enter__(self):
         pass
@@ -41,11 +48,28 @@ class set_multithreading_enabled(_Remembered):
 
     switch = "multithreading"
 
+    def __init__(self, mode):
+        self._set(mode)
+
+
+class enforce_grad_layout_policy(_Remembered):
+    """Whether a gradient that a leaf takes over as it is must be laid out as the leaf (the
+    default); if not, a copy less is made.
+    """
+
+    switch = "grad_layout"
+
+    def __init__(self, enable=True):
+        self._set(enable)
+
 
 class _force_original_view_tracking(_Remembered):
     """Accepted and remembered: views are always made again from their base by their window."""
 
     switch = "view_replay"
+
+    def __init__(self, mode):
+        self._set(mode)
 
 
 def is_multithreading_enabled():

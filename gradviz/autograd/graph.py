@@ -60,13 +60,14 @@ class saved_tensors_hooks:
     """
 
     def __init__(self, pack_hook, unpack_hook):
-        self.hooks = (pack_hook, unpack_hook)
+        self.pack_hook, self.unpack_hook = pack_hook, unpack_hook
 
     def __enter__(self):
-        check_callables("_push_saved_tensors_default_hooks", self.hooks)
+        hooks = self.pack_hook, self.unpack_hook
+        check_callables("_push_saved_tensors_default_hooks", hooks)
         if local.saved_hooks_disabled is not None:
             raise RuntimeError(local.saved_hooks_disabled)
-        local.saved_hooks = (*local.saved_hooks, self.hooks)
+        local.saved_hooks = (*local.saved_hooks, hooks)
         count(1)
 
     def __exit__(self, *_):
@@ -101,9 +102,13 @@ def increment_version(tensor):
     RuntimeError for anything else.
     """
     tensors = (tensor,) if isinstance(tensor, Tensor) else tensor
-    if not isinstance(tensors, Iterable) or not all(isinstance(t, Tensor) for t in tensors):
+    if not isinstance(tensors, Iterable):
         raise RuntimeError("increment_version expect a Iterable[Tensor] as input")
     for t in tensors:
+        if not isinstance(t, Tensor):
+            raise RuntimeError(
+                "increment_version expects each element of the iterable to be a tensor"
+            )
         if not t.is_inference():
             bump(t)
 
@@ -136,6 +141,12 @@ class _MultiHandle:
     def remove(self):
         for handle in self.handles:
             handle.remove()
+
+    def __getstate__(self):
+        return self.handles
+
+    def __setstate__(self, state):
+        self.handles = state
 
     def __enter__(self):
         return self

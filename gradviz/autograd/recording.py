@@ -27,10 +27,13 @@ def apply(cls, args, kwargs):
     node.hooks = node.r = node.mark = None
     node.held = frozenset()
     node.s = ()
-    node.materialize_grads = True
-    if cls.setup_context is not function.Function.setup_context:
-        args, kwargs = _bound(cls.forward, args, kwargs)
-    given = (*args, *kwargs.values()) if kwargs else args
+    node._materialize = True
+    separate = cls.setup_context is not function.Function.setup_context
+    if kwargs:
+        args = _in_their_places(cls.forward, args, kwargs, 0 if separate else 1)
+    if separate:
+        args = _with_defaults(cls.forward, args)
+    given = args
     node._needs = tuple(isinstance(x, Tensor) and x.requires_grad for x in given)
     node._places = [k for k, x in enumerate(given) if isinstance(x, Tensor)]
     tensors = [given[k] for k in node._places]
@@ -42,30 +45,49 @@ def apply(cls, args, kwargs):
             return answer()
     node.e = tuple(map(_edge, tensors)) if tracked else ()  # before forward can write to one
     if state.special and local.dual is not None:
-        return _apply_dual(cls, node, args, kwargs, tensors, tracked)
-    return _run(cls, node, args, kwargs, tensors, tracked)
+        return _apply_dual(cls, node, args, tensors, tracked)
+    return _run(cls, node, args, tensors, tracked)
 
 
-def _bound(forward, args, kwargs):
-    """(positional arguments, keyword arguments) of ``forward`` with its defaults filled in."""
+def _in_their_places(forward, args, kwargs, skipped):
+    """``args`` and, at their places, what was given by keyword: PyTorch knows positional
+    parameters of ``forward`` only. ``skipped``: how many come before those of ``apply``.
+    """
+    parameters = list(inspect.signature(forward).parameters.values())[skipped:]
+    places = [p for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD]
+    names = [p.name for p in places]
+    for name in kwargs:
+        if name not in names:
+            raise TypeError(f"forward() got an unexpected keyword argument '{name}'")
+        if names.index(name) < len(args):
+            raise TypeError(f"forward() got multiple values for argument '{name}'")
+    last = max(map(names.index, kwargs))
+    rest = places[len(args) : last + 1]
+    missing = [p.name for p in rest if p.name not in kwargs and p.default is p.empty]
+    if missing:
+        raise TypeError(f"forward() missing required argument: '{missing[0]}'")
+    return (*args, *(kwargs.get(p.name, p.default) for p in rest))
+
+
+def _with_defaults(forward, args):
+    """``args`` with the defaults of ``forward``."""
     code = getattr(forward, "__code__", None)
-    if not kwargs and code is not None and code.co_argcount == len(args):
-        if not code.co_kwonlyargcount:
-            return args, kwargs
-    bound = inspect.signature(forward).bind(*args, **kwargs)
+    if code is not None and code.co_argcount == len(args) and not code.co_kwonlyargcount:
+        return args
+    bound = inspect.signature(forward).bind(*args)
     bound.apply_defaults()
-    return bound.args, bound.kwargs
+    return (*bound.args, *bound.kwargs.values())
 
 
-def _run(cls, node, args, kwargs, tensors, tracked):
-    result = _forward(cls, node, args, kwargs)
+def _run(cls, node, args, tensors, tracked):
+    result = _forward(cls, node, args)
     single = not isinstance(result, tuple)
     made = _outputs(node, (result,) if single else result, tensors, tracked)
     node.dirty_tensors = node.non_differentiable = None
     return made[0] if single else tuple(made)
 
 
-def _apply_dual(cls, node, args, kwargs, tensors, tracked):
+def _apply_dual(cls, node, args, tensors, tracked):
     """The same inside dual levels: tangents go through ``cls.jvp``, not through the forward."""
     levels = []
     while (level := local.dual if not levels else levels[-1].outer) is not None:
@@ -73,7 +95,7 @@ def _apply_dual(cls, node, args, kwargs, tensors, tracked):
     tangents = [[tangent_of(x, level) for x in tensors] for level in levels]
     innermost, local.dual = local.dual, None
     try:
-        made = _run(cls, node, args, kwargs, tensors, tracked)
+        made = _run(cls, node, args, tensors, tracked)
         for level, found in zip(levels, tangents, strict=True):
             if any(t is not None for t in found):
                 local.dual = level.outer
@@ -138,18 +160,18 @@ def _check_aliasing(out, tangent, by_id, known, given):
 
 
 def _tangent(node, x, tangent):
-    if tangent is None and isinstance(x, Tensor) and node.materialize_grads:
+    if tangent is None and isinstance(x, Tensor) and node._materialize:
         return x.detach() * 0
     return tangent
 
 
-def _forward(cls, node, args, kwargs):
+def _forward(cls, node, args):
     from . import function
 
     with force_grad_mode(False):
         if cls.setup_context is function.Function.setup_context:
-            return node.theirs(cls.forward, node, *args, **kwargs)
-        result = cls.forward(*args, **kwargs)
+            return node.theirs(cls.forward, node, *args)
+        result = cls.forward(*args)
         node.theirs(cls.setup_context, node, args, result)
         return result
 

@@ -27,7 +27,7 @@ from .modes import force_grad_mode, is_grad_enabled, local, state
 from .node import INFERENCE, LEAF, drop_met, met, new, serial
 from .operands import raise_as_index, raise_as_shapes
 from .operation import RAW, TENSOR
-from .roots import as_tuple, capture_key, check_batched, roots_of
+from .roots import as_tuple, capture_key, check_batched, inputs_of, roots_of
 from .tensor import Tensor, element_strides, is_result, track
 from .views import bump, check_expanded, is_dense
 
@@ -522,7 +522,7 @@ def _accumulate_array(leaf, g, fresh):
     if g.__class__ is not ndarray:
         g = beside(xp.asarray(g) if isinstance(g, xp.generic) else g, leaf._a)
     if old is None:
-        if not fresh or g.strides != leaf._a.strides:
+        if not fresh or (g.strides != leaf._a.strides and local.grad_layout):
             g = _laid_out(g, leaf._a, fresh)
         t = new(Tensor)
         t._a = g
@@ -588,8 +588,8 @@ def backward(
     """Sum the gradients of ``tensors`` into the ``.grad`` of the leaves they were computed from.
 
     ``grad_tensors``: one a tensor, same shape; may be None for a one-element tensor. ``inputs``:
-    accumulate only into these. ``grad_variables``: the old name of ``grad_tensors``. Raises
-    RuntimeError for an untracked root, a missing gradient of a
+    accumulate only into these, a sequence or a dict of them. ``grad_variables``: the old name of
+    ``grad_tensors``. Raises RuntimeError for an untracked root, a missing gradient of a
     non-scalar, or a graph whose saved tensors were freed.
     """
     __tracebackhide__ = True
@@ -599,13 +599,11 @@ def backward(
             "functorch.grad or functorch.vjp instead or call backward() outside of functorch "
             "transforms."
         )
-    tensors = as_tuple(tensors)
     if grad_variables is not None:
         grad_tensors = _old_name(grad_tensors, grad_variables)
     if inputs is not None:
-        inputs = as_tuple(inputs)
-        if not inputs:
-            raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
+        inputs = inputs_of(inputs, "backward")
+    tensors = as_tuple(tensors)
     roots = roots_of(tensors, grad_tensors, create_graph)
     if create_graph:
         warnings.warn(_CYCLE_WARNING, UserWarning, stacklevel=3)
@@ -645,15 +643,13 @@ def grad(
     is_grads_batched=False,
     materialize_grads=False,
 ):
-    """The gradients of ``outputs`` with respect to ``inputs``, as a tuple; ``.grad`` is left alone.
+    """The gradients of ``outputs`` with respect to ``inputs``, as a tuple, or for a dict of inputs
+    as a dict; ``.grad`` is left alone.
 
     ``allow_unused``: None instead of an error for an input outside the graph;
     ``materialize_grads``: zeros instead.
     """
     __tracebackhide__ = True
-    outputs, inputs = as_tuple(outputs), as_tuple(inputs)
-    if not inputs:
-        raise RuntimeError("`inputs` argument to `grad()` cannot be empty.")
     if materialize_grads:
         if allow_unused is False:
             raise ValueError(
@@ -661,6 +657,7 @@ def grad(
                 "got: allow_unused=False."
             )
         allow_unused = True
+    outputs, named, inputs = as_tuple(outputs), inputs, inputs_of(inputs, "grad")
     if not only_inputs:
         warnings.warn(
             "only_inputs argument is deprecated and is ignored now (defaults to True). To "
@@ -669,16 +666,16 @@ def grad(
             FutureWarning,
             stacklevel=2,
         )
-    if is_grads_batched:
-        return _batched(
-            outputs,
-            inputs,
-            grad_outputs,
-            retain_graph,
-            create_graph,
-            allow_unused,
-            materialize_grads,
-        )
+    grads = (_batched if is_grads_batched else _grads)(
+        outputs, inputs, grad_outputs, retain_graph, create_graph, allow_unused, materialize_grads
+    )
+    return dict(zip(named, grads, strict=True)) if type(named) is dict else grads
+
+
+def _grads(
+    outputs, inputs, grad_outputs, retain_graph, create_graph, allow_unused, materialize_grads
+):
+    __tracebackhide__ = True
     roots = roots_of(outputs, grad_outputs, create_graph)
     captures = [capture_key(t) for t in inputs]
     sweep = Sweep(
@@ -713,13 +710,13 @@ def _batched(
     from .operation import TENSOR
 
     seeds = (None,) * len(outputs) if grad_outputs is None else as_tuple(grad_outputs)
+    check_batched(outputs, seeds)
     if any(s is None for s in seeds):
-        roots_of(outputs, seeds, create_graph)
+        roots_of(*_not_given(outputs, seeds), create_graph)
         raise ValueError(
             "vmap(vjp, in_dims=0, ...)(<inputs>): Got in_dim=0 for some input, but that input is a "
             "Tensor of dimensionality 0 so expected in_dim to satisfy 0 <= in_dim < 0."
         )
-    check_batched(outputs, seeds)
     keep = create_graph if retain_graph is None else retain_graph
     count = seeds[0]._a.shape[0]
     counts = [s._a.shape[0] for s in seeds]
@@ -737,28 +734,30 @@ def _batched(
             create_graph,
             True,
             allow_unused,
-            False,
-            materialize_grads,
         )
         for k in range(count)
     ]
     return tuple(
-        None if column[0] is None else TENSOR.stack_list(column)
-        for column in zip(*rows, strict=True)
+        TENSOR.stack_list(column)
+        if column[0] is not None
+        else _materialized(t, create_graph)
+        if materialize_grads
+        else None
+        for t, column in zip(inputs, zip(*rows, strict=True), strict=True)
     )
+
+
+def _not_given(outputs, seeds):
+    pairs = [(t, s) for t, s in zip(outputs, seeds, strict=False) if s is None]
+    return tuple(zip(*pairs, strict=True))
 
 
 def _result(sweep, key, tensor, index, allow_unused, materialize):
     __tracebackhide__ = True
     got = sweep.captured[key]
     if got is None:
-        if materialize and not isinstance(tensor, Tensor):
-            raise RuntimeError(
-                "materialize_grads cannot be used when the given input is a GradientEdge"
-            )
         if materialize:
-            made = wrap(xp.zeros(tensor._a.shape, tensor._a.dtype, like=tensor._a))
-            return track(made) if sweep.create_graph else made
+            return _materialized(tensor, sweep.create_graph)
         if not allow_unused:
             text = (
                 f"The differentiated Tensor at index {index} appears to not have been used in the "
@@ -771,3 +770,14 @@ def _result(sweep, key, tensor, index, allow_unused, materialize):
     if not isinstance(got, Tensor):
         got = sweep.captured[key] = wrap(got)
     return got
+
+
+def _materialized(tensor, tracked):
+    """Zeros for an input that no gradient came to."""
+    __tracebackhide__ = True
+    if not isinstance(tensor, Tensor):
+        raise RuntimeError(
+            "materialize_grads cannot be used when the given input is a GradientEdge"
+        )
+    made = wrap(xp.zeros(tensor._a.shape, tensor._a.dtype, like=tensor._a))
+    return track(made) if tracked else made

@@ -21,6 +21,7 @@ class RemovableHandle:
     """
 
     __slots__ = ("__weakref__", "_extra", "_kind", "_owner", "_table", "id")
+    __module__ = "gradviz.utils.hooks"
 
     def __init__(self, hooks_dict, *, extra_dict=None):
         self.id = next(_ids)

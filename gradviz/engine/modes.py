@@ -38,6 +38,8 @@ class _Thread(threading.local):
     saved_hooks_disabled = None
     mutable_saved = False
     dual = None
+    dual_aside = None  # the same while forward mode is switched off
+    grad_layout = True  # a leaf's gradient is laid out as the leaf
     sweep = None  # the backward that runs in this thread
     node = None  # the node, or leaf, whose backward or hooks run; only where a person's code may
     transforms = 0  # how many function transforms are around

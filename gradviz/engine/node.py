@@ -187,19 +187,19 @@ class Node:
         """Shape and dtype of each output."""
         return ((self.shape, self.dtype),)
 
-    def register_hook(self, hook):
+    def register_hook(self, *hook):
         """Call ``hook(grad_inputs, grad_outputs)`` after this node ran; a returned tuple replaces
         grad_inputs.
         """
         from .hooks import add_node_hook
 
-        return add_node_hook(self, "post", hook)
+        return add_node_hook(self, "post", _only(self, "register_hook", hook))
 
-    def register_prehook(self, hook):
+    def register_prehook(self, *hook):
         """Call ``hook(grad_outputs)`` before this node runs; a returned tuple replaces them."""
         from .hooks import add_node_hook
 
-        return add_node_hook(self, "pre", hook)
+        return add_node_hook(self, "pre", _only(self, "register_prehook", hook))
 
     def __dir__(self):
         from .saved_names import saved_attribute_names
@@ -215,6 +215,15 @@ class Node:
 
     def _register_hook_dict(self, tensor):
         raise RuntimeError("_register_hook_dict is not supported: use Tensor.register_hook")
+
+
+def _only(node, name, given):
+    """The one argument of a method in C."""
+    if len(given) != 1:
+        raise TypeError(
+            f"{type(node).__name__}.{name}() takes exactly one argument ({len(given)} given)"
+        )
+    return given[0]
 
 
 def check_gradients(grads, wanted):

@@ -5,6 +5,8 @@ both.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from ..backend import xp
 from .accumulator import AccumulateGrad
 from .dispatch import wrap
@@ -18,6 +20,24 @@ _SCALARS_ONLY = "grad can be implicitly created only for scalar outputs"
 def as_tuple(x):
     """One tensor or gradient edge, or a sequence of them, as a tuple."""
     return (x,) if isinstance(x, Tensor) or hasattr(x, "_fields") else tuple(x)
+
+
+def inputs_of(inputs, function):
+    """The ``inputs`` of a call as a tuple: one, several, or the values of a dict. TypeError for
+    another mapping, RuntimeError for none.
+    """
+    __tracebackhide__ = True
+    if type(inputs) is dict:
+        inputs = tuple(inputs.values())
+    elif isinstance(inputs, Mapping):
+        raise TypeError(
+            f"`inputs` argument to `{function}()` must be a dict, not {type(inputs).__name__}. "
+            "Other Mapping types are not supported."
+        )
+    inputs = as_tuple(inputs)
+    if not inputs:
+        raise RuntimeError(f"`inputs` argument to `{function}()` cannot be empty.")
+    return inputs
 
 
 def edge_of(x):
@@ -68,7 +88,7 @@ def roots_of(tensors, seeds, create_graph):
     seeds = tuple(seeds)
     if len(seeds) < len(tensors):
         raise RuntimeError(f"got {len(tensors)} tensors and {len(seeds)} gradients")
-    made = [_seed(t, seed, k) for k, (t, seed) in enumerate(zip(tensors, seeds, strict=False))]
+    made = [_seed(t, seed, tensors, seeds) for t, seed in zip(tensors, seeds, strict=False)]
     return [
         (_root_edge(t, k), seed if create_graph else seed._a)
         for k, (t, seed) in enumerate(zip(tensors, made, strict=True))
@@ -95,7 +115,7 @@ def _shape_and_dtype(t):
     return edge.shape, edge.dtype
 
 
-def _seed(t, seed, k):
+def _seed(t, seed, tensors, seeds):
     __tracebackhide__ = True
     shape, dtype = _shape_and_dtype(t)
     if seed is None:
@@ -104,17 +124,21 @@ def _seed(t, seed, k):
         raise TypeError(f"gradients can be either Tensors or None, but got {type(seed).__name__}")
     if seed._a.shape != shape:
         raise RuntimeError(
-            f"Mismatch in shape: grad_output[{k}] has a shape of {Size(seed._a.shape)} and "
-            f"output[{k}] has a shape of {Size(shape)}."
+            f"Mismatch in shape: grad_output[{_at(seeds, seed)}] has a shape of "
+            f"{Size(seed._a.shape)} and output[{_at(tensors, t)}] has a shape of {Size(shape)}."
         )
     if (seed._a.dtype.kind == "c") != (dtype.kind == "c"):
         raise RuntimeError(
             "For complex Tensors, both grad_output and output are required to have the same dtype. "
-            f"Mismatch in dtype: grad_output[{k}] has a dtype of {seed.dtype} and output[{k}] has "
-            f"a "
-            f"dtype of {_dtype_of(dtype)}."
+            f"Mismatch in dtype: grad_output[{_at(seeds, seed)}] has a dtype of {seed.dtype} and "
+            f"output[{_at(tensors, t)}] has a dtype of {_dtype_of(dtype)}."
         )
     return seed
+
+
+def _at(several, one):
+    """Where ``one`` is; beyond the first by comparing elements, with the errors of that."""
+    return several.index(one)
 
 
 def _dtype_of(np_dtype):
@@ -157,14 +181,17 @@ _one = _Ones()
 def check_batched(outputs, seeds):
     """RuntimeError unless each of ``seeds`` is a batch of gradients for its output."""
     __tracebackhide__ = True
-    for k, (t, seed) in enumerate(zip(outputs, seeds, strict=False)):
+    for t, seed in zip(outputs, seeds, strict=False):
         shape, _ = _shape_and_dtype(t)
-        if seed._a.shape[1:] != shape or not seed._a.ndim:
+        if seed is None:
+            continue
+        first = seed[0]
+        if first._a.shape != shape:
             raise RuntimeError(
                 "If `is_grads_batched=True`, we interpret the first dimension of each grad_output "
                 "as the batch dimension. The sizes of the remaining dimensions are expected to "
                 "match the shape of corresponding output, but a mismatch was detected: "
-                f"grad_output[{k}] has a shape of {Size(seed._a.shape[1:])} and output[{k}] has a "
-                f"shape of {Size(shape)}. If you only want some tensors in `grad_output` to be "
-                "considered batched, consider using vmap."
+                f"grad_output[{_at(seeds, seed)}] has a shape of {Size(first._a.shape[1:])} and "
+                f"output[{_at(outputs, t)}] has a shape of {Size(shape)}. If you only want some "
+                "tensors in `grad_output` to be considered batched, consider using vmap."
             )

@@ -192,8 +192,11 @@ class SavedTensor:
     """One saved tensor of a node, as ``_raw_saved_*`` gives it."""
 
     __slots__ = ("_index", "_name", "_node")
+    __module__ = "torch._C._autograd"
 
-    def __init__(self, node, name, index=None):
+    def __init__(self, node=None, name="", index=None):
+        if node is None:
+            raise RuntimeError("Trying to create a SavedTensor object from Python is forbidden.")
         self._node, self._name, self._index = node, name, index
 
     def _found(self):

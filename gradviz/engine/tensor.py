@@ -727,3 +727,17 @@ Tensor.__format__ = _format
 
 
 Tensor.__cuda_array_interface__ = property(_cuda_interface)
+
+
+def _refuse_writing(name):
+    def refuse(self, *_):
+        raise AttributeError(f"attribute '{name}' of 'torch._C.TensorBase' objects is not writable")
+
+    return refuse
+
+
+for _name, _found in list(vars(Tensor).items()):
+    if isinstance(_found, property) and _name[:2] != "__" and _found.fset is None:
+        setattr(
+            Tensor, _name, _found.setter(_refuse_writing(_name)).deleter(_refuse_writing(_name))
+        )

@@ -14,6 +14,7 @@ from ..engine.node import LEAF
 
 def _shallow(self):
     """Another leaf on the same memory."""
+    warn_if_has_hooks(self)
     return _rebuild(type(self), self._a, self.requires_grad, dict(self.__dict__), self.device)
 
 
@@ -60,8 +61,9 @@ def _rebuild(cls, array, requires_grad, state, device=CPU):
     return made
 
 
-def _reduce(self, protocol=None):
-    for hook in (self._backward_hooks or {}).values():
+def warn_if_has_hooks(tensor):
+    """UserWarning for every backward hook of ``tensor`` that is not marked as lost in copies."""
+    for hook in (tensor._backward_hooks or {}).values():
         if hasattr(hook, "__torch_unserializable__"):
             continue
         warnings.warn(
@@ -69,8 +71,12 @@ def _reduce(self, protocol=None):
             "can decorate the function with @torch.utils.hooks.unserializable_hook to suppress "
             "this warning",
             UserWarning,
-            stacklevel=2,
+            stacklevel=3,
         )
+
+
+def _reduce(self, protocol=None):
+    warn_if_has_hooks(self)
     where = (self.device,) if self.is_cuda else ()
     values = host(self._a) if self.is_cuda else self._a.copy("K")
     return (_rebuild, (type(self), values, self.requires_grad, dict(self.__dict__), *where))

@@ -4,25 +4,49 @@ needs it."""
 from __future__ import annotations
 
 import contextlib
+import threading
 import warnings
 import weakref
 
 from ..autograd import Function, backward
 from ..autograd.graph import saved_tensors_hooks
 from ..engine.dispatch import Tensor
-from ..engine.modes import enable_grad, local, no_grad, state
+from ..engine.modes import enable_grad, is_recording, local, no_grad, state
+from ..engine.node import edge_of
+from ..engine.saved import pack, read_tensor
 from ..ops.random import random_states, set_random_states
 
-DefaultDeviceType = None
 _debug = None
-_early_stop = True
+_early_stop = None
 
 _TIP = """
 Tip: To see a more detailed error message, either pass `debug=True` to
 `torch.utils.checkpoint.checkpoint(...)` or wrap the code block
 with `with torch.utils.checkpoint.set_checkpoint_debug_enabled(True):` to
 enable checkpoint‑debug mode globally.
+
+If this error occurs under torch.compile with automatic_dynamic_shapes enabled,
+it may be because the recomputation selected a different compiled graph than the
+forward pass (e.g., a dynamic graph instead of the original static graph).
+To fix this, either:
+  - Use torch._dynamo.mark_dynamic() to explicitly mark varying dimensions as
+    dynamic upfront, avoiding the static-to-dynamic transition.
+  - Call torch._C._dynamo.eval_frame._set_lru_cache(False) to disable LRU cache
+    reordering, which can change which graph is checked first between forward
+    and recompute.
+See https://github.com/pytorch/pytorch/issues/166926 for more details and
+workaround examples.
 """
+_UNPACKED_ONCE = (
+    "torch.utils.checkpoint: Unpack is being triggered for a tensor that was already unpacked "
+    "once. {}If you are calling ctx.saved_tensors in backward, make sure to do so only once. "
+    "Otherwise please open an issue with details on your use case."
+)
+_OVERLAP = (
+    "Performing two backward calls that overlap (i.e. require the same saved activation in order "
+    "to compute gradients) is not allowed while under the torch.utils.checkpoint.GraphExecGroup "
+    "context. "
+)
 _NOT_PASSED = (
     "the use_reentrant parameter should be passed explicitly. Starting in PyTorch 2.9, calling "
     "checkpoint without use_reentrant "
@@ -39,6 +63,24 @@ _NOT_PASSED_SEQUENTIAL = (
     "use_reentrant=True. Refer to docs for more details on the differences between the two "
     "variants."
 )
+
+
+class DefaultDeviceType:
+    """The device whose random state a checkpoint keeps beside the CPU's."""
+
+    _device_type = None
+
+    @staticmethod
+    def set_device_type(device="cuda"):
+        """Choose it."""
+        DefaultDeviceType._device_type = device
+
+    @staticmethod
+    def get_device_type():
+        """The one chosen, or "cuda" where there is a GPU, or "cpu"."""
+        from ..cuda import is_available
+
+        return DefaultDeviceType._device_type or ("cuda" if is_available() else "cpu")
 
 
 class CheckpointError(RuntimeError):
@@ -70,6 +112,26 @@ def set_checkpoint_early_stop(enable):
         yield
     finally:
         _early_stop = before
+
+
+def detach_variable(inputs):
+    """The tensors of a tuple detached, as tracked as they were; RuntimeError for no tuple."""
+    if not isinstance(inputs, tuple):
+        raise RuntimeError(
+            "Only tuple of tensors is supported. Got Unsupported input type: "
+            f"{type(inputs).__name__}"
+        )
+    return tuple(
+        x.detach().requires_grad_(x.requires_grad) if isinstance(x, Tensor) else x for x in inputs
+    )
+
+
+def check_backward_validity(inputs):
+    """UserWarning when none of ``inputs`` is tracked."""
+    if not any(x.requires_grad for x in inputs if isinstance(x, Tensor)):
+        warnings.warn(
+            "None of the inputs have requires_grad=True. Gradients will be None", stacklevel=2
+        )
 
 
 def noop_context_fn():
@@ -104,18 +166,55 @@ class _Surroundings:
 
 # ---------------------------------------------------------------- without a backward inside a
 # backward
+class GraphExecGroup:
+    """Backwards inside the block run a checkpointed call again at most once together. They must not
+    need the same saved tensor. Blocks cannot be nested: RuntimeError.
+    """
+
+    _current = threading.local()
+
+    def __enter__(self):
+        outer = self._get_current_group()
+        if outer is not None:
+            raise RuntimeError(
+                f"GraphExecGroup contexts cannot be nested. Already inside group {outer}"
+            )
+        self._current.group = self
+        return self
+
+    def __exit__(self, *_):
+        self._current.group = None
+
+    @classmethod
+    def _get_current_group(cls):
+        return getattr(cls._current, "group", None)
+
+
+_GIVEN = "given out"
+
+
 class _Holder:
-    """Stands in the graph for one saved tensor."""
+    """Stands in the graph for one saved tensor; what was found for it, by occasion."""
 
     __slots__ = ("__weakref__", "found")
 
+    def __init__(self):
+        self.found = weakref.WeakKeyDictionary()
+
+
+class _Look:
+    """An occasion: somebody reads a saved tensor outside of any backward."""
+
 
 class _Frame:
-    """One checkpointed call: how to run it again, and what it saved."""
+    """One checkpointed call: how to run it again, with which arguments, and what it saved."""
 
-    def __init__(self, rerun, describe, early_stop):
+    def __init__(self, rerun, args, describe, early_stop):
         self.rerun, self.describe, self.early_stop = rerun, describe, early_stop
+        self.args = [_SavedInput(a) if isinstance(a, Tensor) else a for a in args]
         self.holders, self.descriptions = [], []
+        self.done = weakref.WeakSet()  # the occasions that it ran for
+        self.complete = self.differs = False
 
     def pack(self, tensor):
         """Forget ``tensor``; keep what it looked like."""
@@ -126,34 +225,46 @@ class _Frame:
 
     def unpack(self, holder):
         """The tensor again; the first time this runs the block."""
-        if not hasattr(holder, "found"):
-            self._recompute()
-        found = holder.found
-        del holder.found
+        occasion = GraphExecGroup._get_current_group() or local.sweep or _Look()
+        if occasion not in self.done:
+            self._recompute(occasion)
+        found = holder.found[occasion]
+        if found is _GIVEN:
+            raise CheckpointError(_UNPACKED_ONCE.format(_OVERLAP if self._grouped() else ""))
+        holder.found[occasion] = _GIVEN
         return found
 
-    def _recompute(self):
+    @staticmethod
+    def _grouped():
+        return GraphExecGroup._get_current_group() is not None
+
+    def _recompute(self, occasion):
         made = []
 
         def keep(tensor):
+            found = tensor.detach() if tensor.requires_grad else tensor
             if len(made) >= len(self.holders):
+                if not self.complete:
+                    self.differs = True  # a backward inside the block: it will save more
+                    return found
                 raise CheckpointError(
                     "torch.utils.checkpoint: trying to save more tensors during recomputation "
-                    "than during the original forward "
-                    f"pass.\n{_TIP}"
+                    f"than during the original forward pass.\n{_TIP}"
                 )
-            made.append(tensor.detach() if tensor.requires_grad else tensor)
+            holder = self.holders[len(made)]()
+            made.append(self.describe(found))
+            if holder is not None:
+                holder.found[occasion] = found
             if self.early_stop and len(made) == len(self.holders):
                 raise _Enough
-            return tensor
+            return found
 
+        args = [a() if isinstance(a, _SavedInput) else a for a in self.args]
         with contextlib.suppress(_Enough), saved_tensors_hooks(keep, lambda t: t), enable_grad():
-            self.rerun()
-        self._check(made)
-        for ref, tensor in zip(self.holders, made, strict=True):
-            holder = ref()
-            if holder is not None:
-                holder.found = tensor
+            self.rerun(*args)
+        self.done.add(occasion)
+        if not self.differs:
+            self._check(made)
 
     def _check(self, made):
         if len(made) != len(self.holders):
@@ -164,8 +275,7 @@ class _Frame:
                 f"Number of tensors saved during recomputation: {len(made)}.\n{_TIP}"
             )
         different = ""
-        for k, (before, tensor) in enumerate(zip(self.descriptions, made, strict=True)):
-            now = self.describe(tensor)
+        for k, (before, now) in enumerate(zip(self.descriptions, made, strict=True)):
             if self.holders[k]() is not None and now != before:
                 different += (
                     f"tensor at position {k}:\nsaved metadata: {before}\n"
@@ -174,9 +284,22 @@ class _Frame:
         if different:
             raise CheckpointError(
                 "torch.utils.checkpoint: Recomputed values for the following tensors have "
-                "different metadata than during the "
-                f"forward pass.\n{different}.\n{_TIP}"
+                f"different metadata than during the forward pass.\n{different}.\n{_TIP}"
             )
+
+
+class _SavedInput:
+    """An argument of a checkpointed call, kept as a node keeps an input."""
+
+    __slots__ = ("kept", "version")
+
+    def __init__(self, tensor):
+        packed = bool(state.special) and bool(local.saved_hooks)
+        self.kept = pack(tensor, edge_of(tensor)) if packed else tensor
+        self.version = 0 if packed or tensor.is_inference() else tensor._version
+
+    def __call__(self):
+        return read_tensor(self.kept, self.version)
 
 
 def _describe(tensor):
@@ -192,13 +315,17 @@ def _without_reentry(function, args, kwargs, preserve, context_fn, check, early_
     surroundings = _Surroundings(preserve)
     first, second = context_fn()
 
-    def rerun():
+    def rerun(*args):
         with surroundings.again(), second:
             function(*args, **kwargs)
 
-    frame = _Frame(rerun, _CHECKS[check], early_stop and _early_stop)
-    with saved_tensors_hooks(frame.pack, frame.unpack), first:
+    if not is_recording():
         return function(*args, **kwargs)
+    frame = _Frame(rerun, args, _CHECKS[check], early_stop if _early_stop is None else _early_stop)
+    with saved_tensors_hooks(frame.pack, frame.unpack), first:
+        result = function(*args, **kwargs)
+    frame.complete = True
+    return result
 
 
 # ---------------------------------------------------------------- a backward inside a backward
@@ -208,10 +335,7 @@ class CheckpointFunction(Function):
 
     @staticmethod
     def forward(ctx, run_function, preserve_rng_state, *args):
-        if not any(a.requires_grad for a in args if isinstance(a, Tensor)):
-            warnings.warn(
-                "None of the inputs have requires_grad=True. Gradients will be None", stacklevel=2
-            )
+        check_backward_validity(args)
         ctx.run_function = run_function
         ctx.surroundings = _Surroundings(preserve_rng_state)
         ctx.others = [None if isinstance(a, Tensor) else a for a in args]

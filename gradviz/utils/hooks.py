@@ -2,8 +2,9 @@
 
 from ..engine.hooks import RemovableHandle
 from ..nn.modules.backward_hooks import BackwardHook
+from ..ops.copying import warn_if_has_hooks
 
-__all__ = ["BackwardHook", "RemovableHandle", "unserializable_hook"]
+__all__ = ["BackwardHook", "RemovableHandle", "unserializable_hook", "warn_if_has_hooks"]
 
 
 def unserializable_hook(f):

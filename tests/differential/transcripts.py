@@ -20,7 +20,8 @@ from . import observe as seen
 
 FOLDER = pathlib.Path(__file__).parents[1] / "autograd" / "transcripts"
 RECORDED = FOLDER / "recorded.json"
-IMPORTS = "import collections, copy, functools, math, pickle, warnings, weakref"
+IMPORTS = """import collections, contextlib, copy, functools, gc, inspect, io, math, pickle
+import sys, threading, traceback, warnings, weakref"""
 
 
 def programs():
@@ -108,6 +109,7 @@ def run(statement, scope, events, Tensor):
 def transcript(engine, text):
     """[statement, what was seen] of every statement after which something was seen."""
     out, events = [], []
+    engine.manual_seed(0)
     scope = scope_for(engine, events)
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
@@ -131,6 +133,7 @@ def transcript(engine, text):
 def main(arguments):
     import torch
 
+    torch.set_warn_always(True)
     if "--record" in arguments:
         made = {title: transcript(torch, text) for title, text in programs()}
         RECORDED.write_text(
