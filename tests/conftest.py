@@ -37,7 +37,7 @@ def torch_is_torch():
     """A test may let ``import torch`` mean gradviz; for the next one it means PyTorch again."""
     before = _torch_modules()
     yield
-    ours = [one for one in sys.meta_path if type(one).__module__ == "gradviz.cli.alias"]
+    ours = [one for one in sys.meta_path if type(one).__module__ == "gradviz.notebook.alias"]
     for finder in ours:
         sys.meta_path.remove(finder)
     if ours:

@@ -14,10 +14,10 @@ import tempfile
 import warnings
 from pathlib import Path
 
+from gradviz.notebook import alias
 from gradviz.texts import text
 from gradviz.watch.plain import plain
 
-from . import alias
 from .program import Program, read
 
 

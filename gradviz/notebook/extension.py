@@ -43,6 +43,7 @@ class Extension:
         self.cells.unregister()
         self.displays.freeze()
         self.session.rest()
+        self.magics.unload()
         if provided() == self.moment:
             provide(None)
         remove_magics(self.shell, self.magics)

@@ -18,14 +18,16 @@ from gradviz.doctor import Choice
 from gradviz.export import words
 from gradviz.texts import LANGUAGES, language, set_language, text
 
+from . import alias
 from .onecell import CellFollower
 from .views import front_end
 
 ACTIONS = (
     "on", "off", "status", "leaks", "explain", "why", "memory", "rules", "freeze", "lang", "inline",
-    "step",
+    "step", "torch",
 )  # fmt: skip
 ASKING = ("explain", "why", "step")
+WITH_A_WORD = ("lang", "torch")
 CELL = "cell"
 
 
@@ -44,6 +46,7 @@ class GradvizMagics(Magics):
         super().__init__(shell)
         self._extension = extension
         self._lang_chosen = "GRADVIZ_LANG" in os.environ
+        self._is_torch = False
         shell.input_transformers_cleanup.append(self.transform)
         self.observe(self._configured, ("fps", "lines", "select", "ignore"))
         self._configured(None)
@@ -64,6 +67,8 @@ class GradvizMagics(Magics):
         %gradviz rules        what the doctor knows
         %gradviz freeze       turn the views into still pictures, for a notebook that is shared
         %gradviz step loss    the backward pass of ``loss``, paused, to be stepped through
+        %gradviz torch        ``import torch`` gives gradviz, so a PyTorch notebook runs as it is;
+                              ``torch off`` ends it
         %gradviz lang zh      Chinese; ``lang en`` English
         """
         if cell is not None:
@@ -73,7 +78,7 @@ class GradvizMagics(Magics):
         if action in ASKING:
             getattr(self, f"_{action}")(*(line.split(None, 1)[1:]))
             return
-        if action not in (*ACTIONS, CELL) or len(rest) > (action == "lang"):
+        if action not in (*ACTIONS, CELL) or len(rest) > (action in WITH_A_WORD):
             known = ", ".join(ACTIONS)
             raise UsageError(text("notebook.unknown", action=line.strip(), known=known))
         getattr(self, f"_{action}")(*rest)
@@ -184,6 +189,25 @@ class GradvizMagics(Magics):
         if not isinstance(tensor, Tensor):
             raise UsageError(text("notebook.step.usage"))
         display(BackwardPlayer(tensor, **self.settings()))
+
+    def _torch(self, wish="on"):
+        if wish not in ("on", "off"):
+            raise UsageError(text("notebook.torch.usage"))
+        if wish == "off":
+            print(text("notebook.torch.off" if alias.installed() else "notebook.torch.already_off"))
+            self._is_torch = False
+            alias.remove()
+            return
+        if alias.real():
+            raise UsageError(text("notebook.torch.refused", where=alias.real()))
+        self._is_torch = self._is_torch or not alias.installed()
+        alias.install()
+        print(text("notebook.torch.on"))
+
+    def unload(self):
+        """Take back what an action changed outside the shell."""
+        if self._is_torch:
+            alias.remove()
 
     def _lang(self, lang=""):
         if lang not in LANGUAGES:

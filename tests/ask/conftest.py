@@ -4,7 +4,7 @@ import pytest
 
 from gradviz.ask import moment
 from gradviz.ask.moment import Moment
-from gradviz.cli import alias
+from gradviz.notebook import alias
 from gradviz.watch.holders import Roots
 from tests.doctor.notebook import Notebook
 

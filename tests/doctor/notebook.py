@@ -5,7 +5,7 @@ each.
 import ast
 import gc
 
-from gradviz.cli import alias
+from gradviz.notebook import alias
 from gradviz.doctor import examine
 from gradviz.sources.engine import EngineSource
 from gradviz.watch.holders import Roots

@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from gradviz.cli import alias
+from gradviz.notebook import alias
 from gradviz.doctor.finding import amount
 from tests.doctor.notebook import Notebook
 

@@ -4,7 +4,7 @@ import gc
 import random
 import tracemalloc
 
-from gradviz.cli import alias
+from gradviz.notebook import alias
 from gradviz.watch import cells as watched
 from gradviz.watch.cells import Cells
 from gradviz.watch.model import Cell

@@ -6,7 +6,7 @@ import warnings
 
 import pytest
 
-from gradviz.cli import alias
+from gradviz.notebook import alias
 from gradviz.doctor import all_rules
 from tests.doctor.notebook import Notebook
 from tests.doctor.programs import read

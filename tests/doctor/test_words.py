@@ -2,7 +2,7 @@
 
 import pytest
 
-from gradviz.cli import alias
+from gradviz.notebook import alias
 from tests.doctor.notebook import Notebook
 
 

@@ -1,4 +1,6 @@
-"""``import torch`` stands for gradviz while a program is checked, whatever else is installed."""
+"""``import torch`` stands for gradviz: while a program is checked, and where ``%gradviz torch`` asks
+for it, whatever else is installed.
+"""
 
 from __future__ import annotations
 
@@ -39,6 +41,32 @@ class Alias(MetaPathFinder, Loader):
 
 def install():
     """Put the alias first; a torch that is loaded already is set aside."""
+    forget()
+    if not installed():
+        sys.meta_path.insert(0, Alias())
+    importlib.import_module(NAME)
+
+
+def installed() -> bool:
+    """Whether ``import torch`` gives gradviz."""
+    return any(isinstance(finder, Alias) for finder in sys.meta_path)
+
+
+def remove():
+    """``import torch`` gives PyTorch again; what a program has imported stays what it is."""
+    sys.meta_path[:] = [finder for finder in sys.meta_path if not isinstance(finder, Alias)]
+    forget()
+
+
+def forget():
+    """Take torch and all below it out of the modules that are loaded."""
     for name in [name for name in sys.modules if name == NAME or name.startswith(NAME + ".")]:
         del sys.modules[name]
-    sys.meta_path.insert(0, Alias())
+
+
+def real() -> str | None:
+    """Where the PyTorch that is loaded lies; None when none is."""
+    found = sys.modules.get(NAME)
+    if found is None or found is sys.modules.get(OURS):
+        return None
+    return getattr(found, "__file__", None) or NAME

@@ -1,17 +1,20 @@
-"""``import torch`` stands for gradviz while a program is checked, whatever is installed."""
+"""``import torch`` stands for gradviz where it is asked to, whatever is installed."""
 
 import subprocess
 import sys
+import types
 from pathlib import Path
 
 import pytest
+
+from gradviz.notebook import alias
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
 def python(text, tmp_path):
     ended = subprocess.run(
-        [sys.executable, "-c", "from gradviz.cli import alias; alias.install()\n" + text],
+        [sys.executable, "-c", "from gradviz.notebook import alias; alias.install()\n" + text],
         env={"PYTHONPATH": f"{tmp_path}:{ROOT}", "PATH": ""},
         capture_output=True, text=True, cwd=tmp_path, check=False,
     )  # fmt: skip
@@ -58,3 +61,37 @@ def test_a_torch_that_was_loaded_is_set_aside(folder):
 
 def test_other_names_are_left_alone(folder):
     assert python("import json\nprint(json.__name__)", folder) == "json"
+
+
+def test_the_magic_turns_it_on_and_off(run, shell):
+    run("%load_ext gradviz")
+    assert "now gives gradviz" in run("%gradviz torch")
+    cell = (
+        "import torch, torch.nn.functional as F\nfrom torch.utils.data import DataLoader\n"
+        "w = torch.ones(2, requires_grad=True)\nF.relu(w).sum().backward()\n"
+        "print(torch.__name__, w.grad.tolist())"
+    )
+    assert run(cell) == "gradviz [1.0, 1.0]\n"
+    assert "now gives gradviz" in run("%gradviz torch on")
+    assert "gives PyTorch again" in run("%gradviz torch off")
+    assert not alias.installed() and "torch" not in sys.modules
+    assert "already" in run("%gradviz torch off")
+    assert run("print(torch.__name__)") == "gradviz\n"
+    assert "write %gradviz torch" in run("%gradviz torch maybe")
+
+
+def test_a_real_torch_that_is_loaded_is_a_reason_to_refuse(run, monkeypatch):
+    other = types.ModuleType("torch")
+    other.__file__ = "/somewhere/torch/__init__.py"
+    monkeypatch.setitem(sys.modules, "torch", other)
+    run("%load_ext gradviz")
+    said = run("%gradviz torch")
+    assert "/somewhere/torch" in said and "Restart the kernel" in said
+    assert sys.modules["torch"] is other and not alias.installed()
+
+
+def test_unloading_takes_it_away(run):
+    run("%load_ext gradviz")
+    run("%gradviz torch")
+    run("%unload_ext gradviz")
+    assert not alias.installed()
