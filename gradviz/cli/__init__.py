@@ -1,1 +1,1 @@
-"""The command line: ``gradviz check``, ``gradviz demo``, ``gradviz lab``."""
+"""The command line: ``gradviz check``, ``gradviz migrate``, ``gradviz demo``, ``gradviz lab``."""

@@ -51,7 +51,7 @@ def command(options) -> int:
             program = read(file)
             report = run(program)
         except CannotRun as reason:
-            print(reason, file=sys.stderr)
+            print(text("cli.cannot", command="check", said=reason), file=sys.stderr)
             report = {"findings": [], "errors": [reason.error]}
             reports.append((Program(file, []), report))
             status = COULD_NOT

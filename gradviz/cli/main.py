@@ -10,7 +10,7 @@ from gradviz.texts import LANGUAGES, set_language, text
 
 from .arguments import help_of
 
-COMMANDS = ("check", "demo", "lab", "launch")
+COMMANDS = ("check", "migrate", "demo", "lab", "launch")
 
 
 def main(arguments: list[str] | None = None) -> int:

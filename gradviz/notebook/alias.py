@@ -1,5 +1,5 @@
-"""``import torch`` stands for gradviz: while a program is checked, and where ``%gradviz torch`` asks
-for it, whatever else is installed.
+"""``import torch`` stands for gradviz, whatever else is installed: while a program is checked, and
+where ``%gradviz torch`` asks for it.
 """
 
 from __future__ import annotations

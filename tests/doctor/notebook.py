@@ -5,8 +5,8 @@ each.
 import ast
 import gc
 
-from gradviz.notebook import alias
 from gradviz.doctor import examine
+from gradviz.notebook import alias
 from gradviz.sources.engine import EngineSource
 from gradviz.watch.holders import Roots
 from gradviz.watch.recorder import Recorder

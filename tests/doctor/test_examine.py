@@ -4,8 +4,8 @@ import sys
 
 import pytest
 
-from gradviz.notebook import alias
 from gradviz.doctor.finding import amount
+from gradviz.notebook import alias
 from tests.doctor.notebook import Notebook
 
 

@@ -6,8 +6,8 @@ import warnings
 
 import pytest
 
-from gradviz.notebook import alias
 from gradviz.doctor import all_rules
+from gradviz.notebook import alias
 from tests.doctor.notebook import Notebook
 from tests.doctor.programs import read
 

@@ -63,7 +63,14 @@ def test_other_names_are_left_alone(folder):
     assert python("import json\nprint(json.__name__)", folder) == "json"
 
 
-def test_the_magic_turns_it_on_and_off(run, shell):
+@pytest.fixture
+def no_torch(monkeypatch):
+    """As in a fresh kernel: PyTorch may be installed and is not loaded."""
+    for name in [name for name in sys.modules if name.split(".")[0] == "torch"]:
+        monkeypatch.delitem(sys.modules, name)
+
+
+def test_the_magic_turns_it_on_and_off(run, no_torch):
     run("%load_ext gradviz")
     assert "now gives gradviz" in run("%gradviz torch")
     cell = (
@@ -90,8 +97,9 @@ def test_a_real_torch_that_is_loaded_is_a_reason_to_refuse(run, monkeypatch):
     assert sys.modules["torch"] is other and not alias.installed()
 
 
-def test_unloading_takes_it_away(run):
+def test_unloading_takes_it_away(run, no_torch):
     run("%load_ext gradviz")
     run("%gradviz torch")
+    assert alias.installed()
     run("%unload_ext gradviz")
     assert not alias.installed()
