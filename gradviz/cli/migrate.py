@@ -63,13 +63,12 @@ def in_words(program: Program, names: int, lacks: list[Use]) -> str:
     """What is lacking in one file, for a person: a line a name, with all its places."""
     if not lacks:
         return text("cli.migrate.all", file=program.file, names=names)
-    places: dict[tuple, list[str]] = {}
+    places: dict[str, list[str]] = {}
     for use in lacks:
-        file = program.file.name if program.script else None
-        where = words.place(None if program.script else use.cell, use.line, file)
-        places.setdefault((use.name, use.kind), []).append(where)
+        cell, file = (None, program.file.name) if program.script else (use.cell, "")
+        said = text(f"cli.migrate.{use.kind}", name=use.name)
+        places.setdefault(said, []).append(words.place(cell, use.line, file))
     lines = [text("cli.migrate.lacks", file=program.file, count=len(places), names=names)]
-    for (name, kind), where in places.items():
-        said = text(f"cli.migrate.{kind}", name=name)
+    for said, where in places.items():
         lines.append("  " + text("cli.migrate.line", said=said, places=", ".join(where)))
     return "\n".join(lines)

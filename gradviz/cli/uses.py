@@ -25,7 +25,7 @@ TENSOR_ONLY = frozenset(
     "to_sparse_csr triangular_solve".split()
 )
 RUNS_ITS_CELL = ("%%time", "%%timeit", "%%capture", "%%prun", "%%gradviz")
-NEED = re.compile(r"[\w.-]*")  # the name at the start of a requirement
+NEED = re.compile(r"^[\w.-]+")  # the name at the start of a requirement
 NAME_OF, METHOD, KEYWORD, PACKAGE = "name", "method", "keyword", "package"
 
 
@@ -118,11 +118,11 @@ def _uses(tree, meant) -> Iterator[tuple]:
                 elif needs_torch(full.partition(".")[0]):
                     yield full.partition(".")[0], PACKAGE, node, False
         elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
-            full = _dotted(node, meant)
-            if full is None and node.attr in TENSOR_ONLY:
+            chain = _dotted(node, meant)
+            if chain is None and node.attr in TENSOR_ONLY:
                 yield f"Tensor.{node.attr}", METHOD, node, False
-            elif full is not None and is_torch(full) and id(node) not in inner:
-                yield _known(full, node)
+            elif chain is not None and is_torch(chain) and id(node) not in inner:
+                yield _known(chain, node)
         elif isinstance(node, ast.Call):
             yield from _keywords(node, meant)
 
@@ -139,7 +139,7 @@ def _keywords(call, meant):
         return
     _, function = resolve(full)
     try:
-        parameters = inspect.signature(function).parameters  # type: ignore[arg-type]
+        parameters = inspect.signature(function).parameters
     except (TypeError, ValueError):
         return
     if any(p.kind is p.VAR_KEYWORD for p in parameters.values()):
@@ -206,7 +206,7 @@ def needs_torch(package: str) -> bool:
     needs = (
         need for one in _distributions().get(package, ()) for need in metadata.requires(one) or ()
     )
-    return any(NEED.match(need).group() == NAME for need in needs if "extra ==" not in need)
+    return any(NEED.findall(need)[:1] == [NAME] for need in needs if "extra ==" not in need)
 
 
 @cache
