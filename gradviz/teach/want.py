@@ -92,9 +92,9 @@ class Want:
 
     def leaves_no_graph(self, function: Callable):
         """When ``function`` has returned, its result kept, no operation it recorded is alive."""
-        before = _alive()
+        before = operations_alive()
         kept = function()
-        left = max(0, _alive() - before)
+        left = max(0, operations_alive() - before)
         del kept
         self._note(left == 0, "no_graph", what=_written(0), left=left)
 
@@ -180,7 +180,8 @@ def _reaches(source, target):
     return source.requires_grad and events.leaf_id(source) in found.leaves
 
 
-def _alive():
+def operations_alive() -> int:
+    """How many recorded operations are alive now."""
     gc.collect()
     return sum(issubclass(type(one), Node) for one in gc.get_objects())
 
