@@ -72,17 +72,9 @@ def evaluates_without_no_grad():
     return total
 
 
-def alive_after(program):
-    before = teach.operations_alive()
-    kept = program()
-    left = teach.operations_alive() - before
-    del kept
-    return left
-
-
-list_keeps = alive_after(keeps_a_list)
-last_keeps = alive_after(keeps_the_last)
-evaluation_keeps = alive_after(evaluates_without_no_grad)
+list_keeps = teach.operations_left(keeps_a_list)
+last_keeps = teach.operations_left(keeps_the_last)
+evaluation_keeps = teach.operations_left(evaluates_without_no_grad)
 lesson.compare(guess_list, list_keeps)
 lesson.compare(guess_last, last_keeps)
 lesson.compare(guess_evaluation, evaluation_keeps)

@@ -14,6 +14,6 @@ and progress that is kept in a file.
 
 from .lesson import Lesson
 from .progress import progress
-from .want import Want, operations_alive
+from .want import Want, operations_left
 
-__all__ = ["Lesson", "Want", "operations_alive", "progress"]
+__all__ = ["Lesson", "Want", "operations_left", "progress"]

@@ -92,10 +92,7 @@ class Want:
 
     def leaves_no_graph(self, function: Callable):
         """When ``function`` has returned, its result kept, no operation it recorded is alive."""
-        before = operations_alive()
-        kept = function()
-        left = max(0, operations_alive() - before)
-        del kept
+        left = operations_left(function)
         self._note(left == 0, "no_graph", what=_written(0), left=left)
 
     def that(self, held: bool):
@@ -180,10 +177,15 @@ def _reaches(source, target):
     return source.requires_grad and events.leaf_id(source) in found.leaves
 
 
-def operations_alive() -> int:
-    """How many recorded operations are alive now."""
-    gc.collect()
-    return sum(issubclass(type(one), Node) for one in gc.get_objects())
+def operations_left(function: Callable) -> int:
+    """How many operations that ``function`` recorded are alive while only its result is kept."""
+    gc.freeze()  # what is there already is neither searched nor counted
+    try:
+        kept = function()  # noqa: F841
+        gc.collect()
+        return sum(issubclass(type(one), Node) for one in gc.get_objects())
+    finally:
+        gc.unfreeze()
 
 
 def _written(index):
