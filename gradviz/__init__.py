@@ -51,6 +51,7 @@ _SUBMODULES = frozenset(
         "profiler",
         "random",
         "special",
+        "testing",
         "teach",
         "utils",
         "widgets",

@@ -174,12 +174,35 @@ def uniform_array(n, np_dtype, generator=None, low=0.0, high=1.0):
     """``n`` uniform numbers in [low, high) as PyTorch draws them for this dtype."""
     g = generator or default_generator
     if np_dtype == xp.float64:
-        return g.doubles(n) * (high - low) + low
-    if np_dtype == xp.float32:
-        return g.floats(n) * xp.float32(high - low) + xp.float32(low)
-    drawn = (g.floats(n) * xp.float32(high - low) + xp.float32(low)).astype(np_dtype)
+        return _fused(g.doubles(n), high - low, low)
+    single = xp.float32
+    # 24 bits by 24 bits are exact in double precision: one rounding, as by PyTorch's fused step
+    drawn = g.floats(n) * xp.float64(single(high) - single(low)) + xp.float64(single(low))
+    if np_dtype == single:
+        return drawn.astype(single)
+    drawn = drawn.astype(single).astype(np_dtype)
     top = np_dtype.type(high)
     return xp.where(drawn == top, np_dtype.type(low), drawn)  # what was rounded up to the end
+
+
+def _fused(x, factor, term):
+    """``x · factor + term`` of doubles with one rounding: Dekker's product and Knuth's sum keep what
+    the plain ones drop.
+    """
+    product = x * factor
+    x_high, factor_high = _upper_half(x), _upper_half(factor)
+    x_low, factor_low = x - x_high, factor - factor_high
+    lost = x_low * factor_low - (
+        product - x_high * factor_high - x_low * factor_high - x_high * factor_low
+    )
+    total = product + term
+    added = total - product
+    return total + (lost + (product - (total - added)) + (term - added))
+
+
+def _upper_half(x):
+    spread = x * 134217729.0  # 2²⁷ + 1
+    return spread - (spread - x)
 
 
 def normal_array(n, np_dtype, generator=None, mean=0.0, std=1.0):
