@@ -12,8 +12,14 @@ from math import e, inf, nan, pi
 from . import ops as _ops
 from .engine import dtypes as _dtypes
 from .engine.device import Device as device
-from .engine.device import channels_last, contiguous_format, preserve_format, strided
+from .engine.device import strided
 from .engine.dtypes import dtype, get_default_dtype, promote_types, set_default_dtype
+from .engine.memory_format import (
+    channels_last,
+    channels_last_3d,
+    contiguous_format,
+    preserve_format,
+)
 from .engine.modes import (
     enable_grad,
     inference_mode,

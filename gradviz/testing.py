@@ -39,8 +39,8 @@ def assert_close(
     """Raise AssertionError unless ``|actual − expected| ≤ atol + rtol · |expected|`` everywhere.
 
     Both are tensors or arrays of one shape, numbers, None, or sequences and mappings of these.
-    Without ``rtol`` and ``atol`` they follow from the dtypes (0 for integers). ``msg`` is the text of
-    the error, or a function of the text that would be used. Raises TypeError for what cannot be
+    Without ``rtol`` and ``atol`` they follow from the dtypes (0 for integers). ``msg`` is the text
+    of the error, or a function of the text that would be used. Raises TypeError for what cannot be
     compared and ValueError when only one tolerance is given.
     """
     if (rtol is None) != (atol is None):
@@ -94,7 +94,10 @@ def _pairs(actual, expected, where, allow_subclasses, msg):
     elif _related(actual, expected, allow_subclasses) and isinstance(
         actual, torch.Tensor | np.ndarray
     ):
-        yield *(x if isinstance(x, torch.Tensor) else torch.as_tensor(x) for x in (actual, expected)), where
+        yield (
+            *(x if isinstance(x, torch.Tensor) else torch.as_tensor(x) for x in (actual, expected)),
+            where,
+        )
     else:
         raise _incomparable(actual, expected)
 

@@ -37,6 +37,7 @@ PLACES = (
     "gradviz.distributed",
     "gradviz.utils.data",
     "gradviz.utils.checkpoint",
+    "gradviz.testing",
 )
 WORDS = {
     "en": {

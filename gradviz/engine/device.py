@@ -168,29 +168,22 @@ def place(array, device):
     return array if device.type == "cpu" else upload(array, device.index)
 
 
-class _Named:
-    __slots__ = ("_text",)
+class Named:
+    """A constant that prints as its name in ``torch``."""
 
-    def __init__(self, text):
-        self._text = text
+    __slots__ = ("name",)
+
+    def __init__(self, name):
+        self.name = name
 
     def __repr__(self):
-        return f"torch.{self._text}"
+        return f"torch.{self.name}"
 
 
-class layout(_Named):
+class layout(Named):
     """How the elements of a tensor are stored."""
 
     __slots__ = ()
 
 
-class memory_format(_Named):
-    """In which order the dimensions of a tensor lie in memory."""
-
-    __slots__ = ()
-
-
 strided = layout("strided")
-contiguous_format = memory_format("contiguous_format")
-channels_last = memory_format("channels_last")
-preserve_format = memory_format("preserve_format")

@@ -17,6 +17,7 @@ from .accumulator import accumulator, before_change
 from .device import CPU
 from .events import door
 from .given import given
+from .memory_format import has_format
 from .modes import local, state
 from .node import INFERENCE, LEAF, Detached, Nowhere, new, nowhere, serial
 
@@ -453,8 +454,8 @@ class Tensor:
         return strides if dim is None else strides[wrap_dim(dim, self._a.ndim)]
 
     def is_contiguous(self, memory_format=None):
-        """Whether the elements lie in row-major order without gaps."""
-        return bool(self._a.flags.c_contiguous)
+        """Whether the elements lie as ``memory_format`` says (row-major by default), no gaps."""
+        return has_format(self._a, memory_format)
 
     def is_floating_point(self):
         return dtypes.of(self._a).is_floating_point

@@ -11,6 +11,7 @@ from . import fused
 from .declare import declare, method, public, unary
 from .elementwise import _sigmoid, _special
 from .gelu import gelu, gelu_back
+from .layout import channels_kept
 from .lower import lowered
 from .shape import reshape
 
@@ -135,7 +136,7 @@ def _gelu_grad(F, g, self, approximate):
 
 gelu_op = declare(
     "gelu",
-    _gelu_forward,
+    channels_kept(_gelu_forward),
     "self",
     "approximate",
     formula="g · (Φ(self) + self · φ(self))",

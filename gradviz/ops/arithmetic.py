@@ -9,6 +9,7 @@ import operator
 from ..backend import xp, zeros_by
 from ..engine import dispatch, dtypes
 from ..engine.dispatch import Tensor, wrap
+from ..engine.memory_format import in_format
 from ..engine.operands import common_dtype, number, number_dtype, operands
 from ..engine.operation import RAW, TENSOR
 from .declare import alias, binary, declare, method, only_method, public, unary
@@ -84,6 +85,17 @@ to_copy = declare(
     lambda x, dtype: _cast(x, dtype) if x.dtype != dtype else x.copy(),
     "self",
     "dtype",
+    node="ToCopyBackward0",
+    formula="g",
+    self=lambda F, g: g,
+)
+
+
+to_format = declare(
+    "to_format",
+    lambda x, dtype, format: in_format(_cast(x, dtype) if x.dtype != dtype else x.copy(), format),
+    "self",
+    "dtype format",
     node="ToCopyBackward0",
     formula="g",
     self=lambda F, g: g,

@@ -11,6 +11,7 @@ import functools
 from ..backend import xp, zeros_by
 from ..engine.saved_names import kept
 from .declare import declare
+from .layout import channels_kept
 from .taps import ADD, Room, Shifted, Strided, best_rows, product_cost
 
 ndarray = xp.ndarray
@@ -169,7 +170,7 @@ def _shown(transposed):
 
 convolution = declare(
     "convolution",
-    conv_forward,
+    channels_kept(conv_forward),
     "self weight bias",
     _ATTRS,
     formula="∂self: g ⋆ᵀ weight    ∂weight: self ⋆ g    ∂bias: Σ g",
@@ -194,7 +195,7 @@ def _transposed_forward(x, weight, bias, shape, stride, padding, dilation, group
 
 conv_transposed = declare(
     "conv_transposed",
-    _transposed_forward,
+    channels_kept(_transposed_forward),
     "self weight bias",
     f"shape {_ATTRS}",
     node="ConvolutionBackward0",

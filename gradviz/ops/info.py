@@ -7,9 +7,10 @@ import math
 from ..backend import as_strided, beside, xp
 from ..engine import dtypes
 from ..engine.construct import array_of, mark
-from ..engine.device import CPU, Device, default, layout, memory_format, of
+from ..engine.device import CPU, Device, default, layout, of
 from ..engine.device import like as like_of
 from ..engine.dispatch import Tensor, wrap
+from ..engine.memory_format import memory_format
 from ..engine.modes import local
 from .declare import only_method, public, tensor_argument
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ..backend import beside, contiguous, xp, zeros_by
 from ..engine.dispatch import Tensor
 from ..engine.given import given
+from ..engine.memory_format import channels_format, in_format
 from ..engine.operands import common_dtype
 from ..engine.operation import RAW, TENSOR
 from ..engine.tensor import wrap_dim
@@ -17,7 +18,13 @@ _EMPTY = (0,)  # a tensor of this shape may be joined with any others
 
 
 def _cat_forward(arrays, dim):
-    return contiguous(xp.concatenate(_joined(arrays), dim))
+    arrays = _joined(arrays)
+    out = contiguous(xp.concatenate(arrays, dim))
+    if out.ndim > 3:
+        formats = {channels_format(x) for x in arrays}
+        if len(formats) == 1 and None not in formats:
+            return in_format(out, *formats)
+    return out
 
 
 def _cast(arrays, dtype):

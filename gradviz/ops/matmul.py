@@ -5,6 +5,7 @@ from __future__ import annotations
 from ..backend import contiguous, xp
 from ..engine import dtypes, views
 from ..engine.dispatch import Tensor
+from ..engine.memory_format import contiguous_format
 from ..engine.modes import local, state
 from ..engine.operands import broadcast_error, not_a_tensor
 from ..engine.operation import RAW, TENSOR
@@ -334,7 +335,9 @@ def _batched(input, other):
         return unsafe_view_op(mm(rows, other), (*input._a.shape[:-1], other._a.shape[1]))
     if a <= 2:
         folded = _batched(transpose(other, -2, -1), input if a == 1 else TENSOR.t(input))
-        return folded if a == 1 else clone(transpose(folded, -2, -1), contiguous=True)
+        return (
+            folded if a == 1 else clone(transpose(folded, -2, -1), memory_format=contiguous_format)
+        )
     try:
         batch = xp.broadcast_shapes(input._a.shape[:-2], other._a.shape[:-2])
     except ValueError:

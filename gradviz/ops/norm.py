@@ -14,6 +14,7 @@ from ..backend import xp
 from ..engine.operation import RAW, TENSOR
 from ..engine.saved_names import kept
 from .declare import declare
+from .layout import channels_kept
 from .rows import as_rows, standardise, standardise_back
 
 
@@ -153,7 +154,7 @@ def _group_joint(F, g, self, weight, needs, groups, eps, stats):
 
 group_norm = declare(
     "native_group_norm",
-    _group_forward,
+    channels_kept(_group_forward),
     "self weight bias",
     "groups eps stats",
     formula="(g·w − mean(g·w) − x̂ · mean(g·w·x̂)) / σ, group by group",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..backend import beside, xp, zeros_by
 from .declare import declare
+from .layout import channels_kept
 
 
 def _regions(shape, sides):
@@ -33,7 +34,7 @@ def _opposite(sides):
 
 constant_pad = declare(
     "constant_pad_nd",
-    _constant,
+    channels_kept(_constant),
     "self",
     "sides value",
     formula="g without the padding",
@@ -67,7 +68,7 @@ def _copying(name, node):
     )
     return declare(
         name,
-        _take,
+        channels_kept(_take),
         "self",
         "places",
         node=node,

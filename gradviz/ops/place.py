@@ -5,6 +5,7 @@ from __future__ import annotations
 from ..backend import beside, host, xp, zeros_by
 from ..engine import dtypes
 from ..engine.dispatch import Tensor, wrap
+from ..engine.memory_format import contiguous_format
 from ..engine.operation import RAW, TENSOR
 from ..engine.tensor import wrap_dim
 from ..engine.views import write
@@ -541,7 +542,7 @@ def repeat_interleave(input, repeats, dim=None, *, output_size=None):
             raise RuntimeError("Repeats must be non-negative")
         shape = input._a.shape
         wide = expand(input.unsqueeze(d + 1), (*shape[: d + 1], repeats, *shape[d + 1 :]))
-        return TENSOR.clone(wide, True).flatten(d, d + 1)
+        return TENSOR.clone(wide, contiguous_format).flatten(d, d + 1)
     index = xp.repeat(xp.arange(input._a.shape[d]), host(repeats._a))
     return index_select(input, d, wrap(beside(index.astype(xp.int64), input._a)))
 

@@ -9,6 +9,7 @@ from ..backend import beside, contiguous, xp, zeros_by
 from ..engine.node import FREED, freed
 from ..engine.saved import read_tensor
 from .declare import declare
+from .layout import channels_kept
 from .matmul import products
 
 
@@ -162,7 +163,7 @@ def _max_pool(name, node):
     # the values were computed together with the taps: the box hands them over
     return declare(
         name,
-        lambda x, box, tap, at: box.pop(),
+        channels_kept(lambda x, box, tap, at: box.pop()),
         "self",
         "box tap at",
         node=node,
@@ -220,7 +221,7 @@ def _avg_pool(n):
     )
     return declare(
         f"avg_pool{n}d_op",
-        _mean_forward,
+        channels_kept(_mean_forward),
         "self",
         "at divisor",
         node=f"AvgPool{n}DBackward0",
@@ -297,7 +298,7 @@ def _adaptive_avg(n):
     )
     return declare(
         f"adaptive_avg_pool{n}d_op",
-        _adaptive_forward,
+        channels_kept(_adaptive_forward),
         "self",
         "image out",
         node=f"AdaptiveAvgPool{n}DBackward0",
@@ -367,7 +368,7 @@ def _binned(name, node, **also):
     """Max pooling over windows given by flat index."""
     return declare(
         name,
-        lambda x, box, index, shape, n, kernel: box.pop(),
+        channels_kept(lambda x, box, index, shape, n, kernel: box.pop()),
         "self",
         f"box {_PLACES} kernel",
         node=node,

@@ -10,9 +10,10 @@ import threading
 from ..backend import DeviceArray, beside, contiguous, xp
 from ..engine import dtypes, views
 from ..engine.construct import mark
-from ..engine.device import Device, contiguous_format, cuda, of, resolve
+from ..engine.device import Device, cuda, of, resolve
 from ..engine.device import like as like_of
 from ..engine.dispatch import Tensor, wrap
+from ..engine.memory_format import contiguous_format, in_format, preserve_format
 from ..engine.operands import broadcast_error
 from .declare import method, only_method, public
 from .shape import sizes
@@ -186,8 +187,8 @@ def uniform_array(n, np_dtype, generator=None, low=0.0, high=1.0):
 
 
 def _fused(x, factor, term):
-    """``x · factor + term`` of doubles with one rounding: Dekker's product and Knuth's sum keep what
-    the plain ones drop.
+    """``x · factor + term`` of doubles with one rounding: Dekker's product and Knuth's sum keep
+    what the plain ones drop.
     """
     product = x * factor
     x_high, factor_high = _upper_half(x), _upper_half(factor)
@@ -367,6 +368,9 @@ def randperm(
     return _made(xp.asarray(out, (dtype or dtypes.int64).np), requires_grad, there)
 
 
+_KEPT = (None, preserve_format)
+
+
 def _like(function, fill):
     def like(
         input,
@@ -379,9 +383,10 @@ def _like(function, fill):
         generator=None,
     ):
         kept = memory_format is not contiguous_format and device is None
-        if kept and not input._a.flags.c_contiguous:
+        if kept and not (memory_format in _KEPT and input._a.flags.c_contiguous):
             # the numbers go through memory in its order
-            made = wrap(xp.empty_like(input._a, (dtype or input.dtype).np))
+            made = xp.empty_like(input._a, (dtype or input.dtype).np)
+            made = wrap(made if memory_format in _KEPT else in_format(made, memory_format))
             getattr(made, fill)(generator=generator)
             return mark(made, requires_grad)
         return function(

@@ -7,6 +7,7 @@ import math
 from ..backend import beside, contiguous, xp
 from ..engine.operation import RAW
 from .declare import declare
+from .layout import channels_kept
 
 
 # ---------------------------------------------------------------- resizing is a matrix a dimension
@@ -113,7 +114,7 @@ def _resizing(name, node):
     )
     return declare(
         name,
-        _apply,
+        channels_kept(_apply),
         "self",
         "matrices",
         node=node,
@@ -160,7 +161,7 @@ def _unshuffle(x, r):
 
 pixel_shuffle = declare(
     "pixel_shuffle",
-    _shuffle,
+    channels_kept(_shuffle),
     "self",
     "r",
     formula="g in the old order",
@@ -168,7 +169,7 @@ pixel_shuffle = declare(
 )
 pixel_unshuffle = declare(
     "pixel_unshuffle",
-    _unshuffle,
+    channels_kept(_unshuffle),
     "self",
     "r",
     formula="g in the old order",

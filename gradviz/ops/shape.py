@@ -9,6 +9,7 @@ from ..engine.dispatch import Tensor, viewing
 from ..engine.forward_mode import carry
 from ..engine.given import given
 from ..engine.hooks import let_join
+from ..engine.memory_format import contiguous_format, has_format, in_format, preserve_format
 from ..engine.modes import is_recording, local, state
 from ..engine.operands import broadcast_error
 from ..engine.operation import RAW, TENSOR
@@ -199,7 +200,7 @@ def _reshape(input, shape):
         return view_op(input, shape)
     if _viewable(array, shape) is not None:
         return reshape_alias_op(input, shape)
-    return unsafe_view_op(clone(input, contiguous=True), shape)
+    return unsafe_view_op(clone(input, memory_format=contiguous_format), shape)
 
 
 reshape = viewing(
@@ -640,30 +641,37 @@ public("as_strided_", Tensor.as_strided_)
 # ---------------------------------------------------------------- copies
 clone_op = declare(
     "clone",
-    lambda x, contiguous: x.copy("C" if contiguous else "K"),
+    lambda x, format: x.copy("K") if format is None else in_format(x.copy("C"), format),
     "self",
-    "contiguous",
+    "format",
     node="CloneBackward0",
     formula="g",
     self=lambda F, g: g,
 )
 
 
-def clone(input, *, memory_format=None, contiguous=False):
-    """A copy with storage of its own, still in the graph."""
-    if input._a.ndim and any(
-        s == 0 and n > 1 for s, n in zip(input._a.strides, input._a.shape, strict=True)
-    ):
-        contiguous = True
-    return clone_op(input, contiguous)
+def clone(input, *, memory_format=None):
+    """A copy with storage of its own, still in the graph; in memory it lies as ``input`` unless
+    ``memory_format`` says otherwise.
+    """
+    if memory_format is None or memory_format is preserve_format:
+        array = input._a
+        overlaps = array.ndim and any(
+            s == 0 and n > 1 for s, n in zip(array.strides, array.shape, strict=True)
+        )
+        memory_format = contiguous_format if overlaps else None
+    return clone_op(input, memory_format)
 
 
 method(clone)
 
 
 def contiguous(self, memory_format=None):
-    """Itself when row-major without gaps, a copy that is otherwise."""
-    return self if self._a.flags.c_contiguous else clone_op(self, True)
+    """Itself when it lies in memory as ``memory_format`` says (row-major by default) without gaps,
+    a copy that does otherwise.
+    """
+    wanted = contiguous_format if memory_format is None else memory_format
+    return self if has_format(self._a, wanted) else clone_op(self, wanted)
 
 
 only_method(contiguous)

@@ -103,3 +103,26 @@ def test_the_state_goes_back_and_forth():
     first = gradviz.rand(4)
     gradviz.set_rng_state(state)
     assert gradviz.equal(first, gradviz.rand(4))
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "float16", "bfloat16"])
+@pytest.mark.parametrize("low, high", [(-0.0357, 0.0357), (-9, 9), (0.1, 0.7)])
+def test_uniform_numbers_are_the_same_to_the_last_bit(low, high, dtype):
+    drawn = []
+    for engine in (torch, gradviz):
+        engine.manual_seed(3)
+        x = engine.empty(5000, dtype=getattr(engine, dtype)).uniform_(low, high)
+        drawn.append(x.double().numpy())
+    assert (drawn[0] == drawn[1]).all()
+
+
+@pytest.mark.parametrize(
+    "layer", ["Linear(64, 32)", "Conv2d(3, 8, 3)", "LSTM(8, 16)", "TransformerEncoderLayer(16, 4)"]
+)
+def test_new_layers_have_the_same_weights_to_the_last_bit(layer):
+    states = []
+    for engine in (torch, gradviz):
+        engine.manual_seed(1)
+        states.append(eval(f"engine.nn.{layer}", {"engine": engine}).state_dict())  # noqa: S307
+    for name, theirs in states[0].items():
+        assert (theirs.numpy() == states[1][name].numpy()).all(), name

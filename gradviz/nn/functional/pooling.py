@@ -9,6 +9,7 @@ from ...engine.dispatch import wrap
 from ...engine.kept import keep, packing
 from ...ops import pool as table
 from ...ops.declare import public
+from ...ops.layout import channels_kept
 from ...ops.lower import keeps_precise
 from ...ops.random import stream_of, uniform_array
 from .conv import spread
@@ -56,7 +57,7 @@ def _windows(name, n, input, kernel_size, stride, padding, dilation, ceil_mode):
 # ---------------------------------------------------------------- the largest
 def _largest(n, input, at, return_indices):
     if input._g is None and not return_indices:
-        return wrap(table.largest_values(input._a, at))
+        return wrap(channels_kept(table.largest_values)(input._a, at))
     values, tap = table.largest(input._a, at)
     out = table.max_pool[n](input, [values], tap, at)
     if not (return_indices or packing()):

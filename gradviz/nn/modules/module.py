@@ -413,7 +413,7 @@ class Module(HookMethods, StateMethods):
 
     def to(self, *args, **kwargs):
         """Move or cast parameters and buffers in place: ``to(device)``, ``to(dtype)``,
-        ``to(tensor)``; returns self."""
+        ``to(tensor)``, ``to(memory_format=…)`` for weights of 4 and 5 dimensions; returns self."""
         dtype = kwargs.get("dtype") or next((a for a in args if isinstance(a, Dtype)), None)
         like = kwargs.get("tensor") or next((a for a in args if isinstance(a, Tensor)), None)
         device = kwargs.get("device") or next(
@@ -427,14 +427,15 @@ class Module(HookMethods, StateMethods):
                 f"dtype={dtype}"
             )
         keyword = {} if device is None else {"device": device}
+        memory_format = kwargs.get("memory_format")
 
         def convert(t):
-            floating = t.is_floating_point() or t.is_complex()
-            return (
-                t.to(**keyword, **({"dtype": dtype} if dtype is not None and floating else {}))
-                if keyword or dtype
-                else t
-            )
+            wanted = dict(keyword)
+            if dtype is not None and (t.is_floating_point() or t.is_complex()):
+                wanted["dtype"] = dtype
+            if memory_format is not None and t.dim() in (4, 5):
+                wanted["memory_format"] = memory_format
+            return t.to(**wanted) if wanted else t
 
         return self._apply(convert)
 
