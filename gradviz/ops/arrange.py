@@ -6,3 +6,670 @@ from ..backend import as_array, as_strided, contiguous, xp, zeros_by
 from ..engine import views
 from ..engine.dispatch import wrap
 from ..engine.memory_format import contiguous_format
+from ..engine.operands import all_tensors
+from ..engine.tensor import wrap_dim
+from .declare import FUNCTIONS, declare, method, only_method, public
+from .join import cat, stack, tensor_split, variadic
+from .layout import channels_kept
+from .shape import clone, reshape, sizes, unsafe_view_op, unsqueeze
+
+# ---------------------------------------------------------------- flip, roll, rotate, repeat
+flip_op = declare(
+    "flip",
+    channels_kept(lambda x, dims: contiguous(xp.flip(x, dims))),
+    "self",
+    "dims",
+    node="FlipBackward0",
+    formula="g flipped",
+    self=lambda F, g, dims: F.flip(g, dims),
+)
+roll_op = declare(
+    "roll",
+    lambda x, shifts, dims: xp.roll(x, shifts if dims else shifts[0], dims or None),
+    "self",
+    "shifts dims",
+    node="RollBackward0",
+    formula="g rolled back",
+    self=lambda F, g, shifts, dims: F.roll(g, tuple(-s for s in shifts), dims),
+)
+rot90_op = declare(
+    "rot90",
+    lambda x, k, dims: contiguous(xp.rot90(x, k, dims)),
+    "self",
+    "k dims",
+    node="Rot90Backward0",
+    formula="g rotated back",
+    self=lambda F, g, k, dims: F.rot90(g, -k, dims),
+)
+repeat_op = declare(
+    "repeat",
+    lambda x, repeats: xp.tile(x, repeats),
+    "self",
+    "repeats",
+    node="RepeatBackward0",
+    formula="g summed over the repetitions",
+    self=lambda F, g, self_shape, repeats: _unrepeat(F, g, self_shape, repeats),
+)
+
+
+def _unrepeat(F, g, shape, repeats):
+    shape = (1,) * (len(repeats) - len(shape)) + tuple(shape)
+    split_shape = tuple(n for pair in zip(repeats, shape, strict=True) for n in pair)
+    return F.reshape(
+        F.sum_dims(F.reshape(g, split_shape), tuple(range(0, 2 * len(repeats), 2)), False), shape
+    )
+
+
+def flip(input, *given, dims=None):
+    """A copy with the given dimensions reversed."""
+    order = sizes(given if dims is None else (dims,))
+    return flip_op(input, tuple(wrap_dim(d, input._a.ndim) for d in order))
+
+
+def roll(input, shifts, dims=None):
+    """A copy with elements moved along dimensions, wrapping around."""
+    shifts = shifts if isinstance(shifts, (tuple, list)) else (shifts,)
+    if dims is None:
+        return roll_op(input, tuple(shifts), ())
+    dims = tuple(dims) if isinstance(dims, (tuple, list)) else (dims,)
+    if len(dims) != len(shifts):
+        raise RuntimeError(
+            f"shifts and dimensions must align. shifts: {len(shifts)}, dims:{len(dims)}"
+        )
+    return roll_op(input, tuple(shifts), tuple(wrap_dim(d, input._a.ndim) for d in dims))
+
+
+def rot90(input, k=1, dims=(0, 1)):
+    """A copy turned by ``k`` quarter turns in the plane of two dimensions."""
+    if len(dims) != 2:
+        raise RuntimeError(f"expected total rotation dims == 2, but got dims = {len(dims)}")
+    return rot90_op(input, k, tuple(wrap_dim(d, input._a.ndim) for d in dims))
+
+
+def repeat(self, *repeats):
+    """A copy repeated along its dimensions."""
+    repeats = sizes(repeats)
+    if len(repeats) < self._a.ndim:
+        raise RuntimeError(
+            "Number of dimensions of repeat dims can not be smaller than number of dimensions of "
+            "tensor"
+        )
+    return repeat_op(self, repeats)
+
+
+method(flip)
+method(roll)
+method(rot90)
+only_method(repeat)
+method(
+    lambda input, dims: repeat(input, *((1,) * (input._a.ndim - len(dims)) + tuple(dims))), "tile"
+)
+
+
+def _flip_one(name, dim):
+    def function(input):
+        if input._a.ndim <= dim:
+            raise RuntimeError(f"Input must be >= {dim + 1}-d.")
+        return flip(input, dim)
+
+    function.__doc__ = f"``flip`` of dimension {dim}."
+    method(function, name)
+
+
+_flip_one("fliplr", 1)
+_flip_one("flipud", 0)
+# ---------------------------------------------------------------- diagonals
+
+diagonal_op = declare(
+    "diagonal",
+    lambda x, offset, dim1, dim2: _diagonal(x, offset, dim1, dim2),
+    "self",
+    "offset dim1 dim2",
+    node="DiagonalBackward0",
+    view=True,
+    formula="g on the diagonal, zeros elsewhere",
+    self=lambda F, g, self_shape, offset, dim1, dim2: F.put_diagonal(
+        g, self_shape, offset, dim1, dim2
+    ),
+)
+
+
+def _diagonal(x, offset, dim1, dim2):
+    out = x.diagonal(offset, dim1, dim2)
+    if x.flags.writeable:
+        out.flags.writeable = True
+    return out
+
+
+def _put_diagonal(g, shape, offset, dim1, dim2):
+    out = zeros_by(g, shape)
+    window = out.diagonal(offset, dim1, dim2)
+    window.flags.writeable = True
+    window[...] = g
+    return out
+
+
+declare(
+    "put_diagonal",
+    _put_diagonal,
+    "self",
+    "shape offset dim1 dim2",
+    node="DiagonalBackwardBackward0",
+    self=lambda F, g, offset, dim1, dim2: F.diagonal(g, offset, dim1, dim2),
+)
+
+
+diagonal_copy_op = declare(
+    "diagonal_copy",
+    lambda x, offset, dim1, dim2: x.diagonal(offset, dim1, dim2).copy("K"),
+    "self",
+    "offset dim1 dim2",
+    node="DiagonalBackward0_copy",
+    formula="g on the diagonal, zeros elsewhere",
+    self=lambda F, g, self_shape, offset, dim1, dim2: F.put_diagonal(
+        g, self_shape, offset, dim1, dim2
+    ),
+)
+
+
+def _embed(x, offset, dim1, dim2):
+    n = x.shape[-1] + abs(offset)
+    shape = list(x.shape[:-1])
+    for d in sorted((dim1, dim2)):
+        shape.insert(d, n)
+    return _put_diagonal(x, tuple(shape), offset, dim1, dim2)
+
+
+diag_embed_op = declare(
+    "diag_embed_op",
+    _embed,
+    "self",
+    "offset dim1 dim2",
+    node="DiagEmbedBackward0",
+    formula="the diagonal of g",
+    self=lambda F, g, offset, dim1, dim2: F.diagonal(g, offset, dim1, dim2),
+)
+
+
+def _two_dims(dim1, dim2, ndim):
+    a, b = wrap_dim(dim1, ndim), wrap_dim(dim2, ndim)
+    if a == b:
+        raise RuntimeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")
+    return a, b
+
+
+def diagonal(input, offset=0, dim1=0, dim2=1):
+    """A view of a diagonal, as the last dimension."""
+    return diagonal_op(input, offset, *_two_dims(dim1, dim2, input._a.ndim))
+
+
+def diag(input, diagonal=0):
+    """The diagonal of a matrix, or the matrix with that diagonal."""
+    if input._a.ndim not in (1, 2):
+        raise RuntimeError(f"diag(): Supports 1D or 2D tensors. Got {input._a.ndim}D")
+    return (
+        diagonal_copy_op(input, diagonal, 0, 1)
+        if input._a.ndim == 2
+        else diag_embed_op(input, diagonal, 0, 1)
+    )
+
+
+def diag_embed(input, offset=0, dim1=-2, dim2=-1):
+    """Matrices whose diagonals are the last dimension of ``input``."""
+    return diag_embed_op(input, offset, *_two_dims(dim1, dim2, input._a.ndim + 1))
+
+
+def diagflat(input, offset=0):
+    """The matrix with all elements on its diagonal."""
+    return diag_embed_op(reshape(input, (-1,)), offset, 0, 1)
+
+
+for _f in (diagonal, diag, diag_embed, diagflat):
+    method(_f)
+trace_op = declare(
+    "trace_op",
+    lambda x: as_array(xp.trace(x, dtype=xp.int64 if x.dtype.kind in "biu" else x.dtype)),
+    "self",
+    node="TraceBackward0",
+    formula="g on the diagonal",
+    self=lambda F, g, self_shape: F.put_diagonal(
+        F.expand_to(g, (min(self_shape),)), self_shape, 0, 0, 1
+    ),
+)
+
+
+def trace(input):
+    """The sum of the diagonal of a matrix."""
+    if input._a.ndim != 2:
+        raise RuntimeError(
+            "trace: expected a matrix, but got tensor with dim " + str(input._a.ndim)
+        )
+    return trace_op(input)
+
+
+method(trace)
+
+tril_op = declare(
+    "tril",
+    lambda x, diagonal: xp.tril(x, diagonal),
+    "self",
+    "diagonal",
+    formula="g below the diagonal",
+    self=lambda F, g, diagonal: F.tril(g, diagonal),
+)
+triu_op = declare(
+    "triu",
+    lambda x, diagonal: xp.triu(x, diagonal),
+    "self",
+    "diagonal",
+    formula="g above the diagonal",
+    self=lambda F, g, diagonal: F.triu(g, diagonal),
+)
+for _name, _op in (("tril", tril_op), ("triu", triu_op)):
+    method(lambda input, diagonal=0, _op=_op: _op(input, diagonal), _name)
+    only_method(
+        lambda self, diagonal=0, _op=_op: views.write(_op.op, (self,), (diagonal,)), f"{_name}_"
+    )
+
+
+def _windows(x, dimension, size, step):
+    count = (x.shape[dimension] - size) // step + 1 if x.ndim else 1
+    strides = x.strides
+    if x.ndim == 0:
+        return as_strided(x, (size,), (x.itemsize,))
+    shape = (*x.shape[:dimension], count, *x.shape[dimension + 1 :], size)
+    steps = (
+        *strides[:dimension],
+        strides[dimension] * step,
+        *strides[dimension + 1 :],
+        strides[dimension],
+    )
+    return as_strided(x, shape, steps)
+
+
+def _from_windows(g, shape, dimension, size, step):
+    out = zeros_by(g, shape)
+    if not shape:
+        return out + g.sum()
+    count = g.shape[dimension]
+    for k in range(size):
+        region = (slice(None),) * dimension + (slice(k, k + step * (count - 1) + 1, step),)
+        out[region] += g[..., k]
+    return out
+
+
+unfold_op = declare(
+    "unfold_op",
+    _windows,
+    "self",
+    "dimension size step",
+    node="UnfoldBackward0",
+    view=True,
+    formula="g summed over the windows that hold an element",
+    self=lambda F, g, self_shape, dimension, size, step: F.from_windows(
+        g, self_shape, dimension, size, step
+    ),
+)
+declare(
+    "from_windows",
+    _from_windows,
+    "self",
+    "shape dimension size step",
+    node="UnfoldBackwardBackward0",
+    self=lambda F, g, dimension, size, step: F.to_windows(g, dimension, size, step),
+)
+declare(
+    "to_windows",
+    lambda x, dimension, size, step: _windows(x, dimension, size, step).copy("K"),
+    "self",
+    "dimension size step",
+    node="UnfoldBackward0",
+    self=lambda F, g, self_shape, dimension, size, step: F.from_windows(
+        g, self_shape, dimension, size, step
+    ),
+)
+
+
+def unfold(self, dimension, size, step):
+    """A view of all windows of ``size`` along a dimension, every ``step``."""
+    d = wrap_dim(dimension, self._a.ndim)
+    most = self._a.shape[d] if self._a.ndim else 1
+    if size > most:
+        raise RuntimeError(f"maximum size for tensor at dimension {d} is {most} but size is {size}")
+    if step <= 0:
+        raise RuntimeError(f"step is {step} but must be > 0")
+    return unfold_op(self, d, size, step)
+
+
+only_method(unfold)
+
+
+# ---------------------------------------------------------------- stacks and splits by name
+def atleast(n, place):
+    """A function that gives tensors at least ``n`` dimensions, by views."""
+
+    def one(x):
+        while x._a.ndim < n:
+            x = unsqueeze(x, place(x._a.ndim))
+        return x
+
+    def function(*tensors):
+        if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)):
+            return tuple(one(x) for x in all_tensors(tensors[0]))
+        if len(tensors) > 1:
+            all_tensors(tensors)
+        return one(tensors[0]) if len(tensors) == 1 else tuple(one(x) for x in tensors)
+
+    function.__name__ = f"atleast_{n}d"
+    function.__doc__ = f"Views of the tensors with at least {n} dimensions."
+    return public(function.__name__, function)
+
+
+atleast_1d = atleast(1, lambda ndim: 0)
+atleast_2d = atleast(2, lambda ndim: 0)
+atleast_3d = atleast(3, lambda ndim: 0 if ndim < 2 else 2)
+
+
+def hstack(tensors):
+    """Joined along columns (along the only dimension of vectors)."""
+    tensors = [atleast_1d(x) for x in tensors]
+    return cat(tensors, 0 if tensors[0]._a.ndim == 1 else 1)
+
+
+def vstack(tensors):
+    """Joined along rows."""
+    return cat([atleast_2d(x) for x in tensors], 0)
+
+
+def dstack(tensors):
+    """Joined along the third dimension."""
+    return cat([atleast_3d(x) for x in tensors], 2)
+
+
+def column_stack(tensors):
+    """Vectors as columns, and matrices, side by side."""
+    return hstack([x if x._a.ndim > 1 else reshape(x, (-1, 1)) for x in tensors])
+
+
+for _f in (hstack, vstack, dstack, column_stack):
+    public(_f.__name__, _f)
+public("row_stack", vstack)
+
+
+def _splitter(name, least, dim_of):
+    def function(input, indices_or_sections):
+        if input._a.ndim < least:
+            raise RuntimeError(
+                f"torch.{name} requires a tensor with at least {least} "
+                f"dimension{'s' if least > 1 else ''}, but got a tensor with "
+                f"{input._a.ndim} dimensions!"
+            )
+        dim = dim_of(input._a.ndim)
+        n = indices_or_sections
+        if isinstance(n, int) and (n == 0 or input._a.shape[dim] % n):
+            raise RuntimeError(
+                f"torch.{name} attempted to split along dimension {dim}, but the size of the "
+                f"dimension {input._a.shape[dim]} is not "
+                f"divisible by the split_size {n}!"
+            )
+        return tensor_split(input, n, dim)
+
+    function.__doc__ = f"``tensor_split`` along the dimension of ``{name}``."
+    method(function, name)
+
+
+_splitter("hsplit", 1, lambda ndim: 0 if ndim == 1 else 1)
+_splitter("vsplit", 2, lambda ndim: 0)
+_splitter("dsplit", 3, lambda ndim: 2)
+
+
+# ---------------------------------------------------------------- products of sets, blocks
+def _block_forward(*arrays):
+    rows, columns = sum(a.shape[0] for a in arrays), sum(a.shape[1] for a in arrays)
+    out = xp.zeros((rows, columns), xp.result_type(*arrays), like=arrays[0])
+    r = c = 0
+    for a in arrays:
+        out[r : r + a.shape[0], c : c + a.shape[1]] = a
+        r, c = r + a.shape[0], c + a.shape[1]
+    return out
+
+
+def _block_joint(F, g, dim, shapes):
+    out, r, c = [], 0, 0
+    for shape in shapes:
+        full = (1,) * (2 - len(shape)) + tuple(shape)
+        part = F.take_region(g, (slice(r, r + full[0]), slice(c, c + full[1])))
+        out.append(F.reshape(part, shape))
+        r, c = r + full[0], c + full[1]
+    return out
+
+
+_block = variadic(
+    "block_diag",
+    "BlockDiagBackward0",
+    lambda arrays, dim: _block_forward(*[a.reshape((1,) * (2 - a.ndim) + a.shape) for a in arrays]),
+    _block_joint,
+    "the block of g",
+    ("dim",),
+)
+
+
+def block_diag(*tensors):
+    """The matrix with the given matrices along its diagonal."""
+    for k, x in enumerate(all_tensors(tensors)):
+        if x._a.ndim > 2:
+            raise RuntimeError(
+                f"torch.block_diag: Input tensors must have 2 or fewer dimensions. Input {k} has "
+                f"{x._a.ndim} dimensions"
+            )
+    return _block(list(tensors), 0)
+
+
+def kron(input, other):
+    """The Kronecker product."""
+    n = max(input._a.ndim, other._a.ndim)
+    a = (1,) * (n - input._a.ndim) + input._a.shape
+    b = (1,) * (n - other._a.ndim) + other._a.shape
+    wide_a = tuple(k for size in a for k in (size, 1))
+    wide_b = tuple(k for size in b for k in (1, size))
+    made = unsafe_view_op(input, wide_a) * unsafe_view_op(other, wide_b)
+    return unsafe_view_op(made, tuple(x * y for x, y in zip(a, b, strict=True)))
+
+
+def cartesian_prod(*tensors):
+    """All combinations of elements of vectors, one a row."""
+    if len(tensors) == 1:
+        return tensors[0]
+    for x in all_tensors(tensors):
+        if x._a.ndim != 1:
+            raise RuntimeError(f"Expect a 1D vector, but got shape {list(x._a.shape)}")
+    grids = FUNCTIONS["meshgrid"](*tensors, indexing="ij")
+    return stack(
+        [
+            unsafe_view_op(clone(grid, memory_format=contiguous_format), (grid._a.size,))
+            for grid in grids
+        ],
+        1,
+    )
+
+
+def combinations(input, r=2, with_replacement=False):
+    """Combinations of ``r`` elements of a vector, one a row."""
+    import itertools
+
+    pick = itertools.combinations_with_replacement if with_replacement else itertools.combinations
+    rows = list(pick(range(input._a.shape[0]), r))
+    index = xp.asarray(rows, xp.int64, like=input._a).reshape(len(rows), r)
+    return stack([input[wrap(contiguous(column))] for column in index.T], 1)
+
+
+def vander(x, N=None, increasing=False):
+    """Powers of the elements of a vector, one column a power, the highest first unless
+    ``increasing``.
+    """
+    n = x._a.shape[0] if N is None else N
+    powers = range(n) if increasing else reversed(range(n))
+    return stack([x**k for k in powers], -1) if n else x.new_zeros(x._a.shape[0], 0)
+
+
+method(kron)
+for _f in (block_diag, cartesian_prod, combinations, vander):
+    public(_f.__name__, _f)
+
+
+# ---------------------------------------------------------------- padding and shuffling
+def _pad_widths(ndim, pad):
+    widths = [(0, 0)] * ndim
+    for k in range(len(pad) // 2):
+        widths[ndim - 1 - k] = (pad[2 * k], pad[2 * k + 1])
+    return widths
+
+
+def _pad_forward(x, pad, value):
+    widths = _pad_widths(x.ndim, pad)
+    cut = tuple(
+        slice(max(-a, 0), n - max(-b, 0)) for (a, b), n in zip(widths, x.shape, strict=True)
+    )
+    return xp.pad(x[cut], [(max(a, 0), max(b, 0)) for a, b in widths], constant_values=value)
+
+
+constant_pad_op = declare(
+    "constant_pad_nd_op",
+    _pad_forward,
+    "self",
+    "pad value",
+    node="ConstantPadNdBackward0",
+    formula="g without the padding",
+    self=lambda F, g, pad: F.constant_pad_nd_op(g, tuple(-p for p in pad), 0),
+)
+
+
+def constant_pad_nd(input, pad, value=0):
+    """``input`` with ``value`` around it: pairs of widths from the last dimension on; negative
+    widths cut.
+    """
+    if len(pad) % 2:
+        raise RuntimeError("Length of pad must be even but instead it equals " + str(len(pad)))
+    if len(pad) // 2 > input._a.ndim:
+        raise RuntimeError(
+            "Length of pad should be no more than twice the number of dimensions of the input. "
+            "Pad length is "
+            f"{len(pad)} while the input has {input._a.ndim} dimensions."
+        )
+    return constant_pad_op(input, tuple(pad), value)
+
+
+def _shuffle(x, r):
+    *batch, c, h, w = x.shape
+    x = x.reshape(*batch, c // (r * r), r, r, h, w)
+    n = len(batch)
+    order = [*range(n), n, n + 3, n + 1, n + 4, n + 2]
+    return contiguous(x.transpose(order)).reshape(*batch, c // (r * r), h * r, w * r)
+
+
+def _unshuffle(x, r):
+    *batch, c, h, w = x.shape
+    x = x.reshape(*batch, c, h // r, r, w // r, r)
+    n = len(batch)
+    order = [*range(n), n, n + 2, n + 4, n + 1, n + 3]
+    return contiguous(x.transpose(order)).reshape(*batch, c * r * r, h // r, w // r)
+
+
+pixel_shuffle_op = declare(
+    "pixel_shuffle_op",
+    _shuffle,
+    "self",
+    "upscale_factor",
+    node="PixelShuffleBackward0",
+    self=lambda F, g, upscale_factor: F.pixel_unshuffle_op(g, upscale_factor),
+)
+pixel_unshuffle_op = declare(
+    "pixel_unshuffle_op",
+    _unshuffle,
+    "self",
+    "downscale_factor",
+    node="PixelUnshuffleBackward0",
+    self=lambda F, g, downscale_factor: F.pixel_shuffle_op(g, downscale_factor),
+)
+
+
+def pixel_shuffle(input, upscale_factor):
+    """Channels moved into space: (…, C·r², H, W) to (…, C, H·r, W·r)."""
+    _check_image("pixel_shuffle", input)
+    c = input._a.shape[-3]
+    if c % upscale_factor**2:
+        raise RuntimeError(
+            "pixel_shuffle expects its input's 'channel' dimension to be divisible by the "
+            "square of upscale_factor, but "
+            f"input.size(-3)={c} is not divisible by {upscale_factor**2}"
+        )
+    return pixel_shuffle_op(input, upscale_factor)
+
+
+def pixel_unshuffle(input, downscale_factor):
+    """Space moved into channels, the inverse of ``pixel_shuffle``."""
+    _check_image("pixel_unshuffle", input)
+    for k, name in ((-2, "height"), (-1, "width")):
+        if input._a.shape[k] % downscale_factor:
+            raise RuntimeError(
+                f"pixel_unshuffle expects {name} to be divisible by downscale_factor, but "
+                f"input.size({k})={input._a.shape[k]} "
+                f"is not divisible by {downscale_factor}"
+            )
+    return pixel_unshuffle_op(input, downscale_factor)
+
+
+def _check_image(name, input):
+    if input._a.ndim < 3:
+        raise RuntimeError(
+            f"{name} expects input to have at least 3 dimensions, but got input with "
+            f"{input._a.ndim} dimension(s)"
+        )
+
+
+def _deal(x, groups):
+    b, c, *rest = x.shape
+    return contiguous(x.reshape(b, groups, c // groups, *rest).swapaxes(1, 2)).reshape(x.shape)
+
+
+channel_shuffle_op = declare(
+    "channel_shuffle_op",
+    _deal,
+    "self",
+    "groups",
+    node="ChannelShuffleBackward0",
+    hidden=("self_sym_sizes",),
+    self=lambda F, g, self_shape, groups: F.channel_shuffle_op(g, self_shape[1] // groups),
+)
+
+
+def channel_shuffle(input, groups):
+    """Channels dealt out over ``groups``."""
+    if input._a.shape[1] % groups:
+        raise RuntimeError(
+            f"Number of channels must be divisible by groups. Got {input._a.shape[1]} channels "
+            f"and {groups} groups."
+        )
+    return channel_shuffle_op(input, groups)
+
+
+for _f in (constant_pad_nd, pixel_shuffle, pixel_unshuffle, channel_shuffle):
+    public(_f.__name__, _f)
+
+
+def sum_to_size(self, *size):
+    """The sum over what was broadcast: the inverse of ``expand``."""
+    shape = sizes(size)
+    own = self._a.shape
+    extra = len(own) - len(shape)
+    if extra < 0 or any(a not in (1, b) for a, b in zip(shape, own[extra:], strict=True)):
+        raise RuntimeError(f"size {{{list(own)}}} is not expandable to size {{{list(shape)}}}.")
+    dims = [
+        *range(extra),
+        *[k + extra for k, n in enumerate(shape) if n == 1 and own[k + extra] != 1],
+    ]
+    out = self.sum(dims, keepdim=True) if dims else self
+    return reshape(out, shape) if extra else out
+
+
+only_method(sum_to_size)

@@ -13,3 +13,464 @@ from ..engine.device import like as like_of
 from ..engine.dispatch import Tensor, wrap
 from ..engine.events import door
 from ..engine.memory_format import contiguous_format, in_format, preserve_format
+from ..engine.operands import all_tensors
+from ..engine.operation import RAW, TENSOR
+from .arithmetic import to_copy, to_format
+from .declare import declare, method, only_function, only_method, public
+from .shape import sizes
+
+
+def tensor(data, *, dtype=None, device=None, requires_grad=False, pin_memory=False):
+    """A new tensor with a copy of ``data`` (numbers, nested sequences, arrays); Python floats take
+    the default dtype.
+    """
+    if isinstance(data, Tensor):
+        warnings.warn(
+            "To copy construct from a tensor, it is recommended to use "
+            "sourceTensor.detach().clone() or "
+            "sourceTensor.detach().clone().requires_grad_(True), rather than "
+            "torch.tensor(sourceTensor).",
+            UserWarning,
+            stacklevel=2,
+        )
+    if dtype.__class__ is type:
+        dtype = dtypes.PYTHON.get(dtype, dtype)
+    return mark(wrap(array_of(data, dtype, device)), requires_grad)
+
+
+only_function(tensor)
+
+
+# ---------------------------------------------------------------- filled
+def laid_out(made, array, memory_format=None):
+    """``made`` with its elements in memory as those of ``array`` are: a transposed tensor's twin is
+    transposed, unless ``memory_format`` says otherwise.
+    """
+    if memory_format is not None and memory_format is not preserve_format:
+        return in_format(made, memory_format)
+    if array.flags.c_contiguous:
+        return made
+    out = xp.empty_like(array, made.dtype)
+    out[...] = made
+    return out
+
+
+def _make(name, maker, doc):
+    def factory(
+        *args,
+        size=None,
+        dtype=None,
+        device=None,
+        requires_grad=False,
+        layout=None,
+        pin_memory=False,
+        out=None,
+        memory_format=None,
+        names=None,
+    ):
+        shape = sizes(args if size is None else (size,))
+        if shape and min(shape) < 0:
+            raise RuntimeError(f"{name}: Dimension size must be non-negative.")
+        found = maker(shape, (dtype or dtypes.default.float).np, like=like_of(device))
+        if memory_format is not None and memory_format is not contiguous_format:
+            if memory_format is preserve_format:
+                raise RuntimeError("unsupported memory format Preserve")
+            found = in_format(found, memory_format)
+        return mark(wrap(found), requires_grad)
+
+    def like(
+        input, *, dtype=None, device=None, requires_grad=False, layout=None, memory_format=None
+    ):
+        there = input._a if device is None else like_of(device)
+        found = maker(input._a.shape, (dtype or input.dtype).np, like=there)
+        if device is None:
+            found = laid_out(found, input._a, memory_format)
+        return mark(wrap(found), requires_grad)
+
+    def fresh(
+        self, *size, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False
+    ):
+        there = self._a if device is None else like_of(device)
+        return mark(wrap(maker(sizes(size), (dtype or self.dtype).np, like=there)), requires_grad)
+
+    factory.__name__, factory.__doc__ = name, f"A new tensor of the given sizes, {doc}."
+    like.__name__, like.__doc__ = (
+        f"{name}_like",
+        f"A new tensor in the shape and dtype of ``input``, {doc}.",
+    )
+    fresh.__name__, fresh.__doc__ = (
+        f"new_{name}",
+        f"A new tensor of the given sizes in the dtype of this one, {doc}.",
+    )
+    only_function(factory)
+    only_function(like)
+    only_method(fresh)
+
+
+_make("zeros", xp.zeros, "filled with zeros")
+_make("ones", xp.ones, "filled with ones")
+_make("empty", xp.zeros, "not meant to be read before it is written")
+
+
+def full(size, fill_value, *, dtype=None, device=None, requires_grad=False, layout=None, out=None):
+    """A new tensor of one value; its dtype is the value's."""
+    value = fill_value._a.item() if isinstance(fill_value, Tensor) else fill_value
+    if not isinstance(value, (bool, int, float, complex, xp.generic)):
+        raise TypeError(
+            f"full(): argument 'fill_value' (position 2) must be Number, not {type(value).__name__}"
+        )
+    wanted = dtype or dtypes.of_scalar(value)
+    made = xp.full(sizes((size,)), value, wanted.np, like=like_of(device))
+    return mark(wrap(made), requires_grad)
+
+
+def full_like(
+    input,
+    fill_value,
+    *,
+    dtype=None,
+    requires_grad=False,
+    device=None,
+    memory_format=None,
+    layout=None,
+):
+    """A new tensor of one value in the shape and dtype of ``input``."""
+    there = input._a if device is None else like_of(device)
+    made = xp.full(input._a.shape, fill_value, (dtype or input.dtype).np, like=there)
+    if device is None:
+        made = laid_out(made, input._a, memory_format)
+    return mark(wrap(made), requires_grad)
+
+
+def arange(
+    start, end=None, step=1, *, dtype=None, device=None, requires_grad=False, layout=None, out=None
+):
+    """Numbers from ``start`` to before ``end``; int64 when all are integers."""
+    if end is None:
+        start, end = 0, start
+    start, end, step = (x._a.item() if isinstance(x, Tensor) else x for x in (start, end, step))
+    if step == 0:
+        raise RuntimeError("step must be nonzero")
+    if (end - start) * step < 0:
+        raise RuntimeError("upper bound and lower bound inconsistent with step sign")
+    if dtype is None:
+        dtype = (
+            dtypes.int64
+            if all(isinstance(x, int) for x in (start, end, step))
+            else dtypes.default.float
+        )
+    n = math.ceil((end - start) / step)
+    values = start + xp.arange(n, like=like_of(device)) * step
+    return mark(wrap(values.astype(dtype.np)), requires_grad)
+
+
+def _evenly(start, end, steps, kind):
+    """``steps`` numbers from both ends towards the middle, each rounded once, as PyTorch does."""
+    real = kind.type(0).real.dtype if kind.kind == "c" else kind
+    if real.kind in "biu":
+        start, end, step_kind, wide = int(start), int(end), xp.float32, xp.float32
+    else:
+        step_kind, wide = real, xp.longdouble if real == xp.float64 else xp.float64
+        start, end = (wide(real.type(x)) for x in (start, end))
+    step = wide(xp.dtype(step_kind).type((end - start) / (steps - 1))) if steps > 1 else wide(0)
+    at = xp.arange(steps)
+    low, high = start + step * at, end - step * (steps - 1 - at)
+    return xp.where((at < steps // 2) | (steps == 1), low, high).astype(real).astype(kind)
+
+
+def _check_steps(steps):
+    if steps < 0:
+        raise RuntimeError("number of steps must be non-negative")
+
+
+def linspace(
+    start, end, steps, *, dtype=None, device=None, requires_grad=False, layout=None, out=None
+):
+    """``steps`` evenly spaced numbers, both ends included."""
+    start, end = (x._a.item() if isinstance(x, Tensor) else x for x in (start, end))
+    wanted = (dtype or dtypes.default.float).np
+    _check_steps(steps)
+    values = _evenly(start, end, int(steps), wanted)
+    return mark(wrap(beside(values, like_of(device))), requires_grad)
+
+
+def logspace(start, end, steps, base=10.0, *, dtype=None, requires_grad=False, device=None):
+    """``steps`` numbers evenly spaced on a logarithmic scale."""
+    wanted = (dtype or dtypes.default.float).np
+    _check_steps(steps)
+    values = xp.logspace(start, end, int(steps), base=base).astype(wanted)
+    return mark(wrap(beside(values, like_of(device))), requires_grad)
+
+
+def _check_sizes(name, values):
+    for value, label in values:
+        if value < 0:
+            raise RuntimeError(f"{label} must be greater or equal to 0, got {value}")
+
+
+def eye(n, m=None, *, dtype=None, device=None, requires_grad=False, layout=None, out=None):
+    """The identity matrix."""
+    _check_sizes("eye", [(n, "n"), (n if m is None else m, "m")])
+    kind = (dtype or dtypes.default.float).np
+    made = xp.eye(n, n if m is None else m, dtype=kind, like=like_of(device))
+    return mark(wrap(made), requires_grad)
+
+
+def meshgrid(*tensors, indexing=None):
+    """Coordinate grids of one-dimensional tensors."""
+    if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)):
+        tensors = tuple(tensors[0])
+    for x in all_tensors(tensors):
+        if x._a.ndim > 1:
+            raise RuntimeError(
+                f"torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: {x}"
+            )
+    swap = indexing == "xy" and len(tensors) > 1
+    if swap:
+        tensors = (tensors[1], tensors[0], *tensors[2:])
+    shape = tuple(x._a.size for x in tensors)
+    grids = []
+    for k, x in enumerate(tensors):
+        view = x.reshape(*[-1 if i == k else 1 for i in range(len(shape))])
+        grids.append(view.expand(*shape))
+    if swap:
+        grids[0], grids[1] = grids[1], grids[0]
+    return tuple(grids)
+
+
+def empty_strided(size, stride, *, dtype=None, device=None, requires_grad=False, layout=None):
+    """An uninitialised tensor with the given sizes and strides in elements."""
+    span = sum((n - 1) * s for n, s in zip(size, stride, strict=True)) + 1 if 0 not in size else 0
+    flat = xp.zeros(span, (dtype or dtypes.default.float).np, like=like_of(device))
+    return mark(wrap(views.strided(flat, tuple(size), tuple(stride), 0)), requires_grad)
+
+
+def tril_indices(row, col, offset=0, *, dtype=None, device=None, layout=None):
+    """Row and column indices of the lower triangle."""
+    found = xp.stack(xp.tril_indices(row, offset, col)).astype((dtype or dtypes.int64).np)
+    return wrap(beside(found, like_of(device)))
+
+
+def triu_indices(row, col, offset=0, *, dtype=None, device=None, layout=None):
+    """Row and column indices of the upper triangle."""
+    found = xp.stack(xp.triu_indices(row, offset, col)).astype((dtype or dtypes.int64).np)
+    return wrap(beside(found, like_of(device)))
+
+
+def scalar_tensor(value, *, dtype=None, device=None, requires_grad=False):
+    """A 0-d tensor."""
+    made = xp.asarray(value, (dtype or dtypes.default.float).np, like=like_of(device))
+    return mark(wrap(made), requires_grad)
+
+
+for _f in (
+    full,
+    full_like,
+    arange,
+    linspace,
+    logspace,
+    eye,
+    meshgrid,
+    empty_strided,
+    tril_indices,
+    triu_indices,
+    scalar_tensor,
+):
+    only_function(_f)
+only_method(
+    lambda self, size, fill_value, *, dtype=None, device=None, requires_grad=False: full(
+        size,
+        fill_value,
+        dtype=dtype or self.dtype,
+        device=device or self.device,
+        requires_grad=requires_grad,
+    ),
+    "new_full",
+)
+only_method(
+    lambda self, data, *, dtype=None, device=None, requires_grad=False: mark(
+        wrap(array_of(data, dtype or self.dtype, device or self.device)), requires_grad
+    ),
+    "new_tensor",
+)
+only_method(
+    lambda self, *size, device=None: (
+        wrap(xp.zeros(sizes(size), self._a.dtype, like=self._a))
+        if not size or isinstance(size[0], int)
+        else wrap(array_of(size[0], self.dtype, self.device))
+    ),
+    "new",
+)
+
+
+# ---------------------------------------------------------------- filling in place
+fill_op = declare(
+    "fill",
+    lambda x, value: xp.full(x.shape, value, x.dtype, like=x),
+    "self",
+    "value",
+    formula="0",
+    self=lambda F, g: F.zeros_like(g),
+)
+fill_inplace = declare(
+    "fill_inplace",
+    lambda x, value: xp.full(x.shape, value, x.dtype, like=x),
+    "self",
+    "value",
+    node="FillBackward2",
+    formula="0",
+    self=lambda F, g: F.zeros_like(g),
+)
+fill_tensor_op = declare(
+    "fill_tensor",
+    lambda x, value: xp.broadcast_to(beside(value, x).astype(x.dtype), x.shape),
+    "self value",
+    node="FillBackward1",
+    formula="∂value: Σ g",
+    self=lambda F, g: F.zeros_like(g),
+    value=lambda F, g: F.sum(g),
+)
+fill_tensor_inplace = declare(
+    "fill_tensor_inplace",
+    lambda x, value: xp.broadcast_to(beside(value, x).astype(x.dtype), x.shape),
+    "self value",
+    node="FillBackward3",
+    formula="∂value: Σ g",
+    self=lambda F, g: F.zeros_like(g),
+    value=lambda F, g: F.sum(g),
+)
+zero_op = declare(
+    "zero",
+    lambda x: xp.zeros(x.shape, x.dtype, like=x),
+    "self",
+    "",
+    node="ZeroBackward0",
+    formula="0",
+    self=lambda F, g: F.zeros_like(g),
+)
+
+
+def fill_(self, value):
+    """Set every element to ``value``."""
+    if isinstance(value, Tensor):
+        if value._a.ndim:
+            raise RuntimeError(
+                "fill_ only supports 0-dimension value tensor but got tensor with "
+                f"{value._a.ndim} dimensions."
+            )
+        return views.write(fill_tensor_inplace.op, (self, value))
+    return views.write(fill_inplace.op, (self,), (value,))
+
+
+def zero_(self):
+    """Set every element to zero."""
+    return views.write(zero_op.op, (self,))
+
+
+def fill_diagonal_(self, fill_value, wrap_=False):
+    """Set the main diagonal to ``fill_value``."""
+    self.diagonal().fill_(fill_value)
+    return self
+
+
+for _f in (fill_, zero_, fill_diagonal_):
+    only_method(_f)
+public("fill", lambda input, value: fill_op(input, value))
+public("zeros_", zero_)
+
+
+# ---------------------------------------------------------------- dtype and device
+RAW.to_device = place
+TENSOR.to_device = lambda g, device: to(g, device=device)
+transfer = declare(
+    "transfer",
+    lambda x, dtype, there, back: place(x, there).astype(dtype, copy=False),
+    "self",
+    "dtype there back",
+    node="ToCopyBackward0",
+    formula="g",
+    hidden=("dtype", "there", "back"),
+    self=lambda F, g, back: F.to_device(g, back),
+)
+
+
+def to(self, *args, dtype=None, device=None, non_blocking=False, copy=False, memory_format=None):
+    """The tensor in another dtype or on another device; itself when nothing changes."""
+    for a in args:
+        if isinstance(a, (dtypes.dtype, type)):
+            dtype = a
+        elif isinstance(a, Tensor):
+            dtype, device = a.dtype, a.device
+        elif isinstance(a, (str, Device, int)) and not isinstance(a, bool):
+            device = a
+    dtype = dtypes.PYTHON.get(dtype, dtype)
+    wanted = self._a.dtype if dtype is None else dtype.np
+    there = None if device is None else resolve(device)
+    if there is not None and there != self.device:
+        return transfer(self, wanted, there, self.device)
+    if memory_format is not None and memory_format is not preserve_format:
+        laid = in_format(self._a, memory_format)
+        same = laid is self._a and wanted == laid.dtype and not copy
+        return self if same else to_format(self, wanted, memory_format)
+    if wanted == self._a.dtype:
+        return self.clone() if copy else self
+    if self._a.dtype.kind == "c" and wanted.kind != "c":
+        warnings.warn(
+            "Casting complex values to real discards the imaginary part", UserWarning, stacklevel=2
+        )
+    if wanted.kind not in "biu":
+        return to_copy(self, wanted)
+    result = wrap(to_copy.op.forward(self._a, wanted))
+    if door.observer is not None and self.requires_grad:
+        door.observer.cut(self, result, "integer")
+    return result
+
+
+only_method(to)
+for _name, _dtype in [
+    ("float", dtypes.float32),
+    ("double", dtypes.float64),
+    ("half", dtypes.float16),
+    ("bfloat16", dtypes.bfloat16),
+    ("long", dtypes.int64),
+    ("int", dtypes.int32),
+    ("short", dtypes.int16),
+    ("char", dtypes.int8),
+    ("byte", dtypes.uint8),
+    ("bool", dtypes.bool_),
+    ("cfloat", dtypes.complex64),
+    ("cdouble", dtypes.complex128),
+]:
+    only_method(
+        lambda self, memory_format=None, _d=_dtype: to(self, _d, memory_format=memory_format), _name
+    )
+
+
+def type_(self, dtype=None, non_blocking=False):
+    """The name of the type, or the tensor in another one: a dtype, a name, or an older type."""
+    if dtype is None:
+        return f"torch.{self.dtype.type_name}"
+    if not isinstance(dtype, dtypes.dtype):
+        name = dtype if isinstance(dtype, str) else dtype.__name__
+        dtype = dtypes.by_type_name(name.rpartition(".")[2])
+        if dtype is None:
+            raise ValueError(f"invalid type: '{name}'")
+    return to(self, dtype)
+
+
+only_method(type_, "type")
+only_method(lambda self, other: to(self, other.dtype), "type_as")
+only_method(lambda self, memory_format=None: to(self, "cpu", memory_format=memory_format), "cpu")
+only_method(
+    lambda self, device=None, non_blocking=False, memory_format=None: to(
+        self, "cuda" if device is None else device
+    ),
+    "cuda",
+)
+only_method(lambda self, device=None: self, "pin_memory")
+only_method(lambda self: False, "is_pinned")
+only_method(lambda self: self, "share_memory_")
+only_method(lambda self: False, "is_shared")
+
+
+method(lambda input: bool(input), "is_nonzero")
