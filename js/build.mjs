@@ -13,26 +13,30 @@ const out = join(here, "../gradviz/static");
 const limit = 200_000;
 const watch = process.argv.includes("--watch");
 
-// The worker travels inside the bundle as text: a notebook page has no address to load it from.
-const workerText = {
-  name: "worker-text",
+// The layout runs here and in a worker: one function, whose own text the worker is made of.
+const layoutFunction = {
+  name: "layout-function",
   setup(build) {
-    build.onResolve({ filter: /^worker-text:/ }, (args) => ({
-      path: join(here, "src", args.path.slice("worker-text:".length)),
-      namespace: "worker-text",
+    build.onResolve({ filter: /^layout:function$/ }, (args) => ({
+      path: args.path,
+      namespace: "layout",
     }));
-    build.onLoad({ filter: /.*/, namespace: "worker-text" }, async (args) => {
+    build.onLoad({ filter: /.*/, namespace: "layout" }, async () => {
       const result = await esbuild.build({
-        entryPoints: [args.path],
+        absWorkingDir: here,
+        entryPoints: ["src/layout/layout.ts"],
         bundle: true,
         write: false,
         minify: true,
         format: "iife",
+        globalName: "layout",
         target: "es2022",
         metafile: true,
       });
-      const watchFiles = Object.keys(result.metafile.inputs);
-      return { contents: result.outputFiles[0].text, loader: "text", watchFiles };
+      const made = `function(){${result.outputFiles[0].text};return layout.layoutGraph}`;
+      const contents = `const make=${made};export const layoutGraph=make();export const layoutText=\`(${"$"}{make})()\`;`;
+      const watchFiles = Object.keys(result.metafile.inputs).map((path) => join(here, path));
+      return { contents, watchFiles };
     });
   },
 };
@@ -45,7 +49,7 @@ const shared = {
   charset: "utf8",
   legalComments: "none",
   logLevel: "info",
-  plugins: [catalogue.esbuild, workerText],
+  plugins: [catalogue.esbuild, layoutFunction],
 };
 const bundles = [
   {

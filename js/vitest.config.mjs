@@ -1,15 +1,18 @@
 import { defineConfig } from "vitest/config";
 import { catalogue } from "./tools/catalogue.mjs";
 
-// Tests run the layout where they are; the worker's text is only needed in a browser.
-const noWorker = {
-  name: "no-worker",
+// Tests run the layout where they are; its text is only needed in a browser.
+const layoutHere = {
+  name: "layout-function",
   enforce: "pre",
-  resolveId: (id) => (id.startsWith("worker-text:") ? "\0worker-text" : null),
-  load: (id) => (id === "\0worker-text" ? 'export default "";' : null),
+  resolveId: (id) => (id === "layout:function" ? "\0layout" : null),
+  load: (id) =>
+    id === "\0layout"
+      ? 'export { layoutGraph } from "/src/layout/layout.ts"; export const layoutText = "";'
+      : null,
 };
 
 export default defineConfig({
-  plugins: [catalogue.vite, noWorker],
+  plugins: [catalogue.vite, layoutHere],
   test: { include: ["test/**/*.test.ts"], environment: "node" },
 });

@@ -3,7 +3,8 @@ declare module "catalogue:ui" {
   export default texts;
 }
 
-declare module "worker-text:*" {
-  const text: string;
-  export default text;
+declare module "layout:function" {
+  export const layoutGraph: typeof import("./layout/layout").layoutGraph;
+  /** Its own text. */
+  export const layoutText: string;
 }

@@ -1,12 +1,14 @@
 // Remembers where everything stands, and lays out the next scene on the main thread or in a worker.
-import workerText from "worker-text:layout/worker.ts";
+import { layoutGraph, layoutText } from "layout:function";
 import type { Scene } from "../model/scene";
 import { type Extent, layoutInput, routeKey, type Standing } from "./input";
-import { layoutGraph } from "./layout";
 import type { LayoutInput, LayoutOutput } from "./types";
 
 /** From this many items on, a worker lays out and the page stays smooth. */
 const WORKER_FROM = 500;
+
+/** The worker is made of the text of that function: a notebook page has no address to load it from. */
+const WORKER = `const layout=${layoutText};onmessage=({data:{ticket,input}})=>postMessage({ticket,output:layout(input)})`;
 
 /** Positions of one scene; arrays are by item, `bends` by link. */
 export interface Placement {
@@ -80,7 +82,7 @@ export class LayoutEngine {
   private start(): Worker | null {
     if (this.worker) return this.worker;
     try {
-      const text = new Blob([workerText], { type: "text/javascript" });
+      const text = new Blob([WORKER], { type: "text/javascript" });
       this.address = URL.createObjectURL(text);
       this.worker = new Worker(this.address);
     } catch {
