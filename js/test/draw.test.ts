@@ -1,9 +1,11 @@
+import { inflateSync } from "node:zlib";
 import { expect, test } from "vitest";
 import { hostile, marks, network } from "../dev/scenes.mjs";
 import { type Box, Camera } from "../src/draw/camera";
 import { CORNERS, freeCorner } from "../src/draw/corner";
 import { gradientWidth } from "../src/draw/edges";
 import { NAME } from "../src/draw/label";
+import { PdfPen, toPdf } from "../src/draw/pdf";
 import { Picture, type Sight } from "../src/draw/picture";
 import { toSvg } from "../src/draw/save";
 import { SvgPen } from "../src/draw/svg-pen";
@@ -33,6 +35,30 @@ test("a saved picture of hostile names is well-formed and inert", () => {
   expect(svg).toContain("&lt;img src=x onerror=alert(1)&gt;");
   expect(svg).not.toContain("\u202e");
   expect(svg.match(/ on\w+="/)).toBeNull();
+});
+
+test("a PDF's table says where its objects are, and its letters stay letters", async () => {
+  const file = await toPdf(pictureOf(network()), quiet, LIGHT, null);
+  const bytes = Buffer.from(await file.arrayBuffer());
+  const text = bytes.toString("latin1");
+  const places = [...text.matchAll(/^(\d{10}) 00000 n/gm)].map(([, at]) => Number(at));
+  const objects = places.map((at) => text.slice(at, at + String(places.length).length + 6));
+  expect(objects.map((one) => one.split(" obj")[0])).toEqual(places.map((_, n) => `${n + 1} 0`));
+  expect(text.lastIndexOf("xref\n0")).toBe(Number(text.match(/startxref\n(\d+)/)![1]));
+  const [head, length] = text.match(/Length (\d+)>>stream\n/)!;
+  const from = text.indexOf(head) + head.length;
+  const drawing = inflateSync(bytes.subarray(from, from + Number(length))).toString();
+  const name = Buffer.from("fc1.weight").toString("hex");
+  expect(drawing).toContain(`<${name}> Tj`);
+  expect(drawing).not.toMatch(/NaN|undefined/);
+});
+
+test("each letter of a PDF is set in a font that has it", () => {
+  const pen = new PdfPen(() => [0, 0, 0, 1]);
+  pen.text(0, 0, "a)×−∂叶\u202e", { size: 10, color: "#000", bold: true });
+  expect(pen.content).toContain(
+    "/F1 10 Tf <6129d796> Tj /F2 10 Tf <b6> Tj /F3 10 Tf <53f6> Tj 60 Tz /F3 10 Tf <2423> Tj 100 Tz",
+  );
 });
 
 test("the legend learns what was drawn, and no more", () => {

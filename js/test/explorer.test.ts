@@ -2,7 +2,6 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { network, recurrent, transformer } from "../dev/scenes.mjs";
 import { toDot } from "../src/draw/dot";
-import { toPdf } from "../src/draw/pdf";
 import { LIGHT } from "../src/draw/tokens";
 import { diffOf } from "../src/model/diff";
 import { buildScene } from "../src/model/scene";
@@ -105,15 +104,6 @@ test("DOT keeps hostile names inside their quotes", () => {
   const text = toDot(store, LIGHT);
   expect(text).toContain('label="a\\"; evil [x]\\\\');
   expect(text.match(/->/g)).toHaveLength([...store.inputs.values()].flat().length);
-});
-
-test("a PDF's table says where its objects are", async () => {
-  const text = await toPdf(new Uint8Array([65, 66]), 200, 100, 2).text();
-  const places = [...text.matchAll(/^(\d{10}) 00000 n/gm)].map(([, at]) => Number(at));
-  const objects = places.map((at) => text.slice(at, at + 7));
-  expect(objects).toEqual(places.map((_, n) => `${n + 1} 0 obj`));
-  expect(text.indexOf("xref")).toBe(Number(text.match(/startxref\n(\d+)/)![1]));
-  expect(text).toContain("/MediaBox[0 0 100.00 50.00]");
 });
 
 function show(data: unknown) {

@@ -4,10 +4,11 @@ import type { Attention, Picture } from "./picture";
 import { SvgPen } from "./svg-pen";
 import type { Tokens } from "./tokens";
 
-const MARGIN = 24;
+export const MARGIN = 24;
 const MOST_PIXELS = 8000;
 
-const bare = (attention: Attention): Attention => ({
+/** Without what only the screen shows. */
+export const bare = (attention: Attention): Attention => ({
   ...attention,
   selected: "",
   hovered: "",

@@ -34,23 +34,14 @@ export function saveAs(kind: Kind, shown: Shown): void {
   } else if (kind === "dot") {
     download(name, new Blob([toDot(store, tokens)], { type: "text/vnd.graphviz" }));
   } else if (picture && kind === "pdf") {
-    savePdf(name, toCanvas(picture, attention, tokens));
+    const canvas = document.createElement("canvas").getContext("2d");
+    toPdf(picture, attention, tokens, canvas).then((file) => download(name, file));
   } else if (picture && kind === "svg") {
     const text = toSvg(picture, attention, tokens, shown.title);
     download(name, new Blob([text], { type: "image/svg+xml" }));
   } else if (picture) {
     toCanvas(picture, attention, tokens).toBlob((blob) => blob && download(name, blob));
   }
-}
-
-const PIXELS_A_POINT = 2;
-
-function savePdf(name: string, canvas: HTMLCanvasElement): void {
-  canvas.toBlob(async (blob) => {
-    if (!blob) return;
-    const jpeg = new Uint8Array(await blob.arrayBuffer());
-    download(name, toPdf(jpeg, canvas.width, canvas.height, PIXELS_A_POINT));
-  }, "image/jpeg");
 }
 
 const POLICY =
