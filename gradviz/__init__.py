@@ -83,6 +83,7 @@ _ELSEWHERE = {
     "Graph": "gradviz.notebook.panels.graph",
     "HookBench": "gradviz.notebook.panels.hooks",
     "MemoryLedger": "gradviz.notebook.panels.ledger",
+    "RankTimeline": "gradviz.notebook.panels.ranks",
     "StorageMap": "gradviz.notebook.panels.storage",
     "TensorView": "gradviz.notebook.panels.tensor",
     "export_html": "gradviz.notebook.display",

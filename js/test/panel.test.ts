@@ -87,6 +87,25 @@ const DATA: Record<string, Record<string, unknown>> = {
       saving: [{ name: "block", bytes: 4 }],
     },
   },
+  ranks: {
+    ranks: [0, 1].map((rank) => ({
+      rank,
+      size: 2,
+      computed: 0.002 + rank * 0.001,
+      hidden: 0.25,
+      nodes: 4,
+      buckets: [
+        {
+          number: 0,
+          parameters: [HOSTILE],
+          bytes: 80,
+          arrived: [0.001, null],
+          started: 0.001,
+          ended: 0.0035,
+        },
+      ],
+    })),
+  },
   storage: {
     storages: [
       {
@@ -199,6 +218,23 @@ test("a choice is a trait", () => {
   get("log").click();
   expect(link.get("log_scale")).toBe(true);
   expect(get("log").getAttribute("aria-pressed")).toBe("true");
+  panel.close();
+});
+
+test("a bucket of a rank is split where backward ended, and choosing it names its parameter", () => {
+  const link = noLink();
+  const { panel, get, words } = show("ranks", link);
+  const bars = panel.element
+    .querySelectorAll("[data-testid=gv-bucket]")[0]
+    .querySelectorAll("rect");
+  expect([...bars].map((bar) => bar.getAttribute("fill"))).toEqual([
+    "var(--gv-leaf-line)",
+    "var(--gv-saved)",
+    "var(--gv-bg)",
+  ]);
+  expect(words()).toContain("Rank 1 came last: 1 ms after the first.");
+  get("bucket").dispatchEvent(new MouseEvent("click"));
+  expect(link.get("selected")).toBe(HOSTILE);
   panel.close();
 });
 

@@ -1,9 +1,11 @@
 """Every process of a job tells of its graph and its buckets; ipyparallel brings them together."""
 
+import gc
 import importlib.util
 import json
 import os
 import sys
+import weakref
 from pathlib import Path
 
 import pytest
@@ -65,6 +67,41 @@ def test_how_much_of_the_communication_was_hidden():
     rank = read(report | {"timeline": timeline})
     assert rank.computed == 2.0 and rank.hidden == 0.25
     assert read(report | {"timeline": []}).hidden == 0.0
+
+
+def test_a_timeline_takes_reports_a_model_or_what_was_saved():
+    graph = {"nodes": [{}, {}]}
+    reports = [
+        {"rank": n, "size": 2, "graph": graph, "timeline": [row(0, [0.1 + n], 0.2, 0.4)]}
+        for n in (1, 0)
+    ]
+    panel = torch.RankTimeline(reports)
+    told = json.loads(panel.data)["ranks"]
+    assert [one["rank"] for one in told] == [0, 1] and told[0]["nodes"] == 2
+    assert told[1]["computed"] == 1.1 and told[1]["hidden"] == 1.0
+    assert torch.RankTimeline(panel.to_json()).to_json() == panel.to_json()
+    assert "rank 1: 1 bucket, 4 B" in panel.lines()[1]
+    with pytest.raises(ValueError, match="one a rank"):
+        torch.RankTimeline(reports[:1])
+    with pytest.raises(TypeError, match="rank_report"):
+        torch.RankTimeline(3)
+
+
+def test_a_timeline_follows_a_model_and_does_not_keep_it_alive():
+    dist.init_process_group()
+    try:
+        model = DistributedDataParallel(torch.nn.Linear(2, 1))
+        panel = torch.RankTimeline(model)
+        assert panel.to_json()["ranks"][0]["buckets"] == []
+        model(torch.ones(1, 2)).sum().backward()
+        panel.refresh()
+        assert panel.to_json()["ranks"][0]["buckets"][0]["parameters"] == ["weight", "bias"]
+        seen = weakref.ref(model)
+        del model
+        gc.collect()
+        assert seen() is None
+    finally:
+        dist.destroy_process_group()
 
 
 def test_reports_of_one_job_are_wanted():

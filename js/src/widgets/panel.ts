@@ -7,6 +7,7 @@ import { findingsBody } from "../panels/bodies/findings";
 import { flowBody } from "../panels/bodies/flow";
 import { hooksBody } from "../panels/bodies/hooks";
 import { ledgerBody } from "../panels/bodies/ledger";
+import { ranksBody } from "../panels/bodies/ranks";
 import { storageBody } from "../panels/bodies/storage";
 import { tensorBody } from "../panels/bodies/tensor";
 import { towerBody } from "../panels/bodies/tower";
@@ -25,6 +26,7 @@ export const BODIES: Record<string, MakeBody> = {
   flow: flowBody,
   hooks: hooksBody,
   ledger: ledgerBody,
+  ranks: ranksBody,
   storage: storageBody,
   tensor: tensorBody,
   tower: towerBody,
