@@ -1,4 +1,4 @@
-"""Real JupyterLab, real kernel, real Chromium. Skipped with a reason where there is no Chromium."""
+"""Real JupyterLab and Notebook 7, real kernel, real Chromium; skipped with a reason without one."""
 
 import json
 import os
@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 import urllib.request
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -36,24 +37,36 @@ def chromium():
 @pytest.fixture(scope="session")
 def lab(tmp_path_factory):
     """The address of a JupyterLab of our own and the folder that it serves."""
-    pytest.importorskip("jupyterlab", reason="JupyterLab is not installed")
+    with _serving("jupyterlab", tmp_path_factory.mktemp("lab")) as served:
+        yield served
+
+
+@pytest.fixture(scope="session")
+def notebook7(tmp_path_factory):
+    """The same of Notebook 7."""
+    with _serving("notebook", tmp_path_factory.mktemp("notebook7")) as served:
+        yield served
+
+
+@contextmanager
+def _serving(app, root):
+    pytest.importorskip(app, reason=f"{app} is not installed")
     if chromium() is None:
         pytest.skip("no Chromium found (set CHROMIUM to its path)")
     if not (ROOT / "gradviz" / "static" / "widget.js").is_file():
         pytest.skip("the view's JavaScript is not built")
-    root = tmp_path_factory.mktemp("lab")
     (root / "notebooks").mkdir()
-    process, port = _start(root)
+    process, port = _start(app, root)
     url = f"http://127.0.0.1:{port}"
     try:
         _wait_for(url, process, root / "lab.log")
-        yield url, root / "notebooks"
+        yield url + ("/lab/tree" if app == "jupyterlab" else "/notebooks"), root / "notebooks"
     finally:
         os.killpg(process.pid, signal.SIGTERM)
         process.wait(20)
 
 
-def _start(root):
+def _start(app, root):
     for name, value in SETTINGS.items():
         file = root / "settings" / f"{name}.jupyterlab-settings"
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -73,7 +86,7 @@ def _start(root):
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     command = [
-        sys.executable, "-m", "jupyterlab", "--no-browser", "--ip=127.0.0.1", f"--port={port}",
+        sys.executable, "-m", app, "--no-browser", "--ip=127.0.0.1", f"--port={port}",
         "--ServerApp.port_retries=0", "--IdentityProvider.token=", "--allow-root",
         f"--ServerApp.root_dir={root / 'notebooks'}", "--expose-app-in-browser",
         "--LabApp.extension_manager=readonly", "--ServerApp.terminals_enabled=False",
@@ -97,9 +110,11 @@ def _wait_for(url, process, log):
 
 
 @pytest.fixture(scope="session")
-def browser(lab):
+def browser():
     """A Chromium that all tests share."""
     playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    if chromium() is None:
+        pytest.skip("no Chromium found (set CHROMIUM to its path)")
     with playwright.sync_playwright() as started:
         chrome = started.chromium.launch(executable_path=chromium(), args=FLAGS)
         yield chrome
@@ -107,24 +122,31 @@ def browser(lab):
 
 
 @pytest.fixture
-def notebook(lab, browser):
-    """A function that opens a notebook of the given cells; pages are closed in the end."""
+def notebook(lab, opener):
+    """A function that opens a notebook of the given cells in JupyterLab."""
+    return opener(*lab)
+
+
+@pytest.fixture
+def opener(browser):
+    """For an address and a folder: a function that opens notebooks there; pages are closed in the
+    end.
+    """
     from tests.browser.notebook import Notebook
 
-    url, folder = lab
     opened = []
 
-    def open_notebook(cells, name="test.ipynb", theme="light", locale="en-US"):
-        book = Notebook(
-            browser.new_context(viewport={"width": 1440, "height": 960}, locale=locale),
-            url,
-            folder,
-            name,
-        )
-        opened.append(book)
-        book.open(cells, theme)
-        return book
+    def at(url, folder):
+        def open_notebook(cells, name="test.ipynb", theme="light", locale="en-US"):
+            viewport = {"width": 1440, "height": 960}
+            context = browser.new_context(viewport=viewport, locale=locale)
+            book = Notebook(context, url, folder, name)
+            opened.append(book)
+            book.open(cells, theme)
+            return book
 
-    yield open_notebook
+        return open_notebook
+
+    yield at
     for book in opened:
         book.close()

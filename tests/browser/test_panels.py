@@ -3,7 +3,7 @@
 import pytest
 
 from tests.browser.axe import needs_axe, violations
-from tests.browser.test_view import LOAD, SCREENSHOTS, View
+from tests.browser.test_view import LEAK, LOAD, SCREENSHOTS, View
 
 SETUP = (
     LOAD
@@ -25,13 +25,19 @@ with ledger.measure(model, optimizer):
 handle = model[0].weight.register_hook(lambda grad: None)
 bench, cockpit = gradviz.HookBench(model), gradviz.Cockpit(step)
 cockpit.run(3)
+report = {"rank": 0, "size": 1, "graph": {}, "timeline": [
+    {"bucket": 0, "parameters": ["0.weight"], "bytes": 128, "arrived": [0.1], "started": 0.1,
+     "ended": 0.3}]}
+ranks = gradviz.RankTimeline([report])
 graph = gradviz.Graph(((model(data) - target) ** 2).mean())
-big = torch.randn(3, 40, 30)"""
+big = torch.randn(3, 40, 30)
+"""
+    + LEAK
 )
 PANELS = """ipywidgets.VBox([
     ipywidgets.HBox([flow, graph]), ledger, cockpit, bench, gradviz.TensorView(big, label="big"),
     gradviz.StorageMap(w=big, v=big[1:]), gradviz.DerivativeTower(lambda x: x ** 3),
-    gradviz.Findings()])"""
+    gradviz.Findings(), ranks])"""
 LINK = "link = ipywidgets.link((flow, 'selected'), (graph, 'selected'))"
 ASK = "print(cockpit.count, len(model[0].weight._hooks.tensor[0]), graph.selected)"
 
@@ -58,12 +64,27 @@ class Panels(View):
 
 def test_panels_compose_answer_and_link(book):
     panels = Panels(book).wait()
-    kinds = ["flow", "ledger", "cockpit", "hooks", "tensor", "storage", "tower", "findings"]
+    kinds = [
+        "flow",
+        "ledger",
+        "cockpit",
+        "hooks",
+        "tensor",
+        "storage",
+        "tower",
+        "findings",
+        "ranks",
+    ]
     for kind in kinds:
         panels.panel(kind).wait_for()
     panels.until(panels.total, lambda total: total > 8)
     width = panels.panel("flow").bounding_box()["width"]
     assert width > 250 and panels.root.bounding_box()["width"] > 250
+    panels.panel("findings").locator("[data-testid=gv-finding]").first.wait_for()
+    panels.panel("hooks").locator("[data-testid=gv-hook]").first.wait_for()
+    SCREENSHOTS.mkdir(exist_ok=True)
+    for kind in kinds:
+        panels.panel(kind).screenshot(path=SCREENSHOTS / f"panel-{kind}.png")
     panels.panel("cockpit").locator("[data-testid=gv-run-1]").click()
     panels.panel("hooks").locator("[data-testid=gv-remove]").click()
     gone = panels.panel("hooks").locator("[data-testid=gv-hook]")
@@ -73,9 +94,6 @@ def test_panels_compose_answer_and_link(book):
     panels.until(chosen.all_inner_texts, lambda texts: texts == ["model[0].weight"])
     panels.panel("tower").locator("[data-testid=gv-table]").first.click()
     panels.panel("tower").locator("table").wait_for()
-    SCREENSHOTS.mkdir(exist_ok=True)
-    for kind in kinds:
-        panels.panel(kind).screenshot(path=SCREENSHOTS / f"panel-{kind}.png")
     book.run(3)
     assert book.output(3).split() == ["4", "0", "model[0].weight"]
     assert book.serious_errors() == []

@@ -1,0 +1,63 @@
+"""The heart of the view in Notebook 7: it grows, answers, survives a reload and a restart."""
+
+import pytest
+
+from tests.browser.test_view import LOAD, NET, SCREENSHOTS, STAMPED, View
+
+
+@pytest.fixture
+def notebook(notebook7, opener):
+    return opener(*notebook7)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_it_grows_while_a_cell_runs_and_answers_a_click(notebook, theme):
+    book = notebook([LOAD, "%gradviz", STAMPED], name=f"grows-{theme}.ipynb", theme=theme)
+    book.run(0)
+    book.run(1)
+    view = View(book).wait()
+    assert book.page.locator(".gradviz-dock [data-testid=gv]").count() == 1
+    book.start(2)
+    view.until(view.total, lambda total: total >= 6)
+    assert book.busy(2)
+    view.select(op="MulBackward0")
+    view.root.locator("[data-testid=gv-tab-grad]").click()
+    view.root.locator("[data-testid=gv-formula]").wait_for(timeout=1500)
+    assert book.busy(2), "the answer came only after the cell"
+    book.wait(2)
+    view.until(view.state, lambda state: state == "idle")
+    assert view.total() >= 31
+    SCREENSHOTS.mkdir(exist_ok=True)
+    book.page.screenshot(path=SCREENSHOTS / f"notebook7-{theme}.png")
+    assert book.serious_errors() == []
+
+
+def test_selecting_a_node_shows_its_gradient_under_the_cell(notebook):
+    book = notebook([LOAD + "\n" + NET + "\ngradviz.show(loss)"], name="select.ipynb")
+    book.run(0)
+    view = View(book, book.cell(0)).wait()
+    view.until(view.total, lambda total: total > 8)
+    view.select(label="model[0].weight")
+    said = view.until(lambda: view.tab("grad"), lambda text: "32" in text or "norm" in text)
+    assert "float32" in said
+    assert book.serious_errors() == []
+
+
+def test_reload_and_restart(notebook):
+    book = notebook([LOAD, NET, "%gradviz"], name="reload.ipynb")
+    for number in range(3):
+        book.run(number)
+    view = View(book).wait()
+    total = view.until(view.total, lambda total: total > 8)
+    book.save()
+    book.page.wait_for_timeout(500)
+    book.goto()
+    view = View(book).wait()
+    assert view.until(view.total, lambda seen: seen == total)
+    book.restart()
+    for number in range(3):
+        book.run(number)
+    view = View(book).wait()
+    view.until(view.total, lambda seen: seen > 8)
+    assert book.page.locator("[data-testid=gv]").count() == 1
+    assert book.serious_errors() == []
