@@ -50,7 +50,7 @@ def read_only(case: Case, group: list[Held]) -> list[Held]:
     as a number.
     """
     out = []
-    read = set().union(*(cut.sources for cut in case.cuts if cut.how in READ), ())
+    read = set().union(*(cut.sources | cut.below for cut in case.cuts if cut.how in READ), ())
     for line in same_line(distinct(group)):
         waiting = [held for held in line if not case.graph.swept(held.facts.id)]
         seen = waiting if waiting and read_by_name(case, waiting[0]) else []
@@ -60,16 +60,36 @@ def read_only(case: Case, group: list[Held]) -> list[Held]:
     return out
 
 
-def read_by_name(case: Case, held: Held) -> bool:
+def outdated(case: Case, group: list[Held]) -> list[Held]:
+    """Tensors of one line, never swept, from several training steps: parameters they were computed
+    from have changed since, so no backward can want them.
+    """
+    out = []
+    for line in same_line(distinct(group)):
+        waiting = [held for held in line if not case.graph.swept(held.facts.id)]
+        past = [held for held in waiting if _changed_since(case, held)]
+        several = len({held.facts.epoch for held in past}) >= 2
+        if several and len(past) >= len(waiting) - 1 and not consumed(case, waiting):
+            out += waiting
+    return out
+
+
+def _changed_since(case, held):
+    leaves = case.graph.weigh([held.facts.id]).leaves
+    accounts = [case.ledger.leaves[leaf] for leaf in leaves if leaf in case.ledger.leaves]
+    return any(at > held.facts.id for account in accounts for at in account.change_serials)
+
+
+def read_by_name(case: Case, held: Held, readers=READERS) -> bool:
     """A statement beside the one that made the tensor reads a number from the name it was given."""
     place = held.facts.place
     made = case.cells.at(*case.cells.line(place))
     if made is None:
         return False
     names = {part.id for part in targets(made.node) if isinstance(part, ast.Name)}
-    for statement in case.cells.calling(*READERS) if names else ():
+    for statement in case.cells.calling(*readers) if names else ():
         beside = statement.cell == made.cell and statement.function is made.function
-        for call in calls(statement.node, *READERS) if beside and statement is not made else ():
+        for call in calls(statement.node, *readers) if beside and statement is not made else ():
             if names & names_in(call, plain=True):
                 return True
     return False

@@ -19,6 +19,8 @@ from gradviz.watch.program import (
     writes,
 )
 
+INNER = ("item", "attribute", "buffer", "closure", "default", "kwdefault")
+
 
 def place_of(case: Case, statement: Statement | None) -> Place | None:
     """The place of a statement."""
@@ -44,10 +46,17 @@ def put(case: Case, group: list[Held], plain: bool = False) -> Place | None:
     best, best_score = None, 0
     words = {word for word in wanted | made if word.isidentifier()}
     near = {statement.cell for statement in case.cells.mentioning(*words)}
+    owners = list(held.link.owners())
+    own = {o.__name__ if isinstance(o, type) else type(o).__name__ for o in owners}
+    near |= {statement.cell for statement in case.cells.classes(*own)}
     for statement in case.cells.within(near):
         for write in writes(statement):
+            if any(s.owner in own for s in case.cells.methods(write.method)):
+                continue  # the line in that method is meant
             write.into = _unaliased(case.cells, write)
             score = _score(case.cells, write, wanted, made, held, statement, plain)
+            if not write.into and statement.owner in own and not write.whole:
+                score = 10 + 5 * bool(write.values)
             if score and score >= best_score:
                 best, best_score = statement, score
     return place_of(case, best) or held.facts.place
@@ -95,10 +104,8 @@ def _score(cells: Cells, write: Write, wanted, made, held, statement, plain):
         return 0
     fits = len(wanted.intersection(write.into))
     carries = bool(made & carried) or _is_where_made(cells, held, statement)
-    inside = any(
-        step.kind in ("item", "attribute", "buffer", "closure", "default", "kwdefault")
-        for step in held.steps
-    )
+    carries |= _collects(write) and _called_from(cells, held, statement)
+    inside = any(step.kind in INNER for step in _own_steps(held))
     made_here = write.whole and len(write.into) == 1 and inside and not carries
     handed_on = not write.variable and isinstance(write.values[0], ast.Name)
     if write.into and write.into[-1] in wanted and (handed_on or not made_here):
@@ -137,6 +144,30 @@ def _is_where_made(cells, held, statement):
     unit, line = cells.line(held.facts.place)
     end = statement.node.end_lineno or statement.line
     return line is not None and unit == statement.cell and statement.line <= line <= end
+
+
+def _own_steps(held):
+    """The steps of a path; of one that goes through an exception, those with names of a person's
+    that lead to it.
+    """
+    if held.category != "traceback":
+        return held.steps
+    frames = [i for i, step in enumerate(held.steps) if step.kind == "frame"]
+    before = held.steps[: frames[0]] if frames else held.steps
+    return [s for s in before if not (str(s.name).startswith("__") or str(s.name).isdigit())]
+
+
+def _collects(write):
+    """The write makes its container from what an expression gives again and again."""
+    kinds = ast.ListComp | ast.DictComp | ast.SetComp | ast.GeneratorExp
+    return any(isinstance(p, kinds) for value in write.values for p in ast.walk(value))
+
+
+def _called_from(cells, held, statement):
+    """The statement called the function that made the tensor."""
+    end = statement.node.end_lineno or statement.line
+    lines = [cells.line(place) for place in held.facts.chain[1:]]
+    return any(u == statement.cell and statement.line <= line <= end for u, line in lines)
 
 
 def _in_chain(held, statement):

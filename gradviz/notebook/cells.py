@@ -9,6 +9,7 @@ from functools import wraps
 from gradviz.backend.memory import heap
 from gradviz.texts import text
 from gradviz.watch.holders import Roots
+from gradviz.watch.places import persons_modules
 
 from .session import Session
 
@@ -133,4 +134,10 @@ def roots_of(shell) -> Roots:
         last_result=getattr(last, "result", None),
         display=getattr(getattr(hook, "exec_result", None), "result", None),
         tracebacks=[(label, tb) for label, tb in tracebacks if tb is not None],
+        modules=persons_modules(),
+        own=frozenset(
+            name
+            for name in ("_", "__", "___")
+            if name in shell.user_ns and getattr(hook, name, None) is not shell.user_ns[name]
+        ),
     )

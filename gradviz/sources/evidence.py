@@ -33,7 +33,7 @@ def case(source, found, roots) -> model.Case:
         held.append(model.held(holding.link, facts))
     cells = source.recorder.trace.cells
     source.cells.follow(cells)
-    source.cells.read(source.modules())
+    source.cells.read([*source.modules(), *_keepers(held, roots)])
     old = source.cells.superseded
     return model.Case(
         held=held,
@@ -52,6 +52,18 @@ def case(source, found, roots) -> model.Case:
         superseded=set(old),
         cell=cells[-1].count if cells else None,
     )
+
+
+def _keepers(held, roots):
+    """The files of modules in which something keeps a graph; they may have computed nothing."""
+    files = {m.__name__: m.__file__ for m in roots.modules}
+    if not files:
+        return []
+    kept = {id(h.link.parent): h.link for h in held if h.facts.attached}
+    owners = [owner for link in kept.values() for owner in link.owners()]
+    names = {getattr(owner, "__module__", None) for owner in owners}  # of objects: of their class
+    names |= {link.home for link in kept.values()}
+    return sorted(files[name] for name in names & files.keys())
 
 
 def array_facts(array) -> model.Facts:

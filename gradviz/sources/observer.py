@@ -30,6 +30,7 @@ ERRORS_KEPT = 50
 SITES = 50_000
 CUTS = 5_000
 SHIFT = 24
+BELOW = 4
 MASK = (1 << SHIFT) - 1
 LOOKED_THROUGH = 100_000
 CYCLIC = ("tensor", "pre", "post")
@@ -324,10 +325,11 @@ class Watcher(events.Observer):
 
 class Cut:
     """One line where values leave the graph. ``sources``: serials of the leaves and nodes they came
-    from.
+    from; ``below``: of the nodes that these were computed from alone.
     """
 
     __slots__ = (
+        "below",
         "count",
         "entry",
         "first",
@@ -343,6 +345,7 @@ class Cut:
     def __init__(self, how, note, entry):
         self.how, self.note, self.entry = how, note, entry
         self.sources: set[int] = set()
+        self.below: set[int] = set()
         self.leaves: set[int] = set()
         self.results: deque = deque(maxlen=50)
         self.count, self.first, self.last, self.serial = 0, 0, 0, 0
@@ -361,8 +364,18 @@ class Cut:
                     self.leaves.add(events.leaf_id(tensor))
             else:
                 self.sources.add(node_id(edge))
+                self._note_below(edge)
         if hasattr(result, "_g"):
             self.results.append(_ref(result))
+
+    def _note_below(self, edge):
+        """What the value was computed from alone: of ``x.mean().item()`` that is x."""
+        for _ in range(BELOW):
+            node = _owner(edge)
+            if len(node.e) != 1 or node.e[0] is None or node.e[0]._kind == 2:
+                break
+            edge = node.e[0]
+            self.below.add(node_id(edge))
 
 
 class HookRecord:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 from gradviz.engine import events
 from gradviz.engine.tensor import Tensor
+from gradviz.watch.places import is_persons
 
 from .graph import context_items, node_of, reach, saved_bytes
 
@@ -64,11 +65,12 @@ class GradLoop:
 @dataclass(slots=True)
 class ObjectCycle:
     """An object nobody reaches, held by a function that it holds. ``name``: its attribute with a
-    graph.
+    graph; ``via``: the one with the function.
     """
 
     owner: str
     name: str
+    via: str
     code: types.CodeType
     nodes: list[int]
 
@@ -121,16 +123,18 @@ def object_cycles(born, reached) -> list[ObjectCycle]:
     tensors = [t for t in gc.get_referrers(*lost[-MANY:]) if isinstance(t, Tensor)]
     if not tensors or time.perf_counter() - started > SLOW:
         return []
-    tables = [d for d in gc.get_referrers(*tensors[:MANY]) if type(d) is dict]
-    if not tables or time.perf_counter() - started > SLOW:
-        return []
-    owners = [o for o in gc.get_referrers(*tables[:MANY]) if type(o).__module__ == "__main__"]
+    holders = gc.get_referrers(*tensors[:MANY])  # an object itself, until its dict is asked for
+    tables = [d for d in holders if type(d) is dict]
+    if tables and time.perf_counter() - started < SLOW:
+        holders += gc.get_referrers(*tables[:MANY])
+    owners = {id(o): o for o in holders if is_persons(type(o))}.values()
     return [found for owner in owners if (found := _object_cycle(owner)) is not None]
 
 
 def _object_cycle(owner):
     own = getattr(owner, "__dict__", {})
-    codes = [code for value in own.values() if (code := _holds(value, owner)) is not None]
+    found = [(via, _holds(value, owner)) for via, value in own.items()]
+    codes = [(via, code) for via, code in found if code is not None]
     results = [
         (name, value)
         for name, value in own.items()
@@ -139,7 +143,7 @@ def _object_cycle(owner):
     if not codes or not results:
         return None
     name, tensor = results[0]
-    return ObjectCycle(type(owner).__name__, name, codes[0], [node_of(tensor).seq])
+    return ObjectCycle(type(owner).__name__, name, *codes[0], [node_of(tensor).seq])
 
 
 def _holds(value, owner):

@@ -155,6 +155,10 @@ class Cells:
         """Every definition of a function or method with a name, oldest first."""
         return self._found("def", (name,))
 
+    def classes(self, *names: str) -> list[Statement]:
+        """Every definition of classes with one of ``names``."""
+        return self._found("class", names)
+
     def definition(self, call: ast.Call, owner: str = "") -> Statement | None:
         """The person's function that is called, as far as names tell: ``f()``, ``self.f()`` in the
         class ``owner``, ``x.f()`` where ``x = Class()`` or x is a module; else None.
@@ -287,4 +291,6 @@ def _keys(statement):
             out.add(("attribute", target.attr))
     if isinstance(node, FUNCTIONS):
         out.add(("def", node.name))
+    elif isinstance(node, ast.ClassDef):
+        out.add(("class", node.name))
     return out

@@ -28,7 +28,8 @@ class Roots:
 
     ``user_ns``: the notebook's names; ``out``: ``Out``; ``last_result``: of the last cell;
     ``display``: what the display hook still has; ``tracebacks``: (label, traceback), such as
-    ``("sys.last_traceback", tb)``; ``extra``: more roots by label.
+    ``("sys.last_traceback", tb)``; ``extra``: more roots by label; ``own``: names such as ``_``
+    that the program itself has bound; ``modules``: imported ones that the person wrote.
     """
 
     user_ns: dict = field(default_factory=dict)
@@ -37,6 +38,8 @@ class Roots:
     display: object = None
     tracebacks: list = field(default_factory=list)
     extra: dict = field(default_factory=dict)
+    own: frozenset = frozenset()
+    modules: tuple = ()
 
 
 @dataclass(slots=True)
@@ -122,10 +125,11 @@ def start(roots: Roots):
     for name, value in list(roots.user_ns.items()):
         if name in SHELL_NAMES or not isinstance(name, str):
             continue
-        if DISPLAY_NAMES.fullmatch(name):
+        if DISPLAY_NAMES.fullmatch(name) and name not in roots.own:
             display.append((value, Link(None, "display", name)))
         else:
             yield value, Link(None, "name", name)
+    yield from _globals(roots)
     for count, value in list(roots.out.items()):
         yield value, Link(None, "display", f"Out[{count!r}]")
     yield from display
@@ -135,3 +139,13 @@ def start(roots: Roots):
         yield traceback, Link(None, "traceback", label)
     for label, value in roots.extra.items():
         yield value, Link(None, "extra", label)
+
+
+def _globals(roots):
+    """The variables of the person's modules: ``helpers.history``."""
+    known = {id(value): name for name, value in list(roots.user_ns.items())}
+    for module in roots.modules:
+        link = Link(None, "name", known.get(id(module), module.__name__), module)
+        for name, value in list(vars(module).items()):
+            if not name.startswith("__") and not is_plain(type(value)):
+                yield value, Link(link, "global", name)

@@ -55,6 +55,14 @@ class Link:
                 yield link.owner
             link = link.parent
 
+    @property
+    def home(self) -> str:
+        """The module whose variable the path begins with, '' when it begins elsewhere."""
+        link, before = self, self
+        while link.parent is not None:
+            link, before = link.parent, link
+        return str(link.owner.__name__) if before.kind == "global" else ""
+
     def steps(self) -> tuple[Step, ...]:
         """All steps, root first."""
         out, link = [], self
@@ -85,7 +93,7 @@ def category(steps) -> str:
     for step in reversed(steps):
         if step.kind in CATEGORIES:
             return CATEGORIES[step.kind]
-    inner = [step.kind for step in steps[1:]]
+    inner = [step.kind for step in steps[1:] if step.kind != "global"]
     if not inner:
         return steps[0].kind
     if "buffer" in inner:

@@ -6,8 +6,10 @@ from __future__ import annotations
 
 import linecache
 import os
+import sys
 import sysconfig
 from bisect import bisect_right
+from functools import lru_cache
 
 from .model import Place
 
@@ -43,6 +45,30 @@ class Files:
         if len(known) < 20_000:
             known.add(filename)
         return mine
+
+
+_persons = Files()
+
+
+def is_persons(kind: type) -> bool:
+    """Whether the person wrote a class, in a cell or in a module of theirs."""
+    name = getattr(kind, "__module__", None)
+    if name == "__main__":
+        return True
+    file = getattr(sys.modules.get(name) if isinstance(name, str) else None, "__file__", None)
+    return file is not None and _persons.is_mine(file)
+
+
+def persons_modules() -> tuple:
+    """The imported modules that the person wrote."""
+    return _modules_of(len(sys.modules), next(reversed(sys.modules)))
+
+
+@lru_cache(maxsize=1)
+def _modules_of(count, newest):
+    found = list(sys.modules.items())
+    files = [(m, getattr(m, "__file__", None)) for name, m in found if name != "__main__"]
+    return tuple(m for m, file in files if isinstance(file, str) and _persons.is_mine(file))
 
 
 class Places:

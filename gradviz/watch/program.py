@@ -221,7 +221,8 @@ def names_in(node, plain: bool = False) -> set[str]:
 @dataclass(slots=True)
 class Write:
     """A statement that puts ``values`` into what ``into`` names; ``whole`` when it replaces it;
-    ``variable`` when that is a variable, not an attribute or an item.
+    ``variable`` when that is a variable, not an attribute or an item; ``method``: the one that is
+    called for it.
     """
 
     statement: Statement
@@ -229,6 +230,7 @@ class Write:
     values: list
     whole: bool
     variable: bool = False
+    method: str = ""
 
 
 def writes(statement: Statement):
@@ -244,7 +246,8 @@ def writes(statement: Statement):
             values = [*part.args, *(k.value for k in part.keywords)]
             values = values[1:] if called(part) == "setdefault" else values
             if values:
-                yield Write(statement, tokens(receiver(part)), values, False)
+                into = tokens(receiver(part))
+                yield Write(statement, into, values, False, method=called(part))
     for part in calls(node, *PUSHING):
         if len(part.args) > 1:
             yield Write(statement, tokens(part.args[0]), list(part.args[1:]), False)

@@ -15,7 +15,7 @@ import weakref
 from collections import deque
 from itertools import islice
 
-from .places import PACKAGE
+from .places import PACKAGE, is_persons
 
 ITEMS = 4_000
 
@@ -242,7 +242,7 @@ def _record(thing):
 def _class(thing):
     """A class the person wrote: its attributes and methods."""
     module = sys.modules.get(thing.__module__)
-    if thing.__module__ != "__main__" and getattr(module, "__file__", None) is not None:
+    if not is_persons(thing) and getattr(module, "__file__", None) is not None:
         return
     for name, item in list(vars(thing).items()):
         if not name.startswith("__") or name == "__init__":
@@ -276,8 +276,7 @@ def _object(thing):
     if issubclass(type(thing), _ITERATORS):
         for index, item in enumerate(gc.get_referents(thing)):
             yield "item", f"* {index}", item
-    module = type(thing).__module__
-    if module == "__main__":
+    if is_persons(type(thing)):
         yield "class", "__class__", type(thing)
 
 

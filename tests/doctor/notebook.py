@@ -9,6 +9,7 @@ from gradviz.doctor import examine
 from gradviz.notebook import alias
 from gradviz.sources.engine import EngineSource
 from gradviz.watch.holders import Roots
+from gradviz.watch.places import persons_modules
 from gradviz.watch.recorder import Recorder
 
 
@@ -23,7 +24,7 @@ class Notebook:
         self.recorder = Recorder()
         self.source = EngineSource(self.recorder, self.cells.get)
         self.source.attach()
-        self.findings = []
+        self.findings, self.before = [], set(persons_modules())
 
     def close(self):
         self.source.detach()
@@ -58,7 +59,10 @@ class Notebook:
 
     def _settle(self):
         tracebacks = [("sys.last_traceback", self.traceback)] if self.traceback is not None else []
-        roots = Roots(user_ns=self.ns, out=self.out, tracebacks=tracebacks)
+        shown = any(self.ns.get("_") is value for value in self.out.values())
+        own = frozenset() if shown else frozenset("_")
+        modules = tuple(m for m in persons_modules() if m not in self.before)
+        roots = Roots(self.ns, self.out, tracebacks=tracebacks, own=own, modules=modules)
         self.source.drain(float("inf"))
         self.source.settle(roots, self.error)
         self.recorder.end_cell(type(self.error).__name__ if self.error else "")

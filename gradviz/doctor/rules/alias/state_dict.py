@@ -18,40 +18,38 @@ def look(case):
     called.
     """
     leaves = {h.facts.storage: h.facts.own for h in case.held if h.facts.leaf}
-    calls_of = [cut for cut in case.cuts if cut.entry == "state_dict"]
-    first, last = (
-        min((c.first for c in calls_of), default=0),
-        max((c.last for c in calls_of), default=0),
-    )
     units = {}
     for held in case.held:
         if held.category == "container" and not held.facts.leaf and held.facts.storage in leaves:
             account = case.ledger.leaves.get(leaves[held.facts.storage])
-            if (
-                account is not None
-                and account.changed is not None
-                and account.changed.order > first
-            ):
-                units.setdefault(held.unit, []).append((held, account.changed.order > last))
+            if account is not None and account.changed is not None:
+                units.setdefault(held.unit, []).append((held, account.changed.order))
     for pairs in units.values():
         group = [held for held, _ in pairs]
-        several = len({held.facts.storage for held in group}) < len(group)
         statement = _taken(case, group[0])
-        named = SNAPSHOT.fullmatch(group[0].root)
-        if statement is not None and (
-            several or any(newer for _, newer in pairs) or (named and statement.loops)
-        ):
-            sure = named or statement.loops
-            severity = "warning" if sure else "info"
-            yield RULE.found(
-                case,
-                paths(group),
-                place_of(case, statement),
-                None,
-                (),
-                severity,
-                name=group[0].root,
-            )
+        asked = _calls(case, statement) if statement is not None else []
+        first = min((cut.first for cut in asked), default=None)
+        if first is None or not any(changed > first for _, changed in pairs):
+            continue
+        last = max(cut.last for cut in asked)
+        several = len({held.facts.storage for held in group}) < len(group)
+        again = statement.loops or any(cut.count > len(cut.leaves) for cut in asked)
+        named = any(SNAPSHOT.fullmatch(token) for token in group[0].tokens)
+        if several or any(changed > last for _, changed in pairs) or (named and again):
+            place, severity = place_of(case, statement), "warning" if named or again else "info"
+            name = group[0].holder
+            yield RULE.found(case, paths(group), place, None, (), severity, name=name)
+
+
+def _calls(case, statement):
+    """What was noted of the calls of state_dict() in a statement."""
+    end = statement.node.end_lineno
+    found = [(cut, *case.cells.line(case.place(cut.note))) for cut in case.cuts]
+    return [
+        cut
+        for cut, unit, line in found
+        if cut.entry == "state_dict" and unit == statement.cell and statement.line <= line <= end
+    ]
 
 
 def _taken(case, held):

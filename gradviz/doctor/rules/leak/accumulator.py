@@ -17,14 +17,16 @@ ADDITIVE = (
 )
 SCALING = ("DivBackward", "MulBackward", "SqueezeBackward", "ViewBackward", "SqrtBackward")
 SCALINGS = 3
+NEAR = 5_000
 HOLDERS = ("name", "container", "attribute", "closure")
 
 
 def look(case):
     """A tensor made by the same addition again and again, with backward passes in between."""
     seen = set()
-    for held in best_first([h for h in case.held if h.facts.attached and h.category in HOLDERS]):
-        if held.facts.id in seen or _in_module(held):
+    found = best_first([h for h in case.held if h.facts.attached and h.category in HOLDERS])
+    for held in sorted(found, key=lambda h: h.facts.op not in ADDITIVE):  # a mean after its sum
+        if held.facts.id in seen or _in_module(held) or is_state(case, held):
             continue
         if held.facts.op in ADDITIVE:
             links, passes = spans(case, held)
@@ -61,6 +63,20 @@ def _summed(case, place):
     statement = case.cells.at(*case.cells.line(place))
     bound = list(targets(statement.node)) if statement is not None else []
     return ast.unparse(bound[0]) if len(bound) == 1 else ""
+
+
+def is_state(case, held):
+    """A sum in which both terms come from the value before it: a state, such as of a recurrent
+    cell, and not a total.
+    """
+    if held.facts.op not in ADDITIVE:
+        return False
+    links = case.graph.chain(held.facts.id)
+    below = [i for _, i, leaf in case.graph.inputs(held.facts.id) if not leaf]
+    return (
+        len(links) > 1
+        and sum(links[1] == i or links[1] in case.graph.weigh([i], NEAR).nodes for i in below) > 1
+    )
 
 
 def _only_read(case, held, links):

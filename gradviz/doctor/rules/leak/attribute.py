@@ -3,8 +3,10 @@
 from gradviz.doctor.finding import Rule, ids, paths
 from gradviz.doctor.history import carried, consumed
 from gradviz.doctor.where import put
+from gradviz.watch.places import is_persons
 
 from .container import inside_objects
+from .state import LONG
 
 
 def look(case):
@@ -13,7 +15,7 @@ def look(case):
     """
     told = {id(group[0]) for group in inside_objects(case)}
     for group in case.units("attribute", "buffer").values():
-        if any(carried(case, held) for held in group) or not _by_person(group[0]):
+        if any(_goes_on(case, held) for held in group) or not _by_person(group[0]):
             continue
         if id(group[0]) in told:
             continue
@@ -34,12 +36,17 @@ def look(case):
         )
 
 
+def _goes_on(case, held):
+    """It is a total or a state, which other rules are about."""
+    return carried(case, held) or len(case.graph.chain(held.facts.id)) >= LONG
+
+
 def _by_person(held):
     """The attribute belongs to a module or to an object of the person's own class."""
     owner = held.link.owner
     if "_parameters" in getattr(owner, "__dict__", ()):
         return str(held.steps[-1].name) not in owner.__dict__["_parameters"]
-    return type(owner).__module__ == "__main__"
+    return is_persons(type(owner))
 
 
 RULE = Rule("GV104", "leak.attribute", "warning", look)

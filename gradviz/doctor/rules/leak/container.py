@@ -4,6 +4,7 @@ from gradviz.doctor.finding import Rule, ids, paths
 from gradviz.doctor.history import (
     carried,
     finished,
+    outdated,
     passed_over,
     read_as_a_whole,
     read_only,
@@ -21,8 +22,10 @@ def look(case):
             continue
         history, severity = finished(case, group), "warning"
         if not history and not unrolled(case, group):
-            history = read_only(case, group)
-            severity = "warning" if history and passed_over(case, history) else "info"
+            history = outdated(case, group)
+            if not history:
+                history = read_only(case, group)
+                severity = "warning" if history and passed_over(case, history) else "info"
             history = history or read_as_a_whole(case, group)
         if len(history) < 2:
             continue

@@ -95,9 +95,9 @@ def _objects(case):
             f"(unreachable from the notebook) {cycle.owner}.{cycle.name}",
             "(unreachable from the notebook)",
         ]
-        place = case.places.at(
-            cycle.code.co_filename, cycle.code.co_firstlineno, cycle.code.co_name
-        )
+        code = cycle.code
+        place = place_of(case, bound(case, cycle.via, attribute=True))
+        place = place or case.places.at(code.co_filename, code.co_firstlineno, code.co_name)
         weight = case.graph.weigh(cycle.nodes)
         fields = {"name": f"{cycle.owner}.{cycle.name}", "count": len(cycle.nodes)}
         yield RULE.found(case, holders, place, weight, cycle.nodes, "info", **fields)

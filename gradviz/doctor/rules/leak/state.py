@@ -6,7 +6,7 @@ from gradviz.doctor.finding import Rule, ids, paths
 from gradviz.doctor.history import READ, best_first, distinct, spans
 from gradviz.doctor.where import put
 
-from .accumulator import ADDITIVE, _in_module
+from .accumulator import ADDITIVE, _in_module, is_state
 
 LONG = 8
 HOLDERS = ("name", "container", "attribute", "buffer", "closure")
@@ -27,12 +27,14 @@ def look(case):
             told.update(links)
             yield _found(case, [*group, *_same(case, newest)], links)
     for held in best_first([h for h in case.held if h.facts.attached and h.category in HOLDERS]):
-        if held.facts.id in told or (held.facts.op in ADDITIVE and not _in_module(held)):
+        adds = held.facts.op in ADDITIVE and not _in_module(held) and not is_state(case, held)
+        if held.facts.id in told or adds:
             continue
         links, passes = spans(case, held)
         if not passes and len(links) >= LONG and _read_each_step(case, held, links):
             told.update(links)
-            yield _found(case, [held], links, "info")
+            kept = held.category in ("attribute", "buffer")
+            yield _found(case, [held], links, "warning" if kept else "info")
         if passes and len(links) >= 2:
             told.update(links)
             yield _found(

@@ -1,10 +1,13 @@
 """GV503: eval() does not stop a part from being trained."""
 
 import ast
+import re
 
 from gradviz.doctor.finding import Rule
 from gradviz.doctor.where import place_of
 from gradviz.watch.program import calls, receiver
+
+KEY = re.compile(r"\['(\w+)'\]")  # a ModuleDict's part has a path with a dot
 
 
 def look(case):
@@ -46,7 +49,8 @@ def _called(case, path, method):
     found = None
     for statement in case.cells.calling(method):
         for call in calls(statement.node, method):
-            if receiver(call) is not None and ast.unparse(receiver(call)) == path:
+            asked = receiver(call)
+            if asked is not None and KEY.sub(r".\1", ast.unparse(asked)) == path:
                 found = statement
     return found
 

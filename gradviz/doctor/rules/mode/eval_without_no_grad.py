@@ -1,7 +1,10 @@
 """GV501: an evaluation records a graph that nobody will use."""
 
 from gradviz.doctor.finding import Rule
-from gradviz.doctor.history import READ
+from gradviz.doctor.history import READ, READERS, passed_over, read_by_name
+
+LARGE = 16_000
+CHOOSING = ("argmax", "max", "topk", "argsort", "sort")
 
 
 def look(case):
@@ -17,16 +20,30 @@ def look(case):
     working = {leaf for module in case.modules if module.training for leaf in _own(module)}
     if not resting or not case.ledger.sweeps:
         return
+    told = set()
     read = set().union(*(cut.sources for cut in case.cuts if cut.how in READ), ())
     for held in case.held:
-        if held.category != "name" or not held.facts.attached:
+        if held.category not in ("name", "traceback") or not held.facts.attached:
             continue
         weight = case.graph.weigh([held.facts.id])
         quiet = weight.leaves and weight.leaves <= resting - working and not weight.freed
-        if quiet and read & weight.nodes and not case.graph.swept(held.facts.id):
-            yield RULE.found(
-                case, [held.path], _called(held), weight, [held.facts.id], name=held.path
-            )
+        if not quiet or case.graph.swept(held.facts.id) or held.facts.id in told:
+            continue
+        if read & weight.nodes or read_by_name(case, held, (*READERS, *CHOOSING)):
+            told.add(held.facts.id)
+            over = held.category == "traceback" or _again(case, held) or passed_over(case, [held])
+            severity = "warning" if over and weight.bytes >= LARGE else "info"
+            ids, fields = [held.facts.id], {"name": held.path}
+            yield RULE.found(case, [held.path], _called(held), weight, ids, severity, **fields)
+
+
+def _again(case, held):
+    """It was made in a loop whose cell has no backward: the results before it are gone, unused."""
+    for place in held.facts.chain:
+        statement = case.cells.at(*case.cells.line(place))
+        if statement is not None and statement.loops:
+            return not any(s.cell == statement.cell for s in case.cells.calling("backward"))
+    return False
 
 
 def _called(held):

@@ -2,6 +2,7 @@
 
 from gradviz.doctor.finding import Rule
 from gradviz.doctor.where import place_of
+from gradviz.watch.places import is_persons
 
 
 def look(case):
@@ -16,7 +17,7 @@ def look(case):
     }
     known = registered | {leaf for optimizer in case.optimizers for leaf in optimizer.leaves}
     for module in case.modules:
-        if type(module.thing).__module__ != "__main__":
+        if not is_persons(type(module.thing)):
             continue
         for name, group in _attributes(case, module).items():
             lost = [h for h in group if _lost(case, h, known, module)]
