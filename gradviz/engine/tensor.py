@@ -263,6 +263,8 @@ class Tensor:
         """Keep the gradient of this result in ``.grad``. RuntimeError for an untracked tensor;
         nothing for a leaf.
         """
+        if local.transforms:
+            raise RuntimeError(_TRANSFORMED_RETAIN)
         if not self.requires_grad:
             raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
         if not is_result(edge_now(self)) or hooks.is_retained(self):
@@ -517,6 +519,12 @@ _NONLEAF_GRAD = (
     "Tensor instead. See github.com/pytorch/pytorch/pull/30531 for more information."
 )
 
+_TRANSFORMED_RETAIN = (
+    "You are attempting to call Tensor.retain_grad() inside of a function being transformed by a "
+    "functorch transform. This is unsupported, please attempt to use the functorch transforms "
+    "(e.g. grad, vjp, jacrev, jacfwd, hessian) or call retain_grad() outside of a function being "
+    "transformed instead."
+)
 _TRANSFORMED = (
     "You are attempting to call Tensor.requires_grad_() (or perhaps using "
     "torch.autograd.functional.* APIs) inside of a function being transformed by a functorch "

@@ -55,6 +55,11 @@ def _place(k, count):
     return k % count
 
 
+def all_of(primals):
+    """``argnums`` for all of them."""
+    return tuple(range(len(primals)))
+
+
 class Inputs:
     """The arguments of a call, those at ``argnums`` replaced by ``replace(tensor, these inputs)``,
     tracked tensors of our own unless given. ``open`` while the function runs.
@@ -63,7 +68,7 @@ class Inputs:
     def __init__(self, args, argnums, replace=_own):
         self.open = True
         self.single = isinstance(argnums, int)
-        at = places(argnums, len(args))
+        at = places(argnums, len(args)) if args or argnums != () else []
         self.args = [
             map_tree(lambda x: replace(x, self), a) if k in at else a for k, a in enumerate(args)
         ]
@@ -102,11 +107,11 @@ def split_aux(output, has_aux, call):
 
 def require_tensors(output, call):
     """(tensors of ``output``, rebuild); RuntimeError unless there are some, and nothing else."""
-    if isinstance(output, (tuple, list)) and not output:
-        raise RuntimeError(
-            f"{call}: Expected f to be a function that has non-empty output (got output = {output})"
-        )
     leaves, rebuild = flatten(output)
+    if not leaves or output is None:
+        raise RuntimeError(
+            f"{call}: Expected f to be a function that has non-empty output (got output = {leaves})"
+        )
     for x in leaves:
         if not isinstance(x, Tensor):
             raise RuntimeError(
@@ -122,7 +127,7 @@ def require_real(tensors, name, what):
         if isinstance(x, Tensor) and x.is_complex():
             raise RuntimeError(
                 f"{name}: Expected all {what}s to be real but received complex tensor at "
-                f"flattened {what} idx: {k}"
+                f"flattened input idx: {k}"
             )
 
 

@@ -9,6 +9,7 @@ nothing tracked outside is detached.
 from __future__ import annotations
 
 import functools
+import operator
 
 from ..autograd.forward_ad import primal_of
 from ..backend import xp
@@ -21,13 +22,14 @@ from ..engine.operation import TENSOR
 from ..engine.tensor import Tensor, as_leaf
 from .arguments import (
     Inputs,
+    all_of,
     require_number,
     require_real,
     require_tensors,
     split_aux,
 )
 from .tree import drawn, flatten, structure
-from .vmap import Columns, check_randomness
+from .vmap import Columns, Random, check_randomness
 
 _VJP = "vjp(f, *primals)"
 _JVP = "jvp(f, primals, tangents)"
@@ -98,7 +100,7 @@ def vjp(func, *primals, has_aux=False):
     primal.
     """
     with enable_grad(), transforming():
-        inputs = Inputs(primals, tuple(range(len(primals))))
+        inputs = Inputs(primals, all_of(primals))
         output, aux = split_aux(func(*inputs.args), has_aux, _VJP)
         outputs, _ = require_tensors(output, _VJP)
     for o in outputs:
@@ -109,19 +111,26 @@ def vjp(func, *primals, has_aux=False):
             )
     shape = drawn(output)
 
-    def pullback(cotangents, retain_graph=True, create_graph=None):
+    def wrapper(cotangents, retain_graph=True, create_graph=None):
         if drawn(cotangents) != shape:
             raise RuntimeError(
                 "Expected pytree structure of cotangents to be the same as pytree structure of "
                 f"outputs to the function. cotangents: {drawn(cotangents)}, primal output: {shape}"
             )
+        _as_flag(retain_graph)
         with enable_grad():
             found = _pull(outputs, inputs.leaves, flatten(cotangents)[0])
         return inputs.result(found)
 
     shown, aux = inputs.settle(output), inputs.settle(aux)
     inputs.open = False
-    return (shown, pullback, aux) if has_aux else (shown, pullback)
+    wrapper.__qualname__ = "_vjp_with_argnums.<locals>.wrapper"
+    return (shown, wrapper, aux) if has_aux else (shown, wrapper)
+
+
+def _as_flag(value):
+    """What PyTorch does with a flag that it hands to C: an integer, or TypeError."""
+    operator.index(value)
 
 
 def _check_pairs(primals, tangents):
@@ -149,6 +158,8 @@ def _check_pairs(primals, tangents):
 
 
 def _dual(x, tangent, level):
+    if of(x._a).category < 2:
+        raise ValueError(f"Expected primal to be floating point or complex, but got: {x.dtype}")
     forward_mode.check_tangent(x, tangent)
     with forward_mode.outside(level):
         dual = x.view_as(x)
@@ -159,6 +170,11 @@ def _dual(x, tangent, level):
 def jvp(func, primals, tangents, *, strict=False, has_aux=False):
     """(output, Jacobian · tangents[, aux])."""
     _, moving = _check_pairs(primals, tangents)
+    level = local.dual
+    while level is not None:
+        if level.asked:
+            raise RuntimeError("Nested forward mode AD is not supported at the moment")
+        level = level.outer
     if not has_aux:
         return _pushed(func, primals, moving, strict, has_aux)[:2]
     return _pushed(func, primals, moving, strict, has_aux)
@@ -167,9 +183,7 @@ def jvp(func, primals, tangents, *, strict=False, has_aux=False):
 def _pushed(func, primals, tangents, strict, has_aux):
     rest = iter(tangents)
     with transforming(), forward_mode.enter(asked=False) as level:
-        inputs = Inputs(
-            primals, tuple(range(len(primals))), lambda x, _: _dual(x, next(rest), level)
-        )
+        inputs = Inputs(primals, all_of(primals), lambda x, _: _dual(x, next(rest), level))
         output, aux = split_aux(func(*inputs.args), has_aux, _JVP)
         outputs, rebuild = require_tensors(output, _JVP)
         moved = [forward_mode.tangent_of(o, level) for o in outputs]
@@ -195,7 +209,7 @@ class _Linear:
 
         def replace(x, inputs):
             self.dummies.append(as_leaf(_zeros(x), inputs))
-            return _dual(x, self.dummies[-1], level)
+            return _dual(x, self.dummies[-1].clone(), level)
 
         with enable_grad(), transforming(), forward_mode.enter(asked=False) as level:
             self.inputs = Inputs(args, argnums, replace)
@@ -221,8 +235,8 @@ class _Linear:
 
 def linearize(func, *primals):
     """(output, push): ``push(*tangents)`` gives Jacobian · tangents at these primals."""
-    linear = _Linear(func, primals, tuple(range(len(primals))))
-    expected, shapes = structure(primals), [x.shape for x in flatten(primals)[0]]
+    linear = _Linear(func, primals, all_of(primals))
+    expected, given = structure(primals), flatten(primals)[0]
 
     def push(*tangents):
         if structure(tangents) != expected:
@@ -231,12 +245,13 @@ def linearize(func, *primals):
                 f"primals {expected}"
             )
         moving = flatten(tangents)[0]
-        for k, (t, shape) in enumerate(zip(moving, shapes, strict=True)):
-            if t.shape != shape:
-                raise RuntimeError(
-                    f"tangent:{k} with shape {t.shape} in flattened pytree doesn't match the shape "
-                    f"{shape} of the corresponding primal."
-                )
+        for k, (t, x) in enumerate(zip(moving, given, strict=True)):
+            for what in ("shape", "dtype"):
+                if getattr(t, what) != getattr(x, what):
+                    raise RuntimeError(
+                        f"tangent:{k} with {what} {getattr(t, what)} in flattened pytree doesn't "
+                        f"match the {what} {getattr(x, what)} of the corresponding primal."
+                    )
         return linear.rebuild(linear.push(moving))
 
     return linear.rebuild(linear.outputs), push
@@ -266,7 +281,7 @@ def jacrev(func, argnums=0, *, has_aux=False, chunk_size=None, _preallocate_and_
     """A function that gives the Jacobian of ``func``, in the nesting of its output and of the
     arguments at ``argnums``. ValueError unless ``chunk_size`` is None or positive.
     """
-    if chunk_size is not None and chunk_size <= 0:
+    if not (chunk_size is None or chunk_size > 0):
         raise ValueError("jacrev: `chunk_size` should be greater than 0.")
 
     @functools.wraps(func)
@@ -311,11 +326,14 @@ def jacfwd(func, argnums=0, has_aux=False, *, randomness="error"):
     @functools.wraps(func)
     def wrapper(*args, **kwargs):
         check_randomness(randomness)
+        random = Random("error") if randomness == "error" else None
         outer, local.batch = local.batch, Columns(local.batch)
         try:
             linear = _Linear(func, args, argnums, kwargs, has_aux)
         finally:
             local.batch = outer
+        if random is not None:
+            random.leave()
         inputs = linear.inputs
         require_real(flatten(inputs.chosen)[0], "jacfwd", "input")
         require_real(linear.outputs, "jacfwd", "output")
@@ -333,3 +351,24 @@ def jacfwd(func, argnums=0, has_aux=False, *, randomness="error"):
 def hessian(func, argnums=0):
     """A function that gives the Hessian of ``func``: the Jacobian of its Jacobian."""
     return jacrev(jacrev(func, argnums), argnums)
+
+
+def functionalize(func, *, remove="mutations"):
+    """``func`` itself, whose writes need not be taken out here; RuntimeError unless ``remove`` is
+    "mutations" or "mutations_and_views".
+    """
+    if remove not in ("mutations", "mutations_and_views"):
+        raise RuntimeError(
+            "functionalize(f, remove='mutations'): received invalid argument for "
+            f"remove={remove}. Valid options are:\n"
+            "     remove='mutations': all inplace and out= operators will be removed from the "
+            "program, and replaced with their out-of-place equivalents.\n"
+            "     remove='mutations_and_views': In addition to the above, all aliasing operators "
+            "{view} will be replaced with their non-aliasing counterparts, {view}_copy.\n"
+        )
+
+    @functools.wraps(func)
+    def wrapper(*args, **kwargs):
+        return func(*args, **kwargs)
+
+    return wrapper

@@ -48,7 +48,7 @@ def vmap(func, in_dims=0, out_dims=0, randomness="error", *, chunk_size=None):
     all) and stacks at ``out_dims``. ``chunk_size`` is accepted: slices are taken one by one.
     """
     check_randomness(randomness)
-    if chunk_size is not None and chunk_size <= 0:
+    if not (chunk_size is None or chunk_size > 0):
         raise ValueError(f"vmap: chunk_size should be None or greater than 0. (got {chunk_size})")
 
     @functools.wraps(func)

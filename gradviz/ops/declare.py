@@ -248,6 +248,12 @@ def write_out(name, result, out, args=()):
                 "differentiation, but one of the arguments "
                 "requires grad."
             )
+    if dispatch.state.special and dispatch.local.dual is not None:
+        if any(isinstance(a, Tensor) and a._tangent for a in (*args, out)):
+            raise NotImplementedError(
+                f"Trying to use forward AD with {name}_out that does not support it because it is "
+                "an out= function"
+            )
     views.check_cast(result._a.dtype, out._a.dtype)
     if out._a.shape != result._a.shape:
         out._a = result._a.astype(out._a.dtype)

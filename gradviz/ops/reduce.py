@@ -108,6 +108,15 @@ sum_all = declare(
     formula="g everywhere",
     self=lambda F, g, self_shape: F.expand_to(g, self_shape),
 )
+
+
+def _sum_to(x, shape, several=TENSOR.sum_to):
+    """A sum over everything is an ordinary sum, as PyTorch records it."""
+    return several(x, shape) if shape or not x._a.ndim else TENSOR.sum(x)
+
+
+TENSOR.sum_to = _sum_to
+
 sum_cast = declare(
     "sum_cast",
     lambda x, dtype: _sum_all(_cast(x, dtype)),

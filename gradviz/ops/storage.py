@@ -75,6 +75,13 @@ class NotImplementedNode(Node):
 NotImplementedNode.__name__ = NotImplementedNode.__qualname__ = "NotImplemented"
 
 
+_NO_FORWARD_MODE = (
+    "Trying to use forward AD with {} that does not support it because it has not been implemented "
+    "yet.\nPlease file an issue to PyTorch at https://github.com/pytorch/pytorch/issues/new?"
+    "template=feature-request.yml so that we can prioritize its implementation."
+)
+
+
 def _edge(x):
     return x if x._g is LEAF else x._g
 
@@ -84,6 +91,8 @@ def set_(self, source=None, storage_offset=0, size=None, stride=None):
     derivative. RuntimeError for a source of another dtype, or sizes that its storage does not hold.
     """
     given = isinstance(source, Tensor)
+    if self._tangent or given and source._tangent:
+        raise NotImplementedError(_NO_FORWARD_MODE.format("set_"))
     tracked = is_recording() and (self.requires_grad or (given and source.requires_grad))
     views.check_inplace(self, tracked)
     array = _window(self, source, storage_offset, size, stride)
@@ -136,6 +145,8 @@ def resize_(self, *size, memory_format=None):
     """Change the sizes in place, keeping what fits; RuntimeError for a tracked tensor."""
     if self._g is not None:
         raise RuntimeError("cannot resize variables that require grad")
+    if self._tangent:
+        raise RuntimeError("cannot resize variables that has a forward grad")
     shape = sizes(size)
     n = math.prod(shape)
     flat = self._a.ravel()

@@ -13,7 +13,7 @@ def swap_tensors(t1, t2):
     """
     for name, t in (("t1", t1), ("t2", t2)):
         views = t._v[1] if t._v is not None and t._v[1] else ()
-        if set(weakref.getweakrefs(t)).difference(views):
+        if {id(ref) for ref in weakref.getweakrefs(t)} - {id(ref) for ref in views}:
             raise RuntimeError(f"Cannot swap {name} because it has weakref associated with it")
         if any(ref() is not None for ref in views):
             raise RuntimeError(
