@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import pathlib
+import os
 import traceback
 import warnings
 
 from .modes import local
 
-_PACKAGE = str(pathlib.Path(__file__).parents[1])
+_PACKAGE = os.path.dirname(os.path.dirname(__file__))
 
 
 def note_forward(edge):

@@ -7,8 +7,8 @@ call has failed: a check of every call would cost as much as a small operation.
 from __future__ import annotations
 
 import functools
+import os
 import re
-from pathlib import Path
 
 from ..backend import xp
 from . import device, dtypes
@@ -228,7 +228,8 @@ _FITS = {
 # ---------------------------------------------------------------- all signatures
 @functools.cache
 def _tables():
-    text = (Path(__file__).with_name("signatures.txt")).read_text()
+    with open(os.path.join(os.path.dirname(__file__), "signatures.txt"), encoding="utf-8") as file:
+        text = file.read()
     functions, methods = text.split("functions:\n")[1].split("methods:\n")
     return _by_name(functions), _by_name(methods)
 

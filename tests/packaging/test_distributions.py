@@ -1,5 +1,6 @@
 """The sdist builds, the wheel builds from it, and an install from the wheel is complete."""
 
+import hashlib
 import os
 import shutil
 import subprocess
@@ -28,12 +29,30 @@ def dist(tmp_path_factory):
         pytest.skip("the front end is not built: `npm ci && npm run build` in js/")
     copy = tmp_path_factory.mktemp("checkout") / "gradviz"
     shutil.copytree(ROOT, copy, ignore=LEFT_OUT)
-    out = tmp_path_factory.mktemp("dist")
-    command = [sys.executable, "-m", "build", "--no-isolation", "--outdir", str(out), str(copy)]
-    as_it_is = {**os.environ, "GRADVIZ_SKIP_JS": "1"}
-    done = subprocess.run(command, env=as_it_is, capture_output=True, text=True)
+    return build(copy, tmp_path_factory.mktemp("dist"), GRADVIZ_SKIP_JS="1")
+
+
+def build(folder, out, **environment):
+    """Both distributions of a folder, the wheel from the sdist; the folder that they are in."""
+    command = [sys.executable, "-m", "build", "--no-isolation", "--outdir", str(out), str(folder)]
+    done = subprocess.run(
+        command, env={**os.environ, **environment}, capture_output=True, text=True
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     return out
+
+
+@pytest.fixture(scope="module")
+def rebuilt(dist, tmp_path_factory):
+    """The same from the unpacked sdist, with nothing on PATH and every file of another date."""
+    (file,) = dist.glob("gradviz_notebook-*.tar.gz")
+    with tarfile.open(file) as archive:
+        archive.extractall(folder := tmp_path_factory.mktemp("unpacked"), filter="data")
+    (checkout,) = folder.iterdir()
+    for each in checkout.rglob("*"):
+        os.utime(each, (1e9, 1e9))
+    nothing = tmp_path_factory.mktemp("no_node")
+    return build(checkout, tmp_path_factory.mktemp("again"), PATH=str(nothing), TZ="Asia/Tokyo")
 
 
 @pytest.fixture(scope="module")
@@ -109,3 +128,21 @@ def test_the_metadata_name_and_extras():
     assert PROJECT["name"] == "gradviz-notebook"
     assert {"lab", "test", "cuda12", "cuda13", "fast"} <= set(PROJECT["optional-dependencies"])
     assert PROJECT["scripts"] == {"gradviz": "gradviz.cli.main:main"}
+
+
+def test_a_build_from_the_sdist_needs_no_node_and_gives_the_same_bytes(dist, rebuilt):
+    first, second = (
+        {file.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in folder.iterdir()}
+        for folder in (dist, rebuilt)
+    )
+    assert len(first) == 2 and first == second
+
+
+def test_the_wheel_is_small(wheel):
+    assert wheel.stat().st_size < 2_000_000
+
+
+def test_nothing_of_this_machine_is_in_the_wheel(wheel):
+    with zipfile.ZipFile(wheel) as archive:
+        found = [n for n in archive.namelist() if str(ROOT).encode() in archive.read(n)]
+    assert found == []

@@ -3,7 +3,10 @@
 import subprocess
 import sys
 
-HEAVY = "scipy IPython anywidget ipywidgets traitlets ml_dtypes graphviz sklearn torch tqdm asyncio"
+HEAVY = (
+    "scipy IPython anywidget ipywidgets traitlets ml_dtypes graphviz sklearn torch tqdm asyncio "
+    "pathlib urllib.parse ipaddress tomllib importlib.metadata"
+)
 OURS = "notebook widgets export doctor sources watch cli"
 
 
