@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .links import category
+from .links import category, path_of
 
 RANK = {
     "name": 0,
@@ -17,9 +17,16 @@ RANK = {
 
 
 def best(candidates) -> str:
-    """The path to show, of an iterable of (steps, path): a plain name first, then the shortest."""
+    """The path to show, of an iterable of (steps, path): a plain name first, then the shortest.
+
+    Of what only a frame of a traceback holds it is the name that the frame's code has for it.
+    """
     found = min(candidates, key=lambda item: rank(*item), default=None)
-    return found[1] if found else ""
+    if not found:
+        return ""
+    steps, path = found
+    local = max((n for n, step in enumerate(steps) if step.kind == "local"), default=0)
+    return path_of(steps[local:]) if local else path
 
 
 def rank(steps, path):

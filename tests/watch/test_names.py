@@ -18,3 +18,10 @@ def test_a_plain_name_wins_over_containers_and_optimisers():
     assert best([inside, member]) == "model.fc1.weight"
     assert best([]) == ""
     assert best([candidate(("display", "Out[3]")), listed]) == "params[0]"
+
+
+def test_what_only_a_traceback_holds_has_the_name_of_its_frame():
+    frame = (("name", "sys.last_traceback"), ("frame", "forward"))
+    assert best([candidate(*frame, ("local", "h"))]) == "h"
+    deep = candidate(*frame, ("local", "self"), ("member", "fc"), ("parameter", "weight"))
+    assert best([deep]) == "self.fc.weight"
