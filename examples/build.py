@@ -63,7 +63,7 @@ def sources():
 def notebook(source, lang):
     """The notebook of ``source`` in one language, without outputs, always the same bytes."""
     book = jupytext.read(source, fmt="py:percent")
-    book.cells = [released(cell, lang) for cell in book.cells if belongs(cell, lang)]
+    book.cells = [released(spoken(cell, lang), lang) for cell in book.cells if belongs(cell, lang)]
     book.cells.append(nbformat.v4.new_markdown_cell(onward(source, lang)))
     for number, cell in enumerate(book.cells, start=1):
         cell.id = f"cell-{number:02d}"
@@ -77,6 +77,15 @@ def notebook(source, lang):
     )
     book.nbformat, book.nbformat_minor = 4, 5
     return book
+
+
+LOADED = {"en": "%load_ext gradviz", "zh": "%load_ext gradviz\n%gradviz lang zh"}
+
+
+def spoken(cell, lang):
+    """A cell that loads the extension also says which language is to be spoken."""
+    cell.source = cell.source.replace(LOADED["en"], LOADED[lang], cell.cell_type == "code")
+    return cell
 
 
 def belongs(cell, lang):

@@ -10,15 +10,20 @@ from gradviz.texts import text
 from gradviz.watch.plain import clean
 
 STYLE = "font-size:13px;font-family:var(--jp-ui-font-family,system-ui,sans-serif)"
-CELL = "text-align:left;padding:2px 10px 2px 0;vertical-align:top"
+CELL = "padding:2px 10px 2px 0;vertical-align:top;text-align:"
+SIDES = {True: "right", False: "left"}
 
 
 class Answer:
-    """``text`` says it in the language that was in use; ``rows`` are dicts with the same keys."""
+    """``text`` says it in the language that was in use; ``rows`` are dicts with the same keys.
 
-    def __init__(self, said: str, rows: list[dict] | None = None):
-        self.text = said
+    ``drawn``: the rows as a page shows them, ``after``: lines of the text that follow them there.
+    """
+
+    def __init__(self, said: str, rows: list[dict] | None = None, drawn=None, after=()):
+        self.text = "\n".join([said, *after])
         self.rows = rows or []
+        self._drawn, self._after = self.rows if drawn is None else drawn, after
 
     def __repr__(self):
         return self.text
@@ -41,22 +46,26 @@ class Answer:
         return pandas.DataFrame(self.rows)
 
     def _repr_html_(self) -> str:
-        return f'<div style="{STYLE}">{self._head()}{self._table()}</div>'
+        after = "".join(f"<div>{inert(line)}</div>" for line in self._after)
+        return f'<div style="{STYLE}">{self._head()}{self._table()}{after}</div>'
 
     def _head(self):
         return "".join(f"<div>{inert(line)}</div>" for line in self.text.splitlines()[:1])
 
     def _table(self):
-        if not self.rows:
+        if not self._drawn:
             return ""
-        head = "".join(
-            f'<th style="{CELL}">{inert(text(f"ask.column.{name}"))}</th>' for name in self.rows[0]
-        )
-        body = "".join(
-            "<tr>" + "".join(f'<td style="{CELL}">{inert(shown(v))}</td>' for v in row.values())
-            for row in self.rows
-        )
-        return f"<table><tr>{head}</tr>{body}</table>"
+        head = {name: text(f"ask.column.{name}") for name in self._drawn[0]}
+        numbers = [isinstance(value, int | float) for value in self._drawn[0].values()]
+        lines = [_line("th", head, numbers), *(_line("td", r, numbers) for r in self._drawn)]
+        return f"<table>{''.join(lines)}</table>"
+
+
+def _line(tag, row, numbers):
+    """A line of a table; numbers stand below each other."""
+    cells = zip(row.values(), numbers, strict=True)
+    drawn = (f'<{tag} style="{CELL}{SIDES[n]}">{inert(shown(v))}</{tag}>' for v, n in cells)
+    return f"<tr>{''.join(drawn)}</tr>"
 
 
 def shown(value) -> str:

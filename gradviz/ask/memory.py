@@ -24,13 +24,12 @@ class Memory(Answer):
         rows = [
             {"kind": text(f"ask.memory.{kind}"), "bytes": weights.kinds[kind]} for kind in KINDS
         ]
+        drawn = [row | {"bytes": size(row["bytes"])} for row in rows if row["bytes"]]
         said = [text("ask.memory.head", total=size(weights.total), nodes=weights.nodes)]
-        said.append(table([row | {"bytes": size(row["bytes"])} for row in rows if row["bytes"]]))
-        if peak is not None:
-            said.append(text("ask.memory.peak", bytes=size(peak[0]), place=where))
+        after = [] if peak is None else [text("ask.memory.peak", bytes=size(peak[0]), place=where)]
         if not weights.complete:
-            said.append(text("ask.memory.part"))
-        super().__init__("\n".join(filter(None, said)), rows)
+            after.append(text("ask.memory.part"))
+        super().__init__("\n".join(filter(None, [*said, table(drawn)])), rows, drawn, after)
         self.kinds, self.total, self.modules = weights.kinds, weights.total, weights.modules
         self.cells, self.peak = cells, peak
 

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import gradviz
 from gradviz.doctor import Choice
+from gradviz.doctor.choice import is_known
 from gradviz.export import words
 from gradviz.export.sarif import Located, annotation, located, sarif
 from gradviz.texts import language, text
@@ -46,6 +47,11 @@ def command(options) -> int:
     """Run each file in its own process; 0 nothing found, 1 something found, 2 could not run."""
     status, reports = NOTHING, []
     choice = Choice(_rules(options.select), _rules(options.ignore))
+    unknown = [word for word in (*choice.select, *choice.ignore) if not is_known(word)]
+    if unknown:
+        said = text("cli.check.no_rule", name=", ".join(unknown))
+        print(text("cli.cannot", command="check", said=said), file=sys.stderr)
+        return COULD_NOT
     for file in options.files:
         try:
             program = read(file)

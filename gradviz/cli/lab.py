@@ -13,7 +13,7 @@ from pathlib import Path
 
 from gradviz.texts import text
 
-from .arguments import help_of
+from .arguments import chosen_language, help_of
 from .examples import folder_of_examples
 
 
@@ -51,7 +51,8 @@ def launch(path: Path, asked: str) -> int:
     if getattr(os, "geteuid", lambda: -1)() == 0:
         command.append("--allow-root")  # in a container there is often nobody else
     started = subprocess.Popen(
-        command + ([] if browser else ["--no-browser"]), env=os.environ | {"JUPYTER_TOKEN": token}
+        command + ([] if browser else ["--no-browser"]),
+        env=os.environ | chosen_language() | {"JUPYTER_TOKEN": token},
     )
     return _until_ended(started)
 

@@ -6,9 +6,10 @@ import argparse
 import importlib
 import sys
 
+import gradviz
 from gradviz.texts import LANGUAGES, set_language, text
 
-from .arguments import help_of
+from .arguments import Parser, help_of
 
 COMMANDS = ("check", "migrate", "demo", "lab", "launch")
 
@@ -34,7 +35,13 @@ def _choose_language(arguments):
 
 
 def _parser(arguments):
-    parser = argparse.ArgumentParser(prog="gradviz", description=text("cli.about"))
+    parser = Parser(prog="gradviz", description=text("cli.about"))
+    parser.add_argument(
+        "--version",
+        action="version",
+        version=f"gradviz {gradviz.__version__}",
+        help=help_of("cli.version"),
+    )
     subparsers = parser.add_subparsers(required=True, metavar="{" + ",".join(COMMANDS) + "}")
     for name in COMMANDS:
         about = text(f"cli.{name}.about")

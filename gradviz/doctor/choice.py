@@ -29,12 +29,19 @@ class Choice:
 
 def names(finding: Finding, wanted: Iterable[str]) -> bool:
     """Whether one of ``wanted`` names the finding's rule or kind."""
-    for word in wanted:
-        word = word.strip()
-        same = finding.kind == word or finding.kind.startswith(f"{word}.")
-        if word and (same or finding.rule.startswith(word.upper())):
-            return True
-    return False
+    return any(_names(word.strip(), finding.rule, finding.kind) for word in wanted)
+
+
+def is_known(word: str) -> bool:
+    """Whether ``word`` names a rule or kind that there is."""
+    from .examine import all_rules
+
+    return any(_names(word, rule.identifier, rule.kind) for rule in all_rules())
+
+
+def _names(word, identifier, kind):
+    same = kind == word or kind.startswith(f"{word}.")
+    return bool(word) and (same or identifier.startswith(word.upper()))
 
 
 def silenced(finding: Finding, cells: Cells) -> bool:

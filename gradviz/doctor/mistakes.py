@@ -10,6 +10,8 @@ from gradviz.watch.program import called, own_expressions, receiver
 
 from .finding import Rule
 
+ATOMS = ast.Name | ast.Attribute | ast.Subscript | ast.Call
+
 
 def with_message(case: Case, *phrases: str):
     """The errors whose message has one of ``phrases``."""
@@ -54,7 +56,7 @@ def subject(case: Case, place: Place | None, method: str = "") -> str:
         return ""
     for part in own_expressions(statement.node):
         if isinstance(part, ast.Call) and called(part) == method and receiver(part) is not None:
-            return ast.unparse(receiver(part))
+            return _as_receiver(receiver(part))
     node = statement.node
     if isinstance(node, ast.Assign | ast.AugAssign):
         return ast.unparse(node.targets[0] if isinstance(node, ast.Assign) else node.target)
@@ -62,8 +64,21 @@ def subject(case: Case, place: Place | None, method: str = "") -> str:
         value = node.value
         while isinstance(value, ast.Call) and receiver(value) is not None:
             value = receiver(value)
-        return ast.unparse(value)
+        return "" if ast.unparse(value) in _imported(case) else ast.unparse(value)
     return ""
+
+
+def _as_receiver(node):
+    """An expression as it stands before ``.method()``."""
+    said = ast.unparse(node)
+    return said if isinstance(node, ATOMS) else f"({said})"
+
+
+def _imported(case):
+    """The names that an import binds: modules, which are at fault for nothing."""
+    nodes = [statement.node for statement in case.cells.statements]
+    imports = [node for node in nodes if isinstance(node, ast.Import | ast.ImportFrom)]
+    return {one.asname or one.name.split(".")[0] for node in imports for one in node.names}
 
 
 def gradient_owners(case: Case, place: Place | None) -> list[str]:

@@ -6,6 +6,8 @@ import logging
 import sys
 from functools import wraps
 
+from IPython.core.error import UsageError
+
 from gradviz.backend.memory import heap
 from gradviz.texts import text
 from gradviz.watch.holders import Roots
@@ -86,7 +88,8 @@ class Cells:
         self._adopted = False
         if self._depth == 0 and self.session.running:
             error = result.error_before_exec or result.error_in_exec
-            findings = self.session.end(roots_of(self.shell), error)
+            asked_wrongly = isinstance(error, UsageError)
+            findings = self.session.end(roots_of(self.shell), None if asked_wrongly else error)
             self.ended(findings)
             heap.give_back()
 
@@ -140,4 +143,5 @@ def roots_of(shell) -> Roots:
             for name in ("_", "__", "___")
             if name in shell.user_ns and getattr(hook, name, None) is not shell.user_ns[name]
         ),
+        shell=shell,
     )

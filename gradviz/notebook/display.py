@@ -77,7 +77,7 @@ def export_html(file="gradviz.html", tensor=None) -> Path:
     tensor, OSError when the file cannot be written.
     """
     _check(tensor)
-    recorder, target, detail = graph_of(shell_of(), tensor)
+    recorder, target, detail = graph_of(shell_of(), tensor, at_once=True)
     with recorder.lock:
         content = page(recorder.trace, detail, target)
     path = Path(file).expanduser().resolve()
@@ -104,8 +104,9 @@ def shell_of():
     return ipython.get_ipython() if ipython else None
 
 
-def graph_of(shell, tensor):
-    """The recorder of ``tensor``'s graph (or of everything in view), its node, and ``detail``.
+def graph_of(shell, tensor, at_once=False):
+    """The recorder of ``tensor``'s graph (or of everything in view), its node, and ``detail``;
+    ``at_once``: one for the main thread, which reads arrays in the middle of a cell too.
 
     Where no session watches, a fresh one reads what hangs on the tensor.
     """
@@ -114,4 +115,4 @@ def graph_of(shell, tensor):
     if tensor is None:
         return session.recorder, None, session.source.detail
     follower = session.follower(tensor, roots_of(shell) if shell else Roots())
-    return follower.recorder, follower.target, follower.detail
+    return follower.recorder, follower.target, follower.read if at_once else follower.detail

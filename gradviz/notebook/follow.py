@@ -79,6 +79,10 @@ class Follower:
         self.recorder.put_detail(found)
         return found
 
+    def read(self, id: int):
+        """The same for a caller on the main thread, where an array may be read at any time."""
+        return self.detail(id) or self._detail(id)
+
     def _detail(self, id):
         nodes, leaves = self._graph()
         tensor = self._tensor() if id == self.target else None

@@ -69,13 +69,12 @@ def bundle(findings) -> dict[str, str]:
 def line_text(findings) -> str:
     """One line for one or more findings: the first in full, the others counted."""
     first, others = findings[0], len(findings) - 1
-    said = text(
-        "notebook.line",
-        rule=first.rule,
-        message=words.message(first),
-        place=words.place(first.cell, first.line, first.file),
-        fix=words.fix(first),
-    )
+    fields = {"rule": first.rule, "message": words.message(first), "fix": words.fix(first)}
+    if first.line is None:
+        said = text("notebook.line_nowhere", **fields)
+    else:
+        place = words.place(first.cell, first.line, first.file)
+        said = text("notebook.line", place=place, **fields)
     if others:
         key = "notebook.more.one" if others == 1 else "notebook.more.many"
         said += f" ({text(key) if others == 1 else text(key, count=others)})"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 
 from IPython.core.error import UsageError
@@ -29,6 +30,20 @@ ACTIONS = (
 ASKING = ("explain", "why", "step")
 WITH_A_WORD = ("lang", "torch")
 CELL = "cell"
+
+WRONGLY_ASKED = (
+    ValueError, TypeError, NameError, AttributeError, LookupError, SyntaxError, RuntimeError,
+)  # fmt: skip
+
+
+@contextlib.contextmanager
+def told_in_a_line():
+    """What was asked wrongly is said in a line, with the advice, instead of a traceback."""
+    try:
+        yield
+    except WRONGLY_ASKED as error:
+        said = [f"{type(error).__name__}: {error}", *getattr(error, "__notes__", ())]
+        raise UsageError("\n".join(said)) from None
 
 
 @magics_class
@@ -76,7 +91,9 @@ class GradvizMagics(Magics):
             return
         action, *rest = line.split() or ["on"]
         if action in ASKING:
-            getattr(self, f"_{action}")(*(line.split(None, 1)[1:]))
+            if not rest:
+                raise UsageError(text("notebook.usage", action=action))
+            getattr(self, f"_{action}")(line.split(None, 1)[1])
             return
         if action not in (*ACTIONS, CELL) or len(rest) > (action in WITH_A_WORD):
             known = ", ".join(ACTIONS)
@@ -148,10 +165,10 @@ class GradvizMagics(Magics):
         if not findings:
             print(text("notebook.leaks.none"))
 
-    def _explain(self, asked=""):
+    def _explain(self, asked):
         self._answer(lambda: explain_text(asked, self.shell.user_ns))
 
-    def _why(self, asked=""):
+    def _why(self, asked):
         names = self.shell.user_ns
         self._answer(lambda: alive_at(checked(look_up(asked, names)), within(names)))
 
@@ -163,10 +180,8 @@ class GradvizMagics(Magics):
 
     def _answer(self, ask):
         """Show an answer; what was asked wrongly is one line."""
-        try:
+        with told_in_a_line():
             answer = ask()
-        except (ValueError, TypeError, NameError, AttributeError, LookupError) as error:
-            raise UsageError(f"{type(error).__name__}: {error}") from None
         if front_end(self.shell):
             display(answer)
         else:
@@ -178,17 +193,17 @@ class GradvizMagics(Magics):
         fields = {"count": count} if key == "many" else {}
         print(text(f"notebook.frozen.{key}", **fields))
 
-    def _step(self, expression=""):
-        from IPython.display import display
-
+    def _step(self, expression):
         from gradviz.engine.tensor import Tensor
 
         from .player import BackwardPlayer
 
-        tensor = self.shell.ev(expression) if expression else None
-        if not isinstance(tensor, Tensor):
-            raise UsageError(text("notebook.step.usage"))
-        display(BackwardPlayer(tensor, **self.settings()))
+        with told_in_a_line():
+            tensor = self.shell.ev(expression)
+            if not isinstance(tensor, Tensor):
+                raise UsageError(text("notebook.usage", action="step"))
+            player = BackwardPlayer(tensor, **self.settings())
+        display(player)
 
     def _torch(self, wish="on"):
         if wish not in ("on", "off"):

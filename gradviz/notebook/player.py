@@ -56,7 +56,7 @@ def paused(tensor, gradient=None, retain_graph=False) -> Stepper:
         stepper = Stepper(tensor, gradient, retain_graph)
     except ValueError as error:
         raise ValueError(text("notebook.step.too_many", most=MOST)) from error
-    recorder, _, detail = graph_of(shell_of(), tensor)
+    recorder, _, detail = graph_of(shell_of(), tensor, at_once=True)
     told = stepper.recording
     with recorder.lock:
         told.nodes = list(recorder.trace.nodes.values())

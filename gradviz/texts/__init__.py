@@ -20,6 +20,7 @@ LANGUAGES = ("en", "zh")
 DEFAULT = "en"
 
 _chosen: str | None = None
+_of_page: str | None = None
 
 
 def text(key: str, lang: str | None = None, **fields: object) -> str:
@@ -52,19 +53,33 @@ def sections() -> tuple[str, ...]:
 
 
 def language() -> str:
-    """The language in use: what was set, else ``GRADVIZ_LANG``, else the locale's, else English."""
+    """The language in use: what was set, else ``GRADVIZ_LANG``, else that of the page that shows a
+    view, else the locale's, else English.
+    """
     if _chosen:
         return _chosen
-    names = ("GRADVIZ_LANG", "LC_ALL", "LC_MESSAGES", "LANG")
-    return match(next(filter(None, map(os.environ.get, names)), DEFAULT))
+    asked, *locale = map(os.environ.get, ("GRADVIZ_LANG", "LC_ALL", "LC_MESSAGES", "LANG"))
+    return match(next(filter(None, (asked, _of_page, *locale)), DEFAULT))
+
+
+def chosen() -> str | None:
+    """What :func:`set_language` chose."""
+    return _chosen
 
 
 def set_language(lang: str | None) -> None:
     """Choose ``"en"`` or ``"zh"`` for this process; None goes back to the environment's choice."""
-    global _chosen
+    global _chosen, _of_page
     if lang is not None and lang not in LANGUAGES:
         raise ValueError(f"language must be one of {', '.join(LANGUAGES)}, got {lang!r}")
-    _chosen = lang
+    _chosen, _of_page = lang, _of_page if lang else None
+
+
+def follow_page(lang: object) -> None:
+    """A page shows ``lang``: say the same language, unless another one was chosen."""
+    global _of_page
+    if lang in LANGUAGES:
+        _of_page = lang
 
 
 def match(tag: str) -> str:

@@ -29,7 +29,8 @@ class Roots:
     ``user_ns``: the notebook's names; ``out``: ``Out``; ``last_result``: of the last cell;
     ``display``: what the display hook still has; ``tracebacks``: (label, traceback), such as
     ``("sys.last_traceback", tb)``; ``extra``: more roots by label; ``own``: names such as ``_``
-    that the program itself has bound; ``modules``: imported ones that the person wrote.
+    that the program itself has bound; ``modules``: imported ones that the person wrote; ``shell``:
+    never looked into, because everything is reached through it.
     """
 
     user_ns: dict = field(default_factory=dict)
@@ -40,6 +41,7 @@ class Roots:
     extra: dict = field(default_factory=dict)
     own: frozenset = frozenset()
     modules: tuple = ()
+    shell: object = None
 
 
 @dataclass(slots=True)
@@ -80,7 +82,7 @@ def walk(roots: Roots, interest, limit: int = OBJECTS) -> Found:
     """
     found, seen, kinds = Found(), {}, {}
     queue = deque(start(roots))
-    hidden = id(roots.user_ns), id(roots.out)
+    hidden = id(roots.user_ns), id(roots.out), id(roots.shell)
     for key in hidden:
         seen[key] = None
     while queue:

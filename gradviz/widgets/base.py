@@ -10,6 +10,8 @@ from importlib.resources import files
 import anywidget
 import traitlets
 
+from gradviz.texts import follow_page
+
 MISSING = """export default { render({ el }) {
   el.textContent = "gradviz: the view's JavaScript is not built (npm run build in js/)";
 } };"""
@@ -77,6 +79,7 @@ class View(anywidget.AnyWidget):
         handler = getattr(self, f"on_{kind}_message", None) if isinstance(kind, str) else None
         if handler is None:
             return
+        follow_page(content.get("language"))
         try:
             handler(content)
         except (KeyError, TypeError, ValueError) as error:

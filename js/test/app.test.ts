@@ -35,7 +35,7 @@ const wire = {
 
 function live(): App {
   app = new App(host, settings, wire);
-  app.client!.ready();
+  app.client!.ready(app.language);
   return app;
 }
 
@@ -70,7 +70,7 @@ function feed(view: App, sender: Sender, sketch: Sketch, more: Record<string, un
 test("an empty view says what to do", () => {
   live();
   settle();
-  expect(sent).toEqual([{ t: "ready", seq: -1 }]);
+  expect(sent).toEqual([{ t: "ready", seq: -1, language: "en" }]);
   expect(one("gv-empty").textContent).toContain("No graph yet.");
   expect(one("gv-leaks")).toBeUndefined();
 });

@@ -130,12 +130,12 @@ test.each([null, 5, "frame", [], {}, { t: 4 }, { t: "later" }, { t: "detail" }])
 
 test("what the page says", () => {
   const { client, sent } = conversation();
-  client.ready();
+  client.ready("zh");
   client.inspect(7);
   client.ping(3);
   client.language("zh");
   expect(sent).toEqual([
-    { t: "ready", seq: -1 },
+    { t: "ready", seq: -1, language: "zh" },
     { t: "inspect", id: 7 },
     { t: "ping", n: 3 },
     { t: "language", language: "zh" },

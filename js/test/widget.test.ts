@@ -67,7 +67,7 @@ function notebook(): HTMLElement {
 test("a live widget says that it is ready and draws what it is sent", () => {
   const model = new Model(traits);
   const { el, close } = show(model);
-  expect(model.sent).toEqual([{ t: "ready", seq: -1 }]);
+  expect(model.sent).toEqual([{ t: "ready", seq: -1, language: "en" }]);
   const s = network();
   const { message, buffers } = new Sender().frame(s.nodes, s.edges, { status: s.bundle().status });
   model.emit("msg:custom", message, buffers);

@@ -135,3 +135,10 @@ def test_rows_become_a_frame_or_say_what_is_missing(book):
             found.to_frame()
     else:
         assert len(found.to_frame()) == 0
+
+
+def test_a_page_shows_every_line_of_an_answer(book):
+    book.run("loss = (w * w).sum()\nloss.backward()")
+    found = memory_at(within(book.ns))
+    html = found._repr_html_()
+    assert found.text.splitlines()[-1] in html and ">12 B<" in html and ">0<" not in html

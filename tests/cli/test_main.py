@@ -58,7 +58,7 @@ def test_a_missing_extra_is_one_line(monkeypatch, capsys):
     for arguments in (["demo", "--no-lab"], ["lab", "."]):
         assert main(arguments) == 2
         said = capsys.readouterr().err
-        assert said.count("\n") == 1 and "gradviz-notebook[lab]" in said
+        assert said.count("\n") == 1 and "'.[lab]'" in said
 
 
 def test_lab_on_a_missing_path(capsys):
@@ -100,3 +100,44 @@ def test_lab_prints_its_address_and_ends_in_order(monkeypatch, capsys, tmp_path)
         started["command"]
     )
     assert started["ended"] and started["waits"] == 2
+
+
+def test_version(capsys):
+    with pytest.raises(SystemExit) as ended:
+        main(["--version"])
+    assert ended.value.code == 0 and capsys.readouterr().out.startswith("gradviz 0")
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["check", "--help"], ["launch", "--help"]])
+def test_chinese_help_has_no_english_headings(arguments, capsys, monkeypatch):
+    monkeypatch.setenv("GRADVIZ_LANG", "zh")
+    with pytest.raises(SystemExit):
+        main(arguments)
+    said = capsys.readouterr().out
+    assert said.startswith("用法：")
+    assert not any(word in said for word in ("usage:", "options:", "positional", "show this"))
+
+
+def test_lab_speaks_the_language_that_was_asked_for(monkeypatch, tmp_path):
+    started = []
+
+    class Lab:
+        def __init__(self, command, env):
+            started.append(env.get("GRADVIZ_LANG"))
+
+        def wait(self):
+            return 0
+
+    monkeypatch.setattr(lab.subprocess, "Popen", Lab)
+    monkeypatch.delenv("GRADVIZ_LANG")
+    for arguments in (["lab", str(tmp_path)], ["lab", str(tmp_path), "--lang", "zh"]):
+        assert main(arguments) == 0
+    assert started == [None, "zh"]
+
+
+@pytest.mark.parametrize("option", ["--select", "--ignore"])
+def test_a_rule_that_does_not_exist_is_refused(option, tmp_path, capsys):
+    file = tmp_path / "a.py"
+    file.write_text("print(1)")
+    assert main(["check", str(file), option, "GV101,GX1,leaks"]) == 2
+    assert "GX1, leaks" in capsys.readouterr().err

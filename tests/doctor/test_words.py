@@ -1,5 +1,7 @@
 """The words of findings name what the person wrote."""
 
+import contextlib
+
 import pytest
 
 from gradviz.notebook import alias
@@ -86,3 +88,28 @@ def test_a_mean_names_the_sum_that_it_was_made_from(book):
     book.run("mean = epoch()")
     message, fix = words(book, "GV102")
     assert message.startswith("mean is a sum") and "to total: use loss.item()" in fix
+
+
+@pytest.mark.parametrize(
+    ("cell", "rule", "message", "fix"),
+    [
+        ("(w * 2).backward()", "GV405", "(w * 2) has", "Call (w * 2).mean().backward()"),
+        ("w[1:].backward()", "GV405", "w[1:] has", "Call w[1:].mean().backward()"),
+        ("w.exp().backward()", "GV405", "w.exp() has", "Call w.exp().mean().backward()"),
+        ("torch.tensor([1, 2], requires_grad=True)", "GV409", "torch.tensor([1, 2], ", "1.0"),
+        ("n = torch.tensor([1], requires_grad=True)", "GV409", "n holds", "1.0"),
+    ],
+)
+def test_an_expression_at_fault_is_one_that_can_be_written(book, cell, rule, message, fix):
+    with contextlib.suppress(RuntimeError):
+        book.run(cell)
+    said = words(book, rule)
+    assert said[0].startswith(message) and fix in said[1]
+
+
+@pytest.mark.parametrize(("cells", "read"), [(1, "line 2"), (2, "In [3], line 1")])
+def test_where_a_gradient_was_read(book, cells, read):
+    lines = ["h = w * 2; h.sum().backward()", "h.grad"]
+    for cell in ["\n".join(lines)] if cells == 1 else lines:
+        book.run(cell)
+    assert f"(read at {read})" in words(book, "GV301")[0]

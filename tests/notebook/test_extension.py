@@ -158,12 +158,27 @@ def test_the_magic_in_a_terminal(run):
 
 @pytest.mark.parametrize(
     "bad",
-    ["%gradviz fly", "%gradviz lang xx", "%gradviz lang", "%gradviz on off", "%gradviz lang zh en"],
+    ["%gradviz fly", "%gradviz lang xx", "%gradviz lang", "%gradviz on off", "%gradviz lang zh en"]
+    + [f"%gradviz {ask}{what}" for ask in ("explain", "why", "step") for what in ("", " no", " 3")]
+    + ["%gradviz step w[", "%gradviz step w.no"],
 )
 def test_bad_words_get_one_line(run, bad):
-    run("%load_ext gradviz")
+    run("%load_ext gradviz\nimport gradviz as torch\nw = torch.ones(2, requires_grad=True)")
     said = run(bad)
     assert said.startswith("UsageError") and said.count("\n") == 1
+
+
+def test_a_backward_that_cannot_be_stepped_through_says_why_and_what_to_do(run):
+    run("%load_ext gradviz\nimport gradviz as torch\nw = torch.ones(2, requires_grad=True)")
+    said = run("%gradviz step w * 2").splitlines()
+    assert "scalar outputs" in said[0] and "loss.sum()" in said[1] and len(said) == 2
+
+
+def test_a_failed_cell_keeps_nothing_through_the_shell(run):
+    run("%load_ext gradviz\nimport gradviz as torch\nw = torch.ones(2, requires_grad=True)")
+    run("w * 2")
+    assert "GV106" not in run("raise ValueError('no')")
+    assert "traceback" not in run("%gradviz why w")
 
 
 def test_language(run):

@@ -66,3 +66,9 @@ def test_hostile_words_are_inert():
     said = bundle([finding(message={"en": f"Kept by `{HOSTILE}`\n{HOSTILE}"}, fix={"en": HOSTILE})])
     assert "<script" not in said["text/html"] and "<img" not in said["text/html"]
     assert "\n" not in line_text([finding(message={"en": "a\nb"})])
+
+
+def test_a_finding_without_a_place_is_a_sentence():
+    assert line_text([finding(line=None, cell=None)]).startswith(
+        f"GV101 {finding().message['en']} {finding().fix['en'].replace('`', '`')}"
+    )

@@ -52,3 +52,15 @@ def test_bad_input():
         y = y * 1.0
     with pytest.raises(ValueError, match="at most 2000 operations"):
         torch.BackwardPlayer(y)
+
+
+def test_numbers_are_there_in_the_middle_of_a_cell(shell, run, tmp_path):
+    run("%load_ext gradviz\nimport gradviz\nw = gradviz.ones(2, requires_grad=True)")
+    run(
+        "loss = (w * w).sum()\nplayer = gradviz.BackwardPlayer(loss)\n"
+        f"page = gradviz.export_html({str(tmp_path / 'page.html')!r}, loss)"
+    )
+    told = shell.user_ns["player"].to_json()["details"]
+    assert 2.0 in [one["value"]["values"] for one in told.values() if one.get("value")]
+    assert '"values":2.0' in shell.user_ns["page"].read_text().replace(": ", ":")
+    shell.user_ns["player"].close()

@@ -145,3 +145,21 @@ def test_the_catalogue_imports_nothing_of_ours():
 def test_a_word_goes_with_its_number(count, said):
     found = texts.text("notebook.holds", "en", nodes=count, bytes="1 B")
     assert found == f"{count} {said}, 1 B"
+
+
+@pytest.mark.parametrize(
+    ("environment", "page", "wanted"),
+    [
+        ({"LANG": "en_US.UTF-8"}, "zh", "zh"),
+        ({"GRADVIZ_LANG": "en"}, "zh", "en"),
+        ({}, "fr", "en"),
+        ({}, 7, "en"),
+    ],
+)
+def test_the_page_is_followed_unless_a_language_was_chosen(monkeypatch, environment, page, wanted):
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    texts.follow_page(page)
+    assert texts.language() == wanted
+    texts.set_language("en")
+    assert texts.language() == "en" == texts.chosen()

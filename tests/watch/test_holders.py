@@ -190,3 +190,19 @@ def test_strange_objects_do_not_stop_the_walk():
             raise TypeError
 
     assert list(paths(a=Strange(), b=Uncountable(), c=[Thing()])) == ["c[0]"]
+
+
+def test_nothing_is_held_by_the_shell_that_reaches_everything():
+    class Shell:
+        def __init__(self):
+            self.user_ns_hidden = {"_": Thing()}
+
+        def run_code(self):
+            raise ValueError
+
+    shell = Shell()
+    try:
+        shell.run_code()
+    except ValueError as error:
+        roots = Roots(tracebacks=[("sys.last_traceback", error.__traceback__.tb_next)], shell=shell)
+        assert paths(roots) == {}

@@ -147,6 +147,14 @@ def test_ping_and_language(view):
     assert heard == [{"t": "pong", "n": 4}] and view.language == "zh"
 
 
+@pytest.mark.parametrize("kind", ["ready", "language"])
+def test_python_hears_the_language_of_the_page(view, monkeypatch, kind):
+    told = []
+    monkeypatch.setattr("gradviz.widgets.base.follow_page", told.append)
+    ask(view, t=kind, seq=-1, language="zh")
+    assert told == ["zh"]
+
+
 def test_frames_from_two_threads_stay_in_order():
     recorder = chain(10)
     view = GraphView(recorder, lambda i: None)

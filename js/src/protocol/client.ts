@@ -30,8 +30,8 @@ export class Client {
     private readonly listener: Listener,
   ) {}
 
-  ready(): void {
-    this.wire.send({ t: "ready", seq: this.decoder.seq });
+  ready(language: string): void {
+    this.wire.send({ t: "ready", seq: this.decoder.seq, language });
   }
 
   inspect(id: number): void {

@@ -23,7 +23,7 @@ export function renderExplorer({ model, el }: { model: Model; el: HTMLElement })
     ...(frozen ? {} : each(LOST, () => app.lose())),
   });
   if (frozen) app.take(frozen.delta);
-  app.client?.ready();
+  app.client?.ready(app.language);
   return () => {
     stop();
     stand.close();

@@ -35,7 +35,7 @@ export function renderPlayer({ model, el }: { model: Model; el: HTMLElement }): 
   });
   breaks();
   take(parseRecording(String(model.get("recording") ?? "")));
-  model.send({ t: "ready" });
+  model.send({ t: "ready", language: player.app.language });
   return () => {
     stop();
     stand.close();

@@ -3,6 +3,7 @@
 import ast
 
 from gradviz.doctor.finding import Rule
+from gradviz.texts import both
 from gradviz.watch.program import mentions, own_expressions
 
 
@@ -26,9 +27,15 @@ def look(case):
                 place = _too_late(case, held)
             if place is not None and place.cell is not None and _after(statement, place):
                 told.add(name)
-                yield RULE.found(
-                    case, [name], place, None, [held.facts.id], name=name, line=statement.line
-                )
+                fields = {"name": name, "read": _read_at(statement, place)}
+                yield RULE.found(case, [name], place, None, [held.facts.id], **fields)
+
+
+def _read_at(statement, place):
+    """Where a statement stands, for somebody who looks at ``place``."""
+    if statement.cell == place.cell:
+        return both("findings.read.line", line=statement.line)
+    return both("notebook.place.cell", cell=statement.cell, line=statement.line)
 
 
 def read_gradients(statement):
