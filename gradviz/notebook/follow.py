@@ -27,7 +27,7 @@ class Follower:
         self.target = tensor_id(tensor)
         self._tensor = weakref.ref(tensor)
         self._source, self._main = source, main
-        self._scope = Scope(self.target, NODES)
+        self._scope = Scope(self.target, 2 * NODES)  # operations and what they use
         self._since = main.seq
         self._cell = newest_cell(main)
         self._refs: dict = {}

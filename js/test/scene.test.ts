@@ -19,6 +19,23 @@ test("a leaf is drawn once for each use, with one identity", () => {
   expect(scene).toMatchObject({ shown: 3, total: 3, folded: 0 });
 });
 
+test("many leaves of one operation are one item, which opens and closes", () => {
+  const s = new Sketch();
+  const leaves = Array.from({ length: 1000 }, (_, n) => s.leaf(`w[${n}]`, [2]));
+  s.op("Stack", [...leaves, s.parameter("bias", [2])], [1000, 2]);
+  const choices = noChoices();
+  const folded = buildScene(storeOf(s), choices);
+  expect(folded.items.map((item) => item.title)).toEqual(["", "w[*]", "bias"]);
+  expect(folded.items[1].members).toHaveLength(1000);
+  expect(folded.links.map((link) => link.times)).toEqual([1000, 1]);
+  expect(honest(folded)).toBe(true);
+  choices.opened.add(folded.items[1].site);
+  const opened = buildScene(storeOf(s), choices);
+  expect(opened.items).toHaveLength(1002);
+  expect(opened.items[1].site).toBe(folded.items[1].site);
+  expect(buildScene(storeOf(s), { ...noChoices(), by: "none" }).items).toHaveLength(1002);
+});
+
 test("a value that was cut out of a graph stands in the flow", () => {
   const s = new Sketch();
   const h = s.op("Exp", [s.leaf("x", [2])], [2]);

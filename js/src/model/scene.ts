@@ -66,6 +66,8 @@ export const EMPTY_SCENE: Scene = {
 const PAIR = 2 ** 26;
 /** Unused leaves beyond this many are one item. */
 const LONELY = 200;
+/** From this many leaves of a kind on, those of one operation are one item. */
+const CROWD = 50;
 
 export function buildScene(store: GraphStore, choices: Choices, budget = BUDGET): Scene {
   return new Builder(store, choices, budget).build();
@@ -82,6 +84,7 @@ class Builder {
   /** Leaves already counted in a folded drawing, by item. */
   private readonly covered = new Map<number, Set<number>>();
   private readonly repeats = new Map<string, number>();
+  private readonly crowds = new Map<string, boolean>();
 
   constructor(
     private readonly store: GraphStore,
@@ -115,12 +118,26 @@ class Builder {
   }
 
   private cost(row: NodeRow): number {
-    let cost = 1;
+    const leaves = new Set<string | number>();
     for (const edge of this.store.inputs.get(row.id) ?? []) {
       const source = this.store.nodes.get(edge.source);
-      if (source && !this.isStep(source)) cost += 1;
+      if (source && !this.isStep(source)) leaves.add(this.crowdOf(source, row) || source.id);
     }
-    return cost;
+    return 1 + leaves.size;
+  }
+
+  /** The key under which the leaves of this kind that `user` takes are drawn together; else empty. */
+  private crowdOf(leaf: NodeRow, user: NodeRow): string {
+    const edges = this.store.inputs.get(user.id) ?? [];
+    if (edges.length < CROWD || this.choices.by === "none") return "";
+    const key = `f:${leaf.kind}@${user.id}`;
+    let crowd = this.crowds.get(key);
+    if (crowd === undefined) {
+      const alike = edges.filter((edge) => this.store.nodes.get(edge.source)?.kind === leaf.kind);
+      crowd = alike.length >= CROWD;
+      this.crowds.set(key, crowd);
+    }
+    return crowd && !this.choices.opened.has(key) ? key : "";
   }
 
   private addStep(row: NodeRow, folding: Folding, site: string): void {
@@ -143,24 +160,28 @@ class Builder {
       const source = this.store.nodes.get(edge.source);
       if (!source) continue;
       const known = this.itemOf.get(source.id);
-      this.link(known ?? this.leafFor(source, edge, target), target, edge);
+      this.link(known ?? this.leafFor(source, edge, target, row), target, edge);
     }
   }
 
   /** The drawing of `leaf` beside `target`. */
-  private leafFor(leaf: NodeRow, edge: EdgeRow, target: number): number {
+  private leafFor(leaf: NodeRow, edge: EdgeRow, target: number, row: NodeRow): number {
     const again = this.used.has(leaf.id);
     this.used.add(leaf.id);
     const user = this.items[target];
+    const crowd = this.crowdOf(leaf, row);
     const stem = user.members ? `${edge.slot}:${leaf.kind}` : String(leaf.id);
-    const key = `${stem}@${user.key}`;
+    const key = crowd || `${stem}@${user.key}`;
     const at = this.byKey.get(key);
     if (at === undefined) {
-      const item = single(key, leaf, "", user.order - 0.5, true);
+      const opened = `f:${leaf.kind}@${row.id}`;
+      const site = crowd || (this.crowds.get(opened) ? opened : "");
+      const item = single(key, leaf, site, user.order - 0.5, true);
       item.again = again;
+      if (crowd) item.members = [leaf.id];
       return this.put(item);
     }
-    if (user.members) this.cover(at, leaf, again);
+    if (user.members || crowd) this.cover(at, leaf, again);
     return at;
   }
 

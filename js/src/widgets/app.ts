@@ -598,7 +598,8 @@ export class App implements Context {
     if (!item) return;
     const { opened, closed } = this.choices;
     const key = item.site;
-    if (item.members && item.row.kind === "operation") {
+    if (item.members && item.leaf) opened.add(key);
+    else if (item.members && item.row.kind === "operation") {
       const loop = closed.delete(key) ? [] : loopOf(this.scene, item);
       for (const site of loop) opened.add(site);
     } else if (!opened.delete(key)) {
