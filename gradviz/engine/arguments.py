@@ -106,6 +106,8 @@ class Signature:
                 place += 1
             elif given:
                 left -= 1
+        if place < len(args):
+            return self._too_many(args)
         return self._unknown(kwargs, len(args)) if left > 0 else None
 
     def _too_many(self, args):
@@ -262,7 +264,8 @@ def refusal(name, args, kwargs, method=False, unfinished=False):
         for p in (p for s in signatures for p in s.parameters[len(args) :]):
             p.optional = True
     if len(signatures) == 1:
-        return signatures[0].refusal(args, kwargs)
+        only = signatures[0]
+        return only.refusal(args, kwargs) if only.most else _none(name, args, kwargs)
     for signature in signatures:
         found = signature.refusal(args, kwargs)
         if found is None:
@@ -279,6 +282,15 @@ def refusal(name, args, kwargs, method=False, unfinished=False):
     return TypeError(_no_such_combination(name, args, kwargs, shown)) if shown else None
 
 
+def _none(name, args, kwargs):
+    """The TypeError of a method that takes no arguments."""
+    if kwargs:
+        return TypeError(f"TensorBase.{name}() takes no keyword arguments")
+    return (
+        TypeError(f"TensorBase.{name}() takes no arguments ({len(args)} given)") if args else None
+    )
+
+
 def _no_such_combination(name, args, kwargs, signatures):
     kwargs = dict(reversed(kwargs.items()))
     described = [type_name(a) for a in args] + [f"{k}={type_name(v)}" for k, v in kwargs.items()]
@@ -288,7 +300,8 @@ def _no_such_combination(name, args, kwargs, signatures):
         f"({', '.join(described)}{tail}), but expected one of:"
     ]
     if len(signatures) == 1:
-        return lines[0].removesuffix(" one of:") + f" {signatures[0]}"
+        only = signatures[0]
+        return only.refusal(args, kwargs) if only.most else _none(name, args, kwargs)
     for signature in signatures:
         lines.append(f" * {signature}")
         why = _why_not(signature, args, kwargs)

@@ -148,6 +148,29 @@ def c_name(dtype):
     return _C_NAMES.get(dtype.name, dtype.name)
 
 
+_FIXED = {"int64": "int64_t", "int16": "int16_t", "int8": "int8_t", "uint8": "uint8_t"}
+
+
+def held(value, np_dtype):
+    """A number as an element of an array dtype; RuntimeError where that cannot hold it. As in
+    PyTorch a negative number wraps around in an unsigned dtype.
+    """
+    kind = np_dtype.kind
+    try:
+        if kind == "u" and -xp.iinfo(np_dtype).max <= value < 0:
+            return xp.asarray(value).astype(np_dtype)[()]
+        if kind in "fV" and isinstance(value, complex) and not value.imag:
+            value = value.real
+        found = np_dtype.type(value)
+        if kind != "f" or xp.isfinite(found) or not xp.isfinite(value):
+            return found
+    except (OverflowError, TypeError, ValueError):
+        pass
+    own = from_np(np_dtype)
+    name = _FIXED.get(own.name, c_name(own))
+    raise RuntimeError(f"value cannot be converted to type {name} without overflow")
+
+
 def by_type_name(name):
     """The dtype that an older name such as FloatTensor stands for, None for another text."""
     return next((d for d in _BY_NAME.values() if d.type_name == name), None)

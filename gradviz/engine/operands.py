@@ -25,7 +25,10 @@ def number(value, dtype):
         if len(_numbers) > 2048:
             _numbers.clear()
         found = new(Tensor)
-        found._a = xp.array(value, dtype.np)
+        try:
+            found._a = xp.array(value, dtype.np)
+        except OverflowError:  # as C++ casts a number
+            found._a = xp.array(value).astype(dtype.np)
         found._a.flags.writeable = False
         found._g = found._v = None
         _numbers[key] = found
@@ -160,6 +163,19 @@ def broadcast_error(a, b):
 
 
 _NUMPY_OUTPUT = re.compile(r"output operand with shape (\(.*?\)) .* broadcast shape (\(.*?\))")
+
+
+def together(*tensors):
+    """The common shape of tensors that broadcast, PyTorch's RuntimeError where they do not."""
+    shape = ()
+    for x in tensors:
+        try:
+            shape = xp.broadcast_shapes(shape, x._a.shape)
+        except ValueError:
+            raise broadcast_error(shape, x._a.shape) from None
+    return shape
+
+
 _NUMPY_SHAPES = re.compile(r"could not be broadcast together with shapes (\(.*?\)) (\(.*?\))")
 
 

@@ -8,7 +8,7 @@ from ..engine.dispatch import wrap
 from ..engine.memory_format import contiguous_format
 from ..engine.operands import all_tensors
 from ..engine.tensor import wrap_dim
-from .declare import FUNCTIONS, declare, method, only_method, public
+from .declare import FUNCTIONS, declare, method, only_function, only_method, public
 from .join import cat, stack, tensor_split, variadic
 from .layout import channels_kept
 from .shape import clone, reshape, sizes, unsafe_view_op, unsqueeze
@@ -94,16 +94,25 @@ def repeat(self, *repeats):
             "Number of dimensions of repeat dims can not be smaller than number of dimensions of "
             "tensor"
         )
+    shape = (1,) * (len(repeats) - self._a.ndim) + self._a.shape
+    shape = [n * k for n, k in zip(shape, repeats, strict=True)]
+    negative = next((n for n in shape if n < 0), None)
+    if negative is not None:
+        raise RuntimeError(f"Trying to create tensor with negative dimension {negative}: {shape}")
     return repeat_op(self, repeats)
+
+
+def tile(input, dims):
+    """A copy repeated along its dimensions, the last ones where fewer are given."""
+    return repeat(input, *((1,) * (input._a.ndim - len(dims)) + tuple(dims)))
 
 
 method(flip)
 method(roll)
 method(rot90)
 only_method(repeat)
-method(
-    lambda input, dims: repeat(input, *((1,) * (input._a.ndim - len(dims)) + tuple(dims))), "tile"
-)
+only_function(tile)
+only_method(lambda input, *dims: tile(input, sizes(dims)), "tile")
 
 
 def _flip_one(name, dim):
@@ -265,11 +274,29 @@ triu_op = declare(
     formula="g above the diagonal",
     self=lambda F, g, diagonal: F.triu(g, diagonal),
 )
+
+
+def _triangles(name, op):
+    def check(x):
+        if x._a.ndim < 2:
+            raise RuntimeError(f"{name}: input tensor must have at least 2 dimensions")
+
+    def function(input, diagonal=0):
+        check(input)
+        return op(input, diagonal)
+
+    def inplace(self, diagonal=0):
+        check(self)
+        return views.write(op.op, (self,), (diagonal,))
+
+    function.__name__, inplace.__name__ = name, f"{name}_"
+    return function, inplace
+
+
 for _name, _op in (("tril", tril_op), ("triu", triu_op)):
-    method(lambda input, diagonal=0, _op=_op: _op(input, diagonal), _name)
-    only_method(
-        lambda self, diagonal=0, _op=_op: views.write(_op.op, (self,), (diagonal,)), f"{_name}_"
-    )
+    for _f in _triangles(_name, _op):
+        only_method(_f)
+    only_function(_triangles(_name, _op)[0])
 
 
 def _windows(x, dimension, size, step):
@@ -370,24 +397,32 @@ atleast_2d = atleast(2, lambda ndim: 0)
 atleast_3d = atleast(3, lambda ndim: 0 if ndim < 2 else 2)
 
 
+def _some(name, tensors):
+    """``tensors``; RuntimeError where there are none."""
+    if not tensors:
+        raise RuntimeError(f"{name} expects a non-empty TensorList")
+    return all_tensors(tensors)
+
+
 def hstack(tensors):
     """Joined along columns (along the only dimension of vectors)."""
-    tensors = [atleast_1d(x) for x in tensors]
+    tensors = [atleast_1d(x) for x in _some("hstack", tensors)]
     return cat(tensors, 0 if tensors[0]._a.ndim == 1 else 1)
 
 
 def vstack(tensors):
     """Joined along rows."""
-    return cat([atleast_2d(x) for x in tensors], 0)
+    return cat([atleast_2d(x) for x in _some("vstack", tensors)], 0)
 
 
 def dstack(tensors):
     """Joined along the third dimension."""
-    return cat([atleast_3d(x) for x in tensors], 2)
+    return cat([atleast_3d(x) for x in _some("dstack", tensors)], 2)
 
 
 def column_stack(tensors):
     """Vectors as columns, and matrices, side by side."""
+    tensors = _some("column_stack", tensors)
     return hstack([x if x._a.ndim > 1 else reshape(x, (-1, 1)) for x in tensors])
 
 
@@ -478,11 +513,11 @@ def kron(input, other):
 
 def cartesian_prod(*tensors):
     """All combinations of elements of vectors, one a row."""
-    if len(tensors) == 1:
-        return tensors[0]
     for x in all_tensors(tensors):
         if x._a.ndim != 1:
             raise RuntimeError(f"Expect a 1D vector, but got shape {list(x._a.shape)}")
+    if len(tensors) == 1:
+        return tensors[0]
     grids = FUNCTIONS["meshgrid"](*tensors, indexing="ij")
     return stack(
         [
@@ -497,6 +532,11 @@ def combinations(input, r=2, with_replacement=False):
     """Combinations of ``r`` elements of a vector, one a row."""
     import itertools
 
+    if input._a.ndim != 1:
+        raise RuntimeError(f"Expect a 1D vector, but got shape {list(input._a.shape)}")
+    if r < 0:
+        raise RuntimeError(f"Expect a non-negative number, but got {r}")
+
     pick = itertools.combinations_with_replacement if with_replacement else itertools.combinations
     rows = list(pick(range(input._a.shape[0]), r))
     index = xp.asarray(rows, xp.int64, like=input._a).reshape(len(rows), r)
@@ -507,6 +547,10 @@ def vander(x, N=None, increasing=False):
     """Powers of the elements of a vector, one column a power, the highest first unless
     ``increasing``.
     """
+    if x._a.ndim != 1:
+        raise RuntimeError("x must be a one-dimensional tensor.")
+    if N is not None and N < 0:
+        raise RuntimeError("N must be non-negative.")
     n = x._a.shape[0] if N is None else N
     powers = range(n) if increasing else reversed(range(n))
     return stack([x**k for k in powers], -1) if n else x.new_zeros(x._a.shape[0], 0)

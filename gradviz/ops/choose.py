@@ -122,7 +122,7 @@ only_method(lambda self, condition, other: where(condition, self, other), "where
 
 masked_fill_op = declare(
     "masked_fill",
-    lambda self, mask, value: xp.where(mask, self.dtype.type(value), self),
+    lambda self, mask, value: xp.where(mask, dtypes.held(value, self.dtype), self),
     "self mask",
     "value",
     formula="g where not masked",
@@ -197,8 +197,8 @@ TENSOR.masked_fill = masked_fill_op
 # ---------------------------------------------------------------- clamp
 def _clamp_forward(x, low, high):
     if low is not None:
-        x = xp.maximum(x, x.dtype.type(low))
-    return x if high is None else xp.minimum(x, x.dtype.type(high))
+        x = xp.maximum(x, dtypes.held(low, x.dtype))
+    return x if high is None else xp.minimum(x, dtypes.held(high, x.dtype))
 
 
 def _clamp_grad(F, g, self, min, max):
@@ -220,7 +220,7 @@ clamp_op = declare(
 )
 clamp_min_op = declare(
     "clamp_min",
-    lambda x, low: xp.maximum(x, x.dtype.type(low)),
+    lambda x, low: xp.maximum(x, dtypes.held(low, x.dtype)),
     "self",
     "min",
     node="ClampMinBackward0",
@@ -229,7 +229,7 @@ clamp_min_op = declare(
 )
 clamp_max_op = declare(
     "clamp_max",
-    lambda x, high: xp.minimum(x, x.dtype.type(high)),
+    lambda x, high: xp.minimum(x, dtypes.held(high, x.dtype)),
     "self",
     "max",
     node="ClampMaxBackward0",

@@ -120,6 +120,7 @@ def full(size, fill_value, *, dtype=None, device=None, requires_grad=False, layo
             f"full(): argument 'fill_value' (position 2) must be Number, not {type(value).__name__}"
         )
     wanted = dtype or dtypes.of_scalar(value)
+    value = dtypes.held(value, wanted.np)
     made = xp.full(sizes((size,)), value, wanted.np, like=like_of(device))
     return mark(wrap(made), requires_grad)
 
@@ -136,7 +137,8 @@ def full_like(
 ):
     """A new tensor of one value in the shape and dtype of ``input``."""
     there = input._a if device is None else like_of(device)
-    made = xp.full(input._a.shape, fill_value, (dtype or input.dtype).np, like=there)
+    wanted = (dtype or input.dtype).np
+    made = xp.full(input._a.shape, dtypes.held(fill_value, wanted), wanted, like=there)
     if device is None:
         made = laid_out(made, input._a, memory_format)
     return mark(wrap(made), requires_grad)
@@ -220,11 +222,19 @@ def meshgrid(*tensors, indexing=None):
     """Coordinate grids of one-dimensional tensors."""
     if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)):
         tensors = tuple(tensors[0])
+    if not tensors:
+        raise RuntimeError("meshgrid expects a non-empty TensorList")
     for x in all_tensors(tensors):
         if x._a.ndim > 1:
             raise RuntimeError(
                 f"torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: {x}"
             )
+    if any(x._a.dtype != tensors[0]._a.dtype for x in tensors):
+        raise RuntimeError("meshgrid expects all tensors to have the same dtype")
+    if indexing not in (None, "xy", "ij"):
+        raise RuntimeError(
+            f'torch.meshgrid: indexing must be one of "xy" or "ij", but received: {indexing}'
+        )
     swap = indexing == "xy" and len(tensors) > 1
     if swap:
         tensors = (tensors[1], tensors[0], *tensors[2:])
@@ -245,21 +255,32 @@ def empty_strided(size, stride, *, dtype=None, device=None, requires_grad=False,
     return mark(wrap(views.strided(flat, tuple(size), tuple(stride), 0)), requires_grad)
 
 
+def _check_triangle(name, row, col, dtype):
+    for what, n in (("row", row), ("col", col)):
+        if n < 0:
+            raise RuntimeError(f"{what} must be non-negative, got{n}")
+    if dtype is not None and (dtype.category != 1 or dtype.name in ("uint8", "int8")):
+        raise NotImplementedError(f"\"{name}\" not implemented for '{dtypes.scalar_name(dtype)}'")
+
+
 def tril_indices(row, col, offset=0, *, dtype=None, device=None, layout=None):
     """Row and column indices of the lower triangle."""
+    _check_triangle("tril_indices", row, col, dtype)
     found = xp.stack(xp.tril_indices(row, offset, col)).astype((dtype or dtypes.int64).np)
     return wrap(beside(found, like_of(device)))
 
 
 def triu_indices(row, col, offset=0, *, dtype=None, device=None, layout=None):
     """Row and column indices of the upper triangle."""
+    _check_triangle("triu_indices", row, col, dtype)
     found = xp.stack(xp.triu_indices(row, offset, col)).astype((dtype or dtypes.int64).np)
     return wrap(beside(found, like_of(device)))
 
 
 def scalar_tensor(value, *, dtype=None, device=None, requires_grad=False):
     """A 0-d tensor."""
-    made = xp.asarray(value, (dtype or dtypes.default.float).np, like=like_of(device))
+    wanted = (dtype or dtypes.default.float).np
+    made = xp.asarray(dtypes.held(value, wanted), wanted, like=like_of(device))
     return mark(wrap(made), requires_grad)
 
 
@@ -304,9 +325,16 @@ only_method(
 
 
 # ---------------------------------------------------------------- filling in place
+def _filled(x, value):
+    try:
+        return xp.full(x.shape, value, x.dtype, like=x)
+    except (OverflowError, TypeError):
+        return xp.full(x.shape, dtypes.held(value, x.dtype), x.dtype, like=x)
+
+
 fill_op = declare(
     "fill",
-    lambda x, value: xp.full(x.shape, value, x.dtype, like=x),
+    lambda x, value: _filled(x, value),
     "self",
     "value",
     formula="0",
@@ -314,7 +342,7 @@ fill_op = declare(
 )
 fill_inplace = declare(
     "fill_inplace",
-    lambda x, value: xp.full(x.shape, value, x.dtype, like=x),
+    lambda x, value: _filled(x, value),
     "self",
     "value",
     node="FillBackward2",
@@ -369,6 +397,11 @@ def zero_(self):
 
 def fill_diagonal_(self, fill_value, wrap_=False):
     """Set the main diagonal to ``fill_value``."""
+    shape = self._a.shape
+    if len(shape) < 2:
+        raise RuntimeError("dimensions must larger than 1")
+    if len(shape) > 2 and len(set(shape)) > 1:
+        raise RuntimeError("all dimensions of input must be of equal length")
     self.diagonal().fill_(fill_value)
     return self
 
@@ -376,7 +409,6 @@ def fill_diagonal_(self, fill_value, wrap_=False):
 for _f in (fill_, zero_, fill_diagonal_):
     only_method(_f)
 public("fill", lambda input, value: fill_op(input, value))
-public("zeros_", zero_)
 
 
 # ---------------------------------------------------------------- dtype and device

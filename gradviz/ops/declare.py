@@ -11,6 +11,8 @@ declared operations.
 
 from __future__ import annotations
 
+import warnings
+
 from ..engine import dispatch, views
 from ..engine.arguments import refusal
 from ..engine.dispatch import Tensor
@@ -75,17 +77,19 @@ def _caller(op):
 def unary(
     name, forward, *, node=None, formula="", inplace=True, expose=True, also=None, **derivatives
 ):
-    """Declare an elementwise operation of one tensor."""
+    """Declare an elementwise operation of one tensor; ``inplace="method"``: its in-place twin is no
+    function.
+    """
     op = _op(name, forward, "self", "", node, formula, False, None, None, derivatives, also)
     function = dispatch.unary(op)
     function.op = op
     setattr(RAW, name, op.forward)
     setattr(TENSOR, name, function)
     if expose:
-        public(name, _with_out(name, function))
+        public(name, _with_out(name, function, op))
         setattr(Tensor, name, function)
         if inplace:
-            _inplace_unary(name, op)
+            _inplace_unary(name, op, inplace != "method")
     return function
 
 
@@ -113,7 +117,7 @@ def binary(
     if expose:
         shown = function if numbers else dispatch.binary(op, operands=tensors)
         shown.op = op
-        public(name, _with_out(name, shown))
+        public(name, _with_out(name, shown, op))
         setattr(Tensor, name, shown)
         if inplace:
             _inplace_binary(name, op, operands if numbers else tensors)
@@ -217,7 +221,7 @@ def _renamed(function, name):
     return renamed
 
 
-def _with_out(name, function):
+def _with_out(name, function, op):
     def public_function(*args, out=None, **kwargs):
         if kwargs:
             args = (*args, *kwargs.values())
@@ -229,9 +233,11 @@ def _with_out(name, function):
         refused = refusal(name, args, {"out": out})
         if refused is not None:
             raise refused
+        if op.edges:
+            check_untracked(name, *args, out)
         return write_out(name, function(*args), out, args)
 
-    public_function.renamed = lambda name: _with_out(name, function)
+    public_function.renamed = lambda name: _with_out(name, function, op)
     public_function.__name__ = public_function.__qualname__ = name
     public_function.__doc__ = (
         f"``{name}`` of its arguments, elementwise; ``out=`` receives the result."
@@ -239,15 +245,29 @@ def _with_out(name, function):
     return public_function
 
 
+_RESIZED = (
+    "An output with one or more elements was resized since it had shape {}, which does not match "
+    "the required output shape {}. This behavior is deprecated, and in a future PyTorch release "
+    "outputs will not be resized unless they have zero elements. You can explicitly reuse an out "
+    "tensor t by resizing it, inplace, to zero elements with t.resize_(0)."
+)
+
+
+def check_untracked(name, *tensors):
+    """RuntimeError where ``out=`` would lose gradients."""
+    if dispatch.state.special and not dispatch.local.grad:
+        return
+    if any(isinstance(t, Tensor) and t.requires_grad for t in tensors):
+        raise RuntimeError(
+            f"{name}(): functions with out=... arguments don't support automatic differentiation, "
+            "but one of the arguments requires grad."
+        )
+
+
 def write_out(name, result, out, args=()):
     """Put ``result`` into ``out=``; RuntimeError where gradients would be lost."""
-    if result.dtype.category >= 2 and (dispatch.state.special == 0 or dispatch.local.grad):
-        if any(isinstance(a, Tensor) and a.requires_grad for a in (*args, out)):
-            raise RuntimeError(
-                f"{name}(): functions with out=... arguments don't support automatic "
-                "differentiation, but one of the arguments "
-                "requires grad."
-            )
+    if result.dtype.category >= 2 and any(isinstance(a, Tensor) for a in args):
+        check_untracked(name, *args, out)
     if dispatch.state.special and dispatch.local.dual is not None:
         if any(isinstance(a, Tensor) and a._tangent for a in (*args, out)):
             raise NotImplementedError(
@@ -256,6 +276,10 @@ def write_out(name, result, out, args=()):
             )
     views.check_cast(result._a.dtype, out._a.dtype)
     if out._a.shape != result._a.shape:
+        if out._a.size:
+            warnings.warn(
+                _RESIZED.format(list(out._a.shape), list(result._a.shape)), UserWarning, 3
+            )
         out._a = result._a.astype(out._a.dtype)
     else:
         out._a[...] = result._a
@@ -263,14 +287,15 @@ def write_out(name, result, out, args=()):
     return out
 
 
-def _inplace_unary(name, op):
+def _inplace_unary(name, op, exposed):
     def function(self):
         return views.write(op, (self,))
 
     function.__name__ = function.__qualname__ = f"{name}_"
     function.__doc__ = f"In-place ``{name}``."
     setattr(Tensor, f"{name}_", function)
-    public(f"{name}_", function)
+    if exposed:
+        public(f"{name}_", function)
 
 
 def _inplace_binary(name, op, operands):

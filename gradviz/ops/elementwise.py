@@ -12,7 +12,7 @@ from ..engine.operands import operands, tensors
 from ..engine.operation import RAW
 from ..engine.views import write
 from .arithmetic import _floating, _sign
-from .declare import alias, binary, cast_operand, declare, method, only_method, unary
+from .declare import FUNCTIONS, alias, binary, cast_operand, declare, method, only_method, unary
 
 ndarray = xp.ndarray
 
@@ -227,10 +227,16 @@ def _sgn_grad(F, g, self, result):
     )
 
 
-sgn = unary("sgn", lambda x: x.copy() if x.dtype == bool else _sign(x), self=_sgn_grad)
+sgn = unary(
+    "sgn",
+    lambda x: x.copy() if x.dtype == bool else _sign(x),
+    inplace="method",
+    self=_sgn_grad,
+)
 sign = unary(
     "sign",
     lambda x: x.copy() if x.dtype == bool else _sign(x),
+    inplace="method",
     formula="0",
     self=lambda F, g: F.zeros_like(g),
 )
@@ -375,6 +381,7 @@ for _new, _old in [
 ]:
     alias(_new, _old)
     alias(f"{_new}_", f"{_old}_")
+del FUNCTIONS["absolute_"]
 Tensor.__abs__ = abs_
 
 
@@ -440,7 +447,7 @@ logical_and, logical_or = (
     _compare("logical_or", xp.logical_or, numbers=False),
 )
 logical_xor = _compare("logical_xor", xp.logical_xor, numbers=False)
-logical_not = unary("logical_not", xp.logical_not, self=None)
+logical_not = unary("logical_not", xp.logical_not, inplace="method", self=None)
 
 
 def _bitwise(name, function):
@@ -469,7 +476,7 @@ def _invert(x):
     return xp.invert(x)
 
 
-bitwise_not = unary("bitwise_not", _invert, self=None)
+bitwise_not = unary("bitwise_not", _invert, inplace="method", self=None)
 
 
 def _tilde(self):

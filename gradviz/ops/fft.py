@@ -119,6 +119,8 @@ def _scale_of(name, norm, forward):
 
 
 def _promoted(x, need_complex=False):
+    if x._a.dtype.itemsize == 2 and x._a.dtype.kind in "fV":
+        raise RuntimeError(f"Unsupported dtype {dtypes.scalar_name(x.dtype)}")
     if x._a.dtype.kind in "biu":
         x = TENSOR.cast(x, dtypes.default.float.np)
     if need_complex and x._a.dtype.kind != "c":
@@ -143,15 +145,37 @@ def _resized(x, sizes):
 def _dims(x, s, dim):
     """(dimensions, sizes) of an n-dimensional transform."""
     n = x._a.ndim
+    if dim is None and s is not None and len(s) > n:
+        raise RuntimeError(
+            f"Got shape with {len(s)} values but input tensor only has {n} dimensions."
+        )
     if dim is None:
         dims = tuple(range(n)) if s is None else tuple(range(n - len(s), n))
     else:
-        dims = tuple(int(wrap_dim(d, n)) for d in ((dim,) if isinstance(dim, int) else dim))
+        dims = tuple(_dim(d, n) for d in ((dim,) if isinstance(dim, int) else dim))
     if len(set(dims)) != len(dims):
         raise RuntimeError("FFT dims must be unique")
     if s is not None and len(s) != len(dims):
         raise RuntimeError("When given, dim and shape arguments must have the same length")
     return dims, [-1] * len(dims) if s is None else list(s)
+
+
+def _dim(dim, ndim):
+    """A dimension of a tensor that has some."""
+    if not ndim:
+        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
+    return int(wrap_dim(dim, ndim))
+
+
+def _some(name, dims):
+    if not dims:
+        raise RuntimeError(f"{name} must transform at least one axis")
+
+
+def _check_points(x, dims):
+    for d in dims:
+        if x._a.shape[d] < 1:
+            raise RuntimeError(f"Invalid number of data points ({x._a.shape[d]}) specified")
 
 
 def _given(dims, sizes):
@@ -167,9 +191,9 @@ def fft_function(function):
 
 # ---------------------------------------------------------------- n dimensions
 def _complex_nd(name, x, s, dim, norm, forward):
-    x = _promoted(x, need_complex=True)
     dims, sizes = _dims(x, s, dim)
-    x = _resized(x, _given(dims, sizes))
+    x = _resized(_promoted(x, need_complex=True), _given(dims, sizes))
+    _check_points(x, dims)
     return c2c_op(x, dims, _scale_of(name, norm, forward), forward) if dims else x
 
 
@@ -192,18 +216,19 @@ def rfftn(input, s=None, dim=None, norm=None, *, out=None):
         raise RuntimeError(
             f"rfftn expects a real-valued input tensor, but got {dtypes.scalar_name(input.dtype)}"
         )
-    x = _promoted(input)
-    dims, sizes = _dims(x, s, dim)
-    if not dims:
-        raise RuntimeError("rfftn must transform at least one axis")
-    return r2c_op(_resized(x, _given(dims, sizes)), dims, _scale_of("rfftn", norm, True), True)
+    dims, sizes = _dims(input, s, dim)
+    _some("rfftn", dims)
+    x = _resized(_promoted(input), _given(dims, sizes))
+    _check_points(x, dims)
+    return r2c_op(x, dims, _scale_of("rfftn", norm, True), True)
 
 
 @fft_function
 def irfftn(input, s=None, dim=None, norm=None, *, out=None):
     """The inverse of ``rfftn``; the last size is 2 (n − 1) unless given."""
+    dims, sizes = _dims(input, s, dim)
+    _some("irfftn", dims)
     x = _promoted(input, need_complex=True)
-    dims, sizes = _dims(x, s, dim)
     last = sizes[-1] if sizes[-1] != -1 else 2 * (x._a.shape[dims[-1]] - 1)
     if last < 1:
         raise RuntimeError(f"Invalid number of data points ({last}) specified")
@@ -214,8 +239,9 @@ def irfftn(input, s=None, dim=None, norm=None, *, out=None):
 @fft_function
 def hfftn(input, s=None, dim=None, norm=None, *, out=None):
     """The transform of Hermitian input: real output."""
+    dims, sizes = _dims(input, s, dim)
+    _some("hfftn", dims)
     x = _promoted(input, need_complex=True)
-    dims, sizes = _dims(x, s, dim)
     last = sizes[-1] if sizes[-1] != -1 else 2 * (x._a.shape[dims[-1]] - 1)
     if last < 1:
         raise RuntimeError(f"Invalid number of data points ({last}) specified")
@@ -229,10 +255,16 @@ def hfftn(input, s=None, dim=None, norm=None, *, out=None):
 @fft_function
 def ihfftn(input, s=None, dim=None, norm=None, *, out=None):
     """The inverse of ``hfftn``."""
-    x = _promoted(input)
-    dims, sizes = _dims(x, s, dim)
+    dims, sizes = _dims(input, s, dim)
+    _some("ihfftn", dims)
+    if input._a.dtype.kind == "c":
+        raise RuntimeError(
+            f"Only supports floating-point dtypes, but found: {dtypes.scalar_name(input.dtype)}"
+        )
+    x = _resized(_promoted(input), _given(dims, sizes))
+    _check_points(x, dims)
     scale = _scale_of("ihfftn", norm, False)
-    x = TENSOR.conj(r2c_op(_resized(x, _given(dims, sizes)), dims[-1:], scale, True))
+    x = TENSOR.conj(r2c_op(x, dims[-1:], scale, True))
     return c2c_op(x, dims[:-1], scale, False) if len(dims) > 1 else x
 
 
@@ -251,9 +283,7 @@ def ifft(input, n=None, dim=-1, norm=None, *, out=None):
 
 def _one(name, input, n, dim, norm, forward):
     x = _promoted(input)
-    if x._a.ndim == 0:
-        raise IndexError("Dimension specified as " + f"{dim} but tensor has no dimensions")
-    d = wrap_dim(dim, x._a.ndim)
+    d = _dim(dim, x._a.ndim)
     x = _resized(x, {} if n is None else {d: n})
     if x._a.shape[d] < 1:
         raise RuntimeError(f"Invalid number of data points ({x._a.shape[d]}) specified")
@@ -270,6 +300,7 @@ def _last_one(function):
             raise RuntimeError(
                 f"{name} expects a real input tensor, but got {dtypes.scalar_name(input.dtype)}"
             )
+        _promoted(input)  # its dtype is refused first
         return function(input, None if n is None else (n,), (dim,), norm)
 
     def two(input, s=None, dim=(-2, -1), norm=None, *, out=None):
@@ -295,21 +326,33 @@ for _n in (fftn, ifftn):
 @fft_function
 def fftfreq(n, d=1.0, *, out=None, dtype=None, layout=None, device=None, requires_grad=False):
     """The frequencies of ``fft`` for ``n`` points at distance ``d``."""
-    return wrap(xp.fft.fftfreq(n, d).astype((dtype or dtypes.default.float).np)).requires_grad_(
-        requires_grad
-    )
+    made = (dtype or dtypes.default.float).np
+    _check_frequencies("fftfreq", dtype)
+    if n < 0:
+        raise RuntimeError(f"Trying to create tensor with negative dimension {n}: [{n}]")
+    found = xp.fft.fftfreq(n, d).astype(made) if n else xp.zeros(0, made)
+    return wrap(found).requires_grad_(requires_grad)
 
 
 @fft_function
 def rfftfreq(n, d=1.0, *, out=None, dtype=None, layout=None, device=None, requires_grad=False):
     """The frequencies of ``rfft`` for ``n`` points at distance ``d``."""
-    return wrap(xp.fft.rfftfreq(n, d).astype((dtype or dtypes.default.float).np)).requires_grad_(
-        requires_grad
-    )
+    _check_frequencies("rfftfreq", dtype)
+    made = (dtype or dtypes.default.float).np
+    with xp.errstate(all="ignore"):
+        found = xp.arange(n // 2 + 1) / xp.asarray(n * d, float)
+    return wrap(found.astype(made)).requires_grad_(requires_grad)
+
+
+def _check_frequencies(name, dtype):
+    if dtype is not None and dtype.category < 2:
+        raise RuntimeError(f"{name} requires a floating point or complex dtype")
 
 
 def _shift(input, dim, way):
     dims, _ = _dims(input, None, dim)
+    if not dims:
+        raise RuntimeError("`shifts` required")
     return input.roll([way(input._a.shape[d]) for d in dims], list(dims))
 
 

@@ -402,6 +402,11 @@ def _check_put_shape(self, index, value):
 
 def _put(self, index, value, accumulate, tensors):
     views.check_inplace(self, is_recording() and (self.requires_grad or value.requires_grad))
+    _check_put(self, index, value, accumulate)
+    return views.write(index_put_op.op, (self, value), (index, accumulate), tensors)
+
+
+def _check_put(self, index, value, accumulate):
     _check_put_shape(self, index, value)
     if value._a.dtype != self._a.dtype and not (
         not accumulate and _fills_mask(index, value) and _real_enough(self, value)
@@ -411,7 +416,6 @@ def _put(self, index, value, accumulate, tensors):
             f"{dtypes.scalar_name(self.dtype)} for the destination and "
             f"{dtypes.scalar_name(value.dtype)} for the source."
         )
-    return views.write(index_put_op.op, (self, value), (index, accumulate), tensors)
 
 
 def _fills_mask(index, value):
@@ -453,7 +457,9 @@ def index_put_(self, indices, values, accumulate=False):
 
 def index_put(input, indices, values, accumulate=False):
     """A copy with ``values`` at ``indices``."""
-    result = index_put_op(input, values, _given(input, indices), accumulate)
+    index = _given(input, indices)
+    _check_put(input, index, values, accumulate)
+    result = index_put_op(input, values, index, accumulate)
     return keep(result, *_tensors(indices))
 
 
@@ -484,8 +490,18 @@ method(lambda input: nonzero(input), "argwhere")
 
 def unravel_index(indices, shape):
     """Coordinates of flat indices, one tensor a dimension."""
+    if indices._a.dtype.kind not in "iu":
+        raise TypeError(f"expected 'indices' to be integer dtype, but got {indices.dtype}")
+    if not isinstance(shape, (int, tuple, list)):
+        raise TypeError(f"expected 'shape' to be int or sequence of ints, but got {type(shape)}")
     shape = (shape,) if isinstance(shape, int) else tuple(shape)
-    return tuple(wrap(as_array(k, dtype=xp.int64)) for k in xp.unravel_index(indices._a, shape))
+    if any(n < 0 for n in shape):
+        raise ValueError(f"'shape' cannot have negative values, but got {shape}")
+    found, rest = [], indices._a
+    for size in reversed(shape):
+        found.append(wrap(as_array(rest % size, dtype=xp.int64)))
+        rest = rest // size
+    return tuple(reversed(found))
 
 
 public("unravel_index", unravel_index)

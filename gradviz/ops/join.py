@@ -224,24 +224,31 @@ select_op = declare(
 RAW.narrow = lambda x, dim, start, n: x[_region(x.ndim, dim, slice(start, start + n))]
 
 
+def check_place(name, input, dim, index):
+    """IndexError unless ``index`` is a place along a dimension."""
+    size = input._a.shape[dim]
+    if not -size <= index < size:
+        raise IndexError(
+            f"{name}(): index {index} out of range for tensor of size {list(input._a.shape)} at "
+            f"dimension {dim}"
+        )
+
+
 def select(input, dim, index):
     """A view of the slice at ``index`` along ``dim``."""
     n = input._a.ndim
     if n == 0:
         raise IndexError("select() cannot be applied to a 0-dim tensor.")
     d = wrap_dim(dim, n)
-    size = input._a.shape[d]
-    if not -size <= index < size:
-        raise IndexError(
-            f"select(): index {index} out of range for tensor of size {list(input._a.shape)} at "
-            f"dimension {d}"
-        )
-    index = int(index)
+    check_place("select", input, d, index)
+    index, size = int(index), input._a.shape[d]
     return select_op(input, d, given(index + size, index) if index < 0 else index)
 
 
 def narrow(input, dim, start, length):
     """A view of ``length`` slices from ``start`` along ``dim``."""
+    if not input._a.ndim:
+        raise RuntimeError("narrow() cannot be applied to a 0-dim tensor.")
     d = wrap_dim(dim, input._a.ndim)
     size = input._a.shape[d]
     start = int(start)

@@ -241,8 +241,19 @@ def mv(input, vec):
     return mv_op(input, vec)
 
 
+def vdot(input, other):
+    """The inner product of two vectors, the first conjugated."""
+    _check_vectors(input, other)
+    return vdot_op(input, other)
+
+
 def dot(input, tensor):
     """The inner product of two vectors."""
+    _check_vectors(input, tensor)
+    return dot_op(input, tensor)
+
+
+def _check_vectors(input, tensor):
     if input._a.ndim != 1 or tensor._a.ndim != 1:
         raise RuntimeError(
             f"1D tensors expected, but got {input._a.ndim}D and {tensor._a.ndim}D tensors"
@@ -254,7 +265,6 @@ def dot(input, tensor):
             f"[{tensor._a.shape[0]}] to have the same number of elements, but got "
             f"{input._a.shape[0]} and {tensor._a.shape[0]} elements respectively"
         )
-    return dot_op(input, tensor)
 
 
 def bmm(input, mat2):
@@ -499,7 +509,7 @@ _added("addmv", addmv_op, lambda mat, vec: mat.dot(vec))
 _added("addr", addr_op, lambda a, b: a[:, None] * b[None, :])
 _added("addbmm", addbmm_op, lambda a, b: products(a, b).sum(0), lowered)
 public("addmv_", Tensor.addmv_)
-method(lambda input, other: vdot_op(input, other), "vdot")
+method(vdot)
 Tensor.__matmul__ = _at
 Tensor.__rmatmul__ = lambda self, other: (
     matmul(other, self) if isinstance(other, Tensor) else NotImplemented
@@ -699,6 +709,10 @@ def _diagonals(x, term):
 
 def tensordot(a, b, dims=2):
     """Contraction over the last ``dims`` of ``a`` and the first of ``b``, or over given pairs."""
+    if isinstance(dims, int) and dims < 0:
+        raise RuntimeError(f"tensordot expects dims >= 0, but got dims={dims}")
+    if isinstance(dims, int) and dims > min(a._a.ndim, b._a.ndim):
+        raise RuntimeError(f"tensordot expects dims < ndim_a or ndim_b, but got dims={dims}")
     if isinstance(dims, int):
         da, db = list(range(a._a.ndim - dims, a._a.ndim)), list(range(dims))
     else:
@@ -706,6 +720,14 @@ def tensordot(a, b, dims=2):
             [wrap_dim(d, x._a.ndim) for d in (ds if isinstance(ds, (list, tuple)) else [ds])]
             for ds, x in zip(dims, (a, b), strict=True)
         )
+    if len(da) != len(db):
+        raise RuntimeError("both dimension lists should have same length")
+    for p, q in zip(da, db, strict=True):
+        if a._a.shape[p] != b._a.shape[q]:
+            raise RuntimeError(
+                f"contracted dimensions need to match, but first has size {a._a.shape[p]} in dim "
+                f"{int(p)} and second has size {b._a.shape[q]} in dim {int(q)}"
+            )
     if len(da) == a._a.ndim == 1 and b._a.ndim == 1:
         return view_op(dot(permute(a, da), permute(b, db)), ())
     ra, rb = (

@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 
 from ..backend import as_array, beside, on_host, xp
+from ..engine import dtypes
 from ..engine.dispatch import wrap
+from ..engine.operands import together
 from ..engine.operation import RAW, TENSOR
 from ..engine.saved_names import nothing
 from ..engine.tensor import wrap_dim
@@ -327,7 +329,7 @@ def _product(tensors, cut, i, j):
 public("chain_matmul", lambda *matrices: matrices[0] if len(matrices) == 1 else multi_dot(matrices))
 cross_op = declare(
     "cross_op",
-    lambda a, b, dim: xp.cross(a, b, axis=dim),
+    lambda a, b, dim: _cross(a, b, dim),
     "self other",
     "dim",
     node="LinalgCrossBackward0",
@@ -337,15 +339,26 @@ cross_op = declare(
 )
 
 
+def _cross(a, b, dim):
+    if a.dtype == bool:
+        raise NotImplementedError("\"cross\" not implemented for 'Bool'")
+    if a.dtype != b.dtype:
+        names = [dtypes.scalar_name(dtypes.of(x)) for x in (a, b)]
+        raise RuntimeError("expected scalar type {} but found {}".format(*names))
+    return xp.cross(a, b, axis=dim)
+
+
 def cross(input, other, *, dim=-1, out=None):
     """The cross product of vectors of three along ``dim``."""
-    shape = xp.broadcast_shapes(input._a.shape, other._a.shape)
-    d = wrap_dim(dim, len(shape))
-    if shape[d] != 3:
+    if input._a.ndim != other._a.ndim:
+        raise RuntimeError("linalg.cross: inputs must have the same number of dimensions.")
+    d = wrap_dim(dim, input._a.ndim)
+    if not input._a.ndim or {input._a.shape[d], other._a.shape[d]} != {3}:
         raise RuntimeError(
             f"linalg.cross: inputs dimension {dim} must have length 3. Got {input._a.shape[d]} "
             f"and {other._a.shape[d]}"
         )
+    shape = together(input, other)
     return cross_op(*[x if x._a.shape == shape else x.expand(*shape) for x in (input, other)], d)
 
 

@@ -99,12 +99,11 @@ def explained(name, function, method=False, native=True, prefix=""):
         return function
     code = function.__code__
     own = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-    with_out = not method and ("out" in own or name in _WITH_OUT)
     shown, typed = prefix + name, "dtype" in own
 
     def call(*args, **kwargs):
         try:
-            if kwargs and with_out and "out" in kwargs:
+            if kwargs and "out" in kwargs and not method:
                 return _written(shown, function, args, kwargs, typed)
             return function(*args, **kwargs)
         except Exception as error:
@@ -127,21 +126,6 @@ def explained(name, function, method=False, native=True, prefix=""):
     return call
 
 
-# Functions that PyTorch gives an ``out=`` and that have none of their own here.
-_WITH_OUT = frozenset(
-    """
-    addmm all amax amin aminmax any baddbmm bmm chain_matmul cholesky column_stack cross cummax
-    cummin diag diff dot dstack frexp histc histogram hstack index_select kron kthvalue
-    logcumsumexp logit mode msort mv mvlgamma nan_to_num nanmean norm polygamma renorm row_stack
-    sort std std_mean svd take_along_dim topk tril triu var var_mean vdot vstack cholesky_ex det
-    inv_ex ldl_factor_ex lu_factor_ex slogdet solve_ex vector_norm entr erfcx i0e i1 i1e
-    log_ndtr multigammaln ndtr ndtri xlog1py zeta isin threshold tensordot softmax log_softmax
-    slice_scatter take index_reduce nanmedian logspace frobenius_norm nuclear_norm gelu softplus
-    hardshrink softshrink logsigmoid avg_pool2d avg_pool3d
-    """.split()
-)
-
-
 def _written(name, function, args, kwargs, typed):
     """The results of a call without ``out=``, put into it."""
     from .declare import write_out
@@ -150,9 +134,12 @@ def _written(name, function, args, kwargs, typed):
     out = kwargs.pop("out")
     if out is None:
         return function(*args, **kwargs)
-    refused = arguments.refusal(name, args, {**kwargs, "out": out})
-    if refused is not None:
-        raise refused
+    if arguments.known(name, False):
+        refused = arguments.refusal(name, args, {**kwargs, "out": out})
+        if refused is not None:
+            raise refused
+    elif "out" not in _signature(function).parameters:
+        return function(*args, **kwargs, out=out)
     if typed and isinstance(out, Tensor):
         asked = kwargs.setdefault("dtype", out.dtype) or out.dtype
         if dtypes.PYTHON.get(asked, asked) is not out.dtype:

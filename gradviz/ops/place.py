@@ -5,13 +5,15 @@ from __future__ import annotations
 from ..backend import beside, host, xp, zeros_by
 from ..engine import dtypes
 from ..engine.dispatch import Tensor, wrap
+from ..engine.errors import warn_once
 from ..engine.memory_format import contiguous_format
+from ..engine.operands import together
 from ..engine.operation import RAW, TENSOR
 from ..engine.tensor import wrap_dim
 from ..engine.views import write
 from .declare import declare, method, only_method, public
 from .index import _index_put_forward, add_rows
-from .join import _select_forward
+from .join import _select_forward, check_place
 from .scatter import _array_of, _numel, _reduce_forward, _reduce_joint, _shape, _tensor_index
 from .shape import as_strided_op, expand, reshape
 
@@ -51,6 +53,14 @@ declare(
 )
 
 
+def _outside(index, least, end):
+    """The first index that is not in [least, end), None where all are."""
+    a = index._a
+    if not a.size or least <= a.min() and a.max() < end:
+        return None
+    return int(a[(a < least) | (a >= end)].reshape(-1)[0])
+
+
 def index_select(input, dim, index):
     """The slices of ``input`` at ``index`` along ``dim``."""
     d = wrap_dim(dim, input._a.ndim)
@@ -58,8 +68,15 @@ def index_select(input, dim, index):
         raise RuntimeError("index_select(): Expected dtype int32 or int64 for index")
     if index._a.ndim > 1:
         raise IndexError("index_select(): Index is supposed to be a vector")
+    if not input._a.ndim and index._a.size != 1:
+        raise RuntimeError(
+            f"index_select(): Index to scalar can have only 1 value, got {index._a.size} value(s)"
+        )
     n = input._a.shape[d] if input._a.ndim else 1
-    if index._a.size and (index._a.min() < 0 or index._a.max() >= n):
+    wrong = _outside(index, 0, n)
+    if wrong is not None and input._a.ndim > 1 and d == input._a.ndim - 1:
+        raise RuntimeError(f"INDICES element is out of DATA bounds, id={wrong} axis_dim={n}")
+    if wrong is not None:
         raise IndexError("index out of range in self")
     return index_select_op(
         input, index if index._a.ndim or not input._a.ndim else reshape(index, (1,)), d
@@ -112,7 +129,7 @@ index_copy_op = declare(
 )
 index_fill_op = declare(
     "index_fill",
-    lambda x, index, dim, value: _copied(x, x.dtype.type(value), index, dim),
+    lambda x, index, dim, value: _copied(x, dtypes.held(value, x.dtype), index, dim),
     "self index",
     "dim value",
     formula="g, zero at the indices",
@@ -130,35 +147,102 @@ index_fill_tensor = declare(
 )
 
 
-def _check_source(name, self, dim, index, source):
+def _check_added(name, self, dim, index, source):
+    """What index_add and index_reduce ask for; the dimension, counted from the front."""
     d = wrap_dim(dim, self._a.ndim)
     if index._a.ndim > 1:
-        raise IndexError(f"{name}(): Index should have dimension 1 or 0 (got {index._a.ndim})")
-    if index._a.dtype not in (xp.int64, xp.int32):
         raise IndexError(
-            f"{name}(): Expected LongTensor for index"
-            if name == "index_copy_"
-            else f"{name}(): Expected dtype int32/int64 for index"
+            f"{name}(): Index is supposed to be a vector, but got dim: {index._a.ndim} with type: "
+            f"{_scalar(index)} and size: {list(index._a.shape)}"
         )
-    if (
-        source is not None
-        and source._a.ndim
-        and index._a.size != source._a.shape[d if source._a.ndim > d else 0]
-    ):
+    if index._a.dtype not in (xp.int64, xp.int32):
+        raise RuntimeError(
+            f"{name}(): Expected dtype int32/int64 for index but got: {_scalar(index)}"
+        )
+    if self._a.dtype != source._a.dtype:
+        raise RuntimeError(
+            f"{name}(): self ({_scalar(self)}) and source ({_scalar(source)}) must have the same "
+            "scalar type"
+        )
+    shape, ndim = source._a.shape, source._a.ndim
+    if d and d >= ndim:
+        raise RuntimeError(
+            f"{name}(): Indexing dim {d} is out of bounds of the source tensor with dim {ndim}"
+        )
+    if index._a.size != (shape[d] if ndim else 1):
         raise RuntimeError(
             f"{name}(): Number of indices ({index._a.size}) should be equal to source.size(dim): "
-            f"({source._a.shape[d if source._a.ndim > d else 0]}), for dim: {d}"
+            f"({shape[d] if ndim else 1}), for dim: {d}"
         )
-    n = self._a.shape[d] if self._a.ndim else 1
-    if index._a.size and (index._a.min() < -n or index._a.max() >= n):
+    own = self._a.shape
+    if own[:d] + own[d + 1 :] != shape[:d] + shape[d + 1 :] or len(own) != len(shape):
+        raise RuntimeError(
+            "source tensor shape must match self tensor shape, excluding the specified dimension. "
+            f"Got self.shape = {list(own)} source.shape = {list(shape)}"
+        )
+    n = own[d] if own else 1
+    wrong = _outside(index, 0, n)
+    if wrong is not None and name == "index_reduce_":
         raise IndexError("index out of range in self")
+    if wrong is not None:
+        raise RuntimeError(f"index {wrong} is out of bounds for dimension {d} with size {n}")
     return d
+
+
+def _check_copied(self, dim, index, source):
+    d = wrap_dim(dim, self._a.ndim)
+    n, k = self._a.ndim, source._a.ndim
+    if index._a.ndim > 1:
+        raise IndexError(f"index_copy_(): Index should have dimension 1 or 0 (got {index._a.ndim})")
+    if index._a.dtype != xp.int64:
+        raise RuntimeError(
+            f"index_copy_(): Expected a long tensor for index, but got {_scalar(index)}"
+        )
+    if self._a.dtype != source._a.dtype:
+        raise RuntimeError(
+            "index_copy_(): self and source expected to have the same dtype, but got (self) "
+            f"{_scalar(self)} and (source) {_scalar(source)}"
+        )
+    if k == 0 and index._a.size != 1:
+        raise IndexError(
+            f"index_copy_(): When source is scalar, index should have one element (got "
+            f"{index._a.size})"
+        )
+    if n != k and n and k:
+        raise IndexError(
+            "index_copy_(): When source and destination are not scalars, their dimensionality "
+            f"must match. Source dimensionality ({k}), destination dimensionality ({n})"
+        )
+    slices = [x._a.shape[:d] + x._a.shape[d + 1 :] for x in (self, source)]
+    if slices[0] != slices[1]:
+        shown = [" ".join(map(str, shape)) for shape in slices]
+        raise RuntimeError(
+            "index_copy_(): Source/destination tensor must have same slice shapes. Destination "
+            f"slice shape: {shown[0]} at dimension {d} and source slice shape: {shown[1]} at "
+            f"dimension {d if k else 0}."
+        )
+    if k and index._a.size != source._a.shape[d]:
+        raise IndexError(
+            f"index_copy_(): Number of indices ({index._a.size}) should be equal to "
+            f"source.size(dim) ({source._a.shape[d]})"
+        )
+    size = self._a.shape[d] if n else 1
+    wrong = _outside(index, 0, size)
+    if wrong is not None:
+        raise IndexError(
+            f"index_copy_(): index {wrong} is out of bounds for dimension {d} with size {size}"
+        )
+    return d
+
+
+def _scalar(x):
+    return dtypes.scalar_name(x.dtype)
 
 
 def index_add(input, dim, index, source, *, alpha=1):
     """A copy with the slices of ``source`` added at ``index``."""
     return index_add_op(
-        input, source, index, _check_source("index_add_", input, dim, index, source), alpha
+        input, source, index, _check_added("index_add_", input, dim, index, source), alpha
     )
 
 
@@ -167,15 +251,13 @@ def index_add_(self, dim, index, source, *, alpha=1):
     return write(
         index_add_op.op,
         (self, source, index),
-        (_check_source("index_add_", self, dim, index, source), alpha),
+        (_check_added("index_add_", self, dim, index, source), alpha),
     )
 
 
 def index_copy(input, dim, index, source):
     """A copy with the slices of ``source`` at ``index``."""
-    return index_copy_op(
-        input, source, index, _check_source("index_copy_", input, dim, index, source)
-    )
+    return index_copy_op(input, source, index, _check_copied(input, dim, index, source))
 
 
 def index_copy_(self, dim, index, source):
@@ -183,12 +265,27 @@ def index_copy_(self, dim, index, source):
     return write(
         index_copy_op.op,
         (self, source, index),
-        (_check_source("index_copy_", self, dim, index, source),),
+        (_check_copied(self, dim, index, source),),
     )
 
 
 def _filling(self, dim, index, value):
-    d = _check_source("index_fill_", self, dim, index, None)
+    d = wrap_dim(dim, self._a.ndim)
+    if index._a.dtype != xp.int64:
+        raise IndexError("index_fill_(): Expected dtype int64 for index.")
+    if index._a.ndim > 1:
+        raise RuntimeError("Index has to be a vector/scalar")
+    complexes = (
+        isinstance(value, complex) or isinstance(value, Tensor) and value._a.dtype.kind == "c"
+    )
+    if complexes and self._a.dtype.kind != "c":
+        raise RuntimeError(
+            "index_fill_(): Converting complex Scalar to non-complex type is not supported"
+        )
+    size = self._a.shape[d] if self._a.ndim else 1
+    wrong = _outside(index, -size, size)
+    if wrong is not None:
+        raise IndexError(f"index {wrong} is out of bounds for dimension {d} with size {size}")
     if isinstance(value, Tensor):
         if value._a.ndim:
             raise RuntimeError(
@@ -240,17 +337,27 @@ index_reduce_op = declare(
 )
 
 
+def _check_reduced(self, dim, index, source, reduce):
+    if reduce not in ("prod", "mean", "amax", "amin"):
+        raise RuntimeError(
+            "index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got "
+            f"{reduce}."
+        )
+    warn_once("index_reduce() is in beta and the API may change at any time.")
+    return _check_added("index_reduce_", self, dim, index, source)
+
+
 def index_reduce(input, dim, index, source, reduce, *, include_self=True):
     """A copy in which slices of ``source`` were combined at ``index`` by prod, mean, amax or
     amin.
     """
-    d = _check_source("index_reduce", input, dim, index, source)
+    d = _check_reduced(input, dim, index, source, reduce)
     return index_reduce_op(input, source, index, d, reduce, include_self)
 
 
 def index_reduce_(self, dim, index, source, reduce, *, include_self=True):
     """In-place ``index_reduce``."""
-    d = _check_source("index_reduce", self, dim, index, source)
+    d = _check_reduced(self, dim, index, source, reduce)
     return write(index_reduce_op.op, (self, source, index), (d, reduce, include_self))
 
 
@@ -288,15 +395,43 @@ put_op = declare(
         F.pick(F.reshape(g, (-1,)), _array_of(F, index).reshape(-1), 0), source_shape
     ),
 )
-method(
-    lambda input, index, source, accumulate=False: put_op(input, source, index, accumulate), "put"
-)
-only_method(
-    lambda self, index, source, accumulate=False: write(
-        put_op.op, (self, source, index), (accumulate,)
-    ),
-    "put_",
-)
+
+
+def _check_put(self, index, source):
+    if index._a.dtype != xp.int64:
+        raise RuntimeError(f"put_(): Expected a long tensor for index, but got {_scalar(index)}")
+    if self._a.dtype != source._a.dtype:
+        raise RuntimeError(
+            "put_(): self and source expected to have the same dtype, but got self.dtype = "
+            f"{_scalar(self)} and source.dtype = {_scalar(source)}"
+        )
+    if index._a.size != source._a.size:
+        raise IndexError(
+            "put_(): Expected source and index to have the same number of elements, but got "
+            f"source.numel() = {source._a.size}, index.numel() = {index._a.size}"
+        )
+    n = self._a.size
+    wrong = _outside(index, -n, n)
+    if wrong is not None:
+        raise IndexError(
+            f"out of range: tried to access index {wrong} on a tensor of {n} elements."
+        )
+
+
+def put(input, index, source, accumulate=False):
+    """A copy with the elements of ``source`` at flat indices, or added there."""
+    _check_put(input, index, source)
+    return put_op(input, source, index, accumulate)
+
+
+def put_(self, index, source, accumulate=False):
+    """In-place ``put``."""
+    _check_put(self, index, source)
+    return write(put_op.op, (self, source, index), (accumulate,))
+
+
+method(put)
+only_method(put_)
 
 masked_select_op = declare(
     "masked_select_op",
@@ -313,7 +448,7 @@ def masked_select(input, mask, *, out=None):
     """The elements where ``mask`` holds, in one dimension."""
     if mask._a.dtype != bool:
         raise RuntimeError("masked_select: expected BoolTensor for mask")
-    shape = xp.broadcast_shapes(input._a.shape, mask._a.shape)
+    shape = together(input, mask)
     source = input if input._a.shape == shape else expand(input, shape)
     return masked_select_op(
         source, mask if mask._a.shape == shape else wrap(xp.broadcast_to(mask._a, shape))
@@ -465,6 +600,7 @@ def _same_shape(expected, src):
 def select_scatter(input, src, dim, index):
     """A copy with ``src`` in place of the slice at ``index``."""
     d = wrap_dim(dim, input._a.ndim)
+    check_place("select", input, d, index)
     _same_shape(input._a.shape[:d] + input._a.shape[d + 1 :], src)
     return select_scatter_op(input, src, d, index % input._a.shape[d])
 
@@ -472,19 +608,26 @@ def select_scatter(input, src, dim, index):
 def slice_scatter(input, src, dim=0, start=None, end=None, step=1):
     """A copy with ``src`` in place of a slice."""
     d = wrap_dim(dim, input._a.ndim)
-    start, end, step = slice(start, end, step).indices(input._a.shape[d])
+    if step <= 0:
+        raise RuntimeError("slice step must be positive")
+    shape = input._a.shape
+    start, end, step = slice(start, end, step).indices(shape[d])
+    _same_shape((*shape[:d], len(range(start, end, step)), *shape[d + 1 :]), src)
     return slice_scatter_op(input, src, d, start, end, step)
 
 
 def diagonal_scatter(input, src, offset=0, dim1=0, dim2=1):
     """A copy with ``src`` on a diagonal."""
+    part = input.detach().diagonal(offset, dim1, dim2)
+    _same_shape(part._a.shape, src)
     n = input._a.ndim
     return diagonal_scatter_op(input, src, offset, wrap_dim(dim1, n), wrap_dim(dim2, n))
 
 
 def as_strided_scatter(input, src, size, stride, storage_offset=None):
     """A copy with ``src`` in place of the strided view."""
-    source = input if input._a.flags.c_contiguous else input.contiguous()
+    source = input.contiguous() if input.requires_grad else input
+    _same_shape(source.detach().as_strided(size, stride, storage_offset)._a.shape, src)
     return strided_place_op(source, src, tuple(size), tuple(stride), storage_offset or 0)
 
 
@@ -531,6 +674,14 @@ declare(
 )
 
 
+def _check_counts(counts):
+    if counts.dtype not in (xp.int64, xp.int32):
+        name = dtypes.scalar_name(dtypes.of(counts))
+        raise NotImplementedError(f"\"repeat_interleave_cpu\" not implemented for '{name}'")
+    if (counts < 0).any():
+        raise RuntimeError("repeats can not be negative")
+
+
 def repeat_interleave(input, repeats, dim=None, *, output_size=None):
     """Every slice along ``dim`` repeated: by one number, or by one a slice."""
     if dim is None:
@@ -542,8 +693,22 @@ def repeat_interleave(input, repeats, dim=None, *, output_size=None):
             raise RuntimeError("Repeats must be non-negative")
         shape = input._a.shape
         wide = expand(input.unsqueeze(d + 1), (*shape[: d + 1], repeats, *shape[d + 1 :]))
+        if output_size is not None and output_size != shape[d] * repeats:
+            raise RuntimeError(
+                f"repeat_interleave: Invalid output_size, expected {shape[d] * repeats} but got "
+                f"{output_size}"
+            )
         return TENSOR.clone(wide, contiguous_format).flatten(d, d + 1)
-    index = xp.repeat(xp.arange(input._a.shape[d]), host(repeats._a))
+    counts = host(repeats._a)
+    if counts.ndim > 1:
+        raise RuntimeError("repeats must be 0-dim or 1-dim tensor")
+    if counts.size != 1 and counts.size != input._a.shape[d]:
+        raise RuntimeError(
+            "repeats must have the same size as input along dim, but got repeats.size(0) = "
+            f"{counts.size} and input.size({int(d)}) = {input._a.shape[d]}"
+        )
+    _check_counts(counts)
+    index = xp.repeat(xp.arange(input._a.shape[d]), counts)
     return index_select(input, d, wrap(beside(index.astype(xp.int64), input._a)))
 
 
@@ -551,7 +716,7 @@ method(repeat_interleave)
 public(
     "repeat_interleave",
     lambda input, repeats=None, dim=None, *, output_size=None: (
-        repeat_interleave(input, repeats, dim)
+        repeat_interleave(input, repeats, dim, output_size=output_size)
         if repeats is not None
         else wrap(beside(xp.repeat(xp.arange(input._a.shape[0]), host(input._a)), input._a))
     ),

@@ -566,6 +566,8 @@ def _arg(function, name):
         d = wrap_dim(dim, a.ndim)
         if a.ndim == 0:
             return wrap(xp.zeros((), xp.int64, like=a))
+        if not a.shape[d]:
+            raise IndexError(f"{name}(): Expected reduction dim {int(d)} to have non-zero size.")
         return wrap(as_array(function(a, d, keepdims=keepdim), dtype=xp.int64))
 
     index_of.__name__ = name

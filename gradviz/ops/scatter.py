@@ -7,6 +7,7 @@ import math
 from ..backend import beside, contiguous, on_host, xp, zeros_by
 from ..engine import dtypes
 from ..engine.dispatch import Tensor, wrap
+from ..engine.operands import broadcast_error
 from ..engine.operation import RAW, TENSOR
 from ..engine.tensor import wrap_dim
 from ..engine.views import write
@@ -95,23 +96,44 @@ gather_op = declare(
 )
 
 
-def _check_index(name, input, index, dim):
+def _check_index(name, input, index, dim, src=None):
     if not isinstance(index, Tensor):
         raise TypeError(
             f"{name}(): argument 'index' (position 2) must be Tensor, not {type(index).__name__}"
         )
     if index._a.dtype not in (xp.int64, xp.int32):
         raise RuntimeError(f"{name}(): Expected dtype int32/int64 for index")
+    if src is not None and src._a.dtype != input._a.dtype:
+        raise RuntimeError(f"{name}(): Expected self.dtype to be equal to src.dtype")
     if index._a.ndim != input._a.ndim and input._a.ndim and index._a.size:
         raise RuntimeError(
             "Index tensor must have the same number of dimensions as input tensor"
             if name == "gather"
             else "Index tensor must have the same number of dimensions as self tensor"
         )
+    if name == "scatter":
+        _check_fits(input, index, dim, src)
     n = input._a.shape[dim] if input._a.ndim else 1
     if index._a.size and (index._a.min() < 0 or index._a.max() >= n):
         wrong = index._a[(index._a < 0) | (index._a >= n)].ravel()[0]
         raise RuntimeError(f"index {int(wrong)} is out of bounds for dimension {dim} with size {n}")
+
+
+def _check_fits(self, index, dim, src):
+    """RuntimeError where an index reaches beyond ``self`` or ``src``."""
+    own, wanted = self._a.shape, index._a.shape
+    if not index._a.size or not own:
+        return
+    beyond = any(wanted[k] > own[k] for k in range(len(own)) if k != dim)
+    if src is not None and not beyond:
+        for k in range(len(own)):
+            beyond = beyond or wanted[k] > src._a.shape[wrap_dim(k, src._a.ndim)]
+    if beyond:
+        tail = "" if src is None else f" and to be no larger size than src {list(src._a.shape)}"
+        raise RuntimeError(
+            f"Expected index {list(wanted)} to be no larger than self {list(own)} apart from "
+            f"dimension {dim}{tail}"
+        )
 
 
 def gather(input, dim, index, *, sparse_grad=False, out=None):
@@ -132,10 +154,23 @@ def take_along_dim(input, indices, dim=None):
     """``gather`` with index and input broadcast against each other."""
     if dim is None:
         return gather(reshape(input, (-1,)), 0, reshape(indices, (-1,)))
+    if indices._a.ndim != input._a.ndim:
+        raise RuntimeError(
+            "torch.take_along_dim(): input and indices should have the same number of dimensions, "
+            f"but got {input._a.ndim} dimensions for input, and {indices._a.ndim} dimensions for "
+            "indices"
+        )
+    if indices._a.dtype != xp.int64:
+        raise RuntimeError(
+            "torch.take_along_dim(): dtype of indices should be Long but got "
+            f"{dtypes.scalar_name(indices.dtype)}"
+        )
     d = wrap_dim(dim, input._a.ndim)
-    common = xp.broadcast_shapes(
-        *[tuple(1 if k == d else n for k, n in enumerate(x._a.shape)) for x in (input, indices)]
-    )
+    sides = [[1 if k == d else n for k, n in enumerate(x._a.shape)] for x in (input, indices)]
+    try:
+        common = xp.broadcast_shapes(*map(tuple, sides))
+    except ValueError:
+        raise broadcast_error(*sides) from None
     shapes = [
         tuple(x._a.shape[d] if k == d else n for k, n in enumerate(common))
         for x in (input, indices)
@@ -225,7 +260,9 @@ scatter_op = declare(
 )
 scatter_value_op = declare(
     "scatter_value",
-    lambda x, index, dim, value: _scatter_forward(x, index, x.dtype.type(value), dim, False),
+    lambda x, index, dim, value: _scatter_forward(
+        x, index, dtypes.held(value, x.dtype), dim, False
+    ),
     "self index",
     "dim value",
     node="ScatterBackward1",
@@ -281,7 +318,7 @@ declare(
 
 def _plan_scatter(self, dim, index, src, reduce):
     d = wrap_dim(dim, self._a.ndim)
-    _check_index("scatter", self, index, d)
+    _check_index("scatter", self, index, d, src if isinstance(src, Tensor) else None)
     if reduce is not None:
         if reduce not in ("add", "multiply"):
             raise RuntimeError("reduce argument must be either add or multiply.")
@@ -289,14 +326,6 @@ def _plan_scatter(self, dim, index, src, reduce):
         return scatter_old_op, (self, made, index), (d, reduce)
     if not isinstance(src, Tensor):
         return scatter_value_op, (self, index), (d, src)
-    if src._a.dtype != self._a.dtype:
-        raise RuntimeError("scatter(): Expected self.dtype to be equal to src.dtype")
-    if any(a > b for a, b in zip(index._a.shape, src._a.shape, strict=False)):
-        raise RuntimeError(
-            f"Expected index {list(index._a.shape)} to be no larger than self "
-            f"{list(self._a.shape)} apart from dimension {d} and to be no "
-            f"larger size than src {list(src._a.shape)}"
-        )
     return scatter_op, (self, src, index), (d,)
 
 
@@ -319,14 +348,14 @@ def scatter_(self, dim, index, src=None, *, value=None, reduce=None):
 def scatter_add(input, dim, index, src):
     """A copy with ``src`` added at ``index`` along ``dim``."""
     d = wrap_dim(dim, input._a.ndim)
-    _check_index("scatter_add", input, index, d)
+    _check_index("scatter", input, index, d, src)
     return scatter_add_op(input, src, index, d)
 
 
 def scatter_add_(self, dim, index, src):
     """In-place ``scatter_add``."""
     d = wrap_dim(dim, self._a.ndim)
-    _check_index("scatter_add", self, index, d)
+    _check_index("scatter", self, index, d, src)
     return write(scatter_add_op.op, (self, src, index), (d,))
 
 
@@ -417,12 +446,12 @@ scatter_reduce_op = declare(
 
 
 def _reducing(self, dim, index, src, reduce):
+    d = wrap_dim(dim, self._a.ndim)
+    _check_index("scatter", self, index, d, src)
     if reduce not in _REDUCERS:
         raise RuntimeError(
-            f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}."
+            f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}"
         )
-    d = wrap_dim(dim, self._a.ndim)
-    _check_index("scatter_reduce", self, index, d)
     return (self, src, index), d
 
 

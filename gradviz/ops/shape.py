@@ -11,7 +11,7 @@ from ..engine.given import given
 from ..engine.hooks import let_join
 from ..engine.memory_format import contiguous_format, has_format, in_format, preserve_format
 from ..engine.modes import is_recording, local, state
-from ..engine.operands import broadcast_error
+from ..engine.operands import all_tensors, together
 from ..engine.operation import RAW, TENSOR
 from ..engine.tensor import Size, edge_now, wrap_dim
 from .declare import alias, declare, method, only_method, public
@@ -402,11 +402,22 @@ def t(input):
 def movedim(input, source, destination):
     """Dimensions moved to new places, the others in order."""
     n = input._a.ndim
+    shown = [list(d) if isinstance(d, (tuple, list)) else [d] for d in (source, destination)]
+    if len(shown[0]) != len(shown[1]):
+        raise RuntimeError(
+            f"movedim: Invalid source or destination dims: source ({shown[0]} dims) should contain "
+            f"the same number of dims as destination ({shown[1]} dims)"
+        )
     src = [wrap_dim(d, n) for d in (source if isinstance(source, (tuple, list)) else (source,))]
     dst = [
         wrap_dim(d, n)
         for d in (destination if isinstance(destination, (tuple, list)) else (destination,))
     ]
+    for what, dims, told in (("source", src, shown[0]), ("destination", dst, shown[1])):
+        if len(set(dims)) != len(dims):
+            raise RuntimeError(f"movedim: repeated dim in `{what}` ({told})")
+    if not n:
+        return alias_op(input)
     order = [d for d in range(n) if d not in src]
     for d, s in sorted(zip(dst, src, strict=True)):
         order.insert(d, s)
@@ -550,10 +561,7 @@ def broadcast_tensors(*tensors):
     """Views of all tensors in their common shape."""
     if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)):
         tensors = tuple(tensors[0])
-    try:
-        shape = xp.broadcast_shapes(*[x._a.shape for x in tensors])
-    except ValueError:
-        raise broadcast_error(tensors[0]._a.shape, tensors[1]._a.shape) from None
+    shape = together(*all_tensors(tensors))
     return tuple(x if x._a.shape == shape else expand(x, shape) for x in tensors)
 
 
@@ -582,12 +590,12 @@ method(squeeze)
 def _relabel(name, function, node):
     """An in-place change of sizes and strides: the tensor becomes its own view."""
 
-    def inplace(self, *args):
+    def inplace(self, *args, **kwargs):
         tracked = is_recording() and self.requires_grad
         views.check_inplace(self, tracked)
         before = edge_now(self)
         try:
-            other = function(self, *args)
+            other = function(self, *args, **kwargs)
         except RuntimeError as error:
             raise RuntimeError(str(error).replace(f"{name[:-1]}()", f"{name}()", 1)) from None
         made = other._g

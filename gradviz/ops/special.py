@@ -6,7 +6,7 @@ import math
 
 from ..backend import as_array, on_host, xp
 from ..engine import dtypes
-from ..engine.dispatch import Tensor, wrap
+from ..engine.dispatch import Tensor
 from ..engine.operation import RAW, TENSOR
 from ..engine.saved_names import part
 from ..engine.views import rename_in_place, write
@@ -42,15 +42,21 @@ def _only_special(name, function):
 digamma = unary(
     "digamma",
     _scipy("digamma"),
+    inplace="method",
     formula="g · ψ′(self)",
     self=lambda F, g, self: g * F.polygamma(self, 1),
 )
 lgamma = unary(
-    "lgamma", _scipy("gammaln"), formula="g · ψ(self)", self=lambda F, g, self: g * F.digamma(self)
+    "lgamma",
+    _scipy("gammaln"),
+    inplace="method",
+    formula="g · ψ(self)",
+    self=lambda F, g, self: g * F.digamma(self),
 )
 erfinv = unary(
     "erfinv",
     _scipy("erfinv"),
+    inplace="method",
     formula="g · √π/2 · exp(erfinv(self)²)",
     self=lambda F, g, self: (
         g * (F.exp(F.erfinv(self) * F.erfinv(self)) * (0.5 * math.sqrt(math.pi)))
@@ -135,8 +141,27 @@ def _mvlgamma(x, p):
 mvlgamma_op = declare(
     "mvlgamma", _mvlgamma, "self", "p", formula="g · Σ ψ(self − k/2)", self=_mvlgamma_grad
 )
-method(lambda input, p: mvlgamma_op(input, p), "mvlgamma")
-only_method(lambda self, p: write(mvlgamma_op.op, (self,), (p,)), "mvlgamma_")
+
+
+def mvlgamma(input, p):
+    """The logarithm of the multivariate gamma function of dimension ``p``."""
+    _check_dimension(p)
+    return mvlgamma_op(input, p)
+
+
+def mvlgamma_(self, p):
+    """In-place ``mvlgamma``."""
+    _check_dimension(p)
+    return write(mvlgamma_op.op, (self,), (p,))
+
+
+def _check_dimension(p):
+    if p < 1:
+        raise RuntimeError("p has to be greater than or equal to 1")
+
+
+method(mvlgamma)
+only_method(mvlgamma_)
 only_method(lambda self, n: write(polygamma_op.op, (self,), (n,)), "polygamma_")
 rename_in_place(polygamma_op.op, "PolygammaBackward1")
 
@@ -402,6 +427,8 @@ def _exponent(F, result, g):
 
 
 def _frexp(x):
+    if x.dtype.kind not in "fV":
+        raise RuntimeError("torch.frexp() only supports floating-point dtypes")
     mantissa, exponent = xp.frexp(x)
     return mantissa, exponent.astype(xp.int32)
 
@@ -523,6 +550,7 @@ log_ndtr = unary(
 
 
 def _entr(x):
+    x = _float(x)
     with xp.errstate(all="ignore"):
         return xp.where(
             x > 0, -x * xp.log(x), xp.where(x == 0, x.dtype.type(0), x.dtype.type(-xp.inf))
@@ -555,8 +583,11 @@ for _n in ("erfcx", "i1", "i0e", "i1e", "ndtri", "log_ndtr", "entr", "ndtr"):
     _only_special(_n, globals()[_n])
 _only_special("xlog1py", xlog1py)
 _only_special("zeta", zeta)
-_only_special("bessel_j0", lambda input: wrap(_scipy("j0")(input._a)))
-_only_special("bessel_j1", lambda input: wrap(_scipy("j1")(input._a)))
+for _n in ("j0", "j1"):
+    _only_special(
+        f"bessel_{_n}",
+        unary(f"bessel_{_n}", _scipy(_n), node="NotImplemented", expose=False, self=refuse(_n)),
+    )
 _only_special(
     "round",
     lambda input, *, decimals=0, out=None: FUNCTIONS["round"](input, decimals=decimals, out=out),

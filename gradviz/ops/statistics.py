@@ -255,8 +255,17 @@ method(dist)
 
 # ---------------------------------------------------------------- quantiles
 def _quantile(input, q, dim, keepdim, interpolation, ignore_nan):
-    if input._a.dtype.kind != "f":
+    if input._a.dtype not in (xp.float32, xp.float64):
         raise RuntimeError("quantile() input tensor must be either float or double dtype")
+    if not input._a.size:
+        raise RuntimeError("quantile() input tensor must be non-empty")
+    if interpolation not in ("linear", "lower", "higher", "midpoint", "nearest"):
+        raise RuntimeError(
+            "quantile() interpolation must be one of linear, lower, higher, midpoint or nearest, "
+            f"but got {interpolation}"
+        )
+    if isinstance(q, Tensor) and q._a.dtype != input._a.dtype:
+        raise RuntimeError("quantile() q tensor must be same dtype as the input tensor")
     at = host(q._a) if isinstance(q, Tensor) else xp.asarray(q, input._a.dtype)
     if at.ndim > 1:
         raise RuntimeError("quantile() q must be a scalar or 1D tensor")

@@ -13,7 +13,6 @@ import torch
 import gradviz
 
 from . import calls
-from .outcome import differences
 from .pairs import both
 
 
@@ -24,7 +23,7 @@ def main(first, count, only="", mistaken=0.12):
     for name, text in calls.drawn(gradviz.Tensor, int(first), int(count), only, float(mistaken)):
         done += 1
         for tracked in (False, True):
-            found = differences(*both(torch, gradviz, text, tracked))
+            found, _ = both(torch, gradviz, text, tracked)
             if found:
                 apart += 1
                 kinds[found[0].split(":")[0]] += 1

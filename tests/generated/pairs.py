@@ -2,10 +2,16 @@
 
 from gradviz.engine import errors
 
-from .outcome import outcome
+from .outcome import differences, outcome, words
 
 
 def both(judge, engine, text, tracked):
-    """The outcomes of ``text`` on PyTorch and on gradviz."""
+    """Where gradviz differs from PyTorch in ``text``, and PyTorch's outcome."""
+    return against(outcome(judge, text, tracked), engine, text, tracked)
+
+
+def against(told, engine, text, tracked):
+    """Where gradviz differs from the outcome ``told`` of PyTorch."""
     errors._warned.clear()
-    return outcome(judge, text, tracked), outcome(engine, text, tracked)
+    found = outcome(engine, text, tracked)
+    return differences(told, found, {words(text) for text in errors._warned}), told

@@ -90,7 +90,17 @@ def settled(candidates, listed, method):
     old = [text for text in own if text.endswith("|deprecated")]
     if listed is not None:
         return [by_text[text] for text in listed if text in by_text] + old
-    return (own or candidates) if len(candidates) > 1 else candidates
+    if method and not own:
+        return [f"{candidates[0].partition('(')[0]}()"]  # takes no arguments at all
+    return own or candidates
+
+
+def takes_nothing(method):
+    try:
+        method(object())
+    except TypeError as error:
+        return "takes no arguments" in str(error)
+    return False
 
 
 def native(place, name):
@@ -115,6 +125,8 @@ def main():
         wanted = kind == "method_descriptor" and name not in PYTHON and not name.startswith("__")
         if wanted and name in known:
             methods[name] = settled(known[name], told(getattr(one, name)), True)
+        elif wanted and takes_nothing(getattr(one, name)):
+            methods[name] = [f"{name}()"]
     sections = []
     for title, found in (("functions", functions), ("methods", methods)):
         sections += [f"{title}:", *(text for name in sorted(found) for text in found[name])]

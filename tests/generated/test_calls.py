@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 import gradviz
-from gradviz.engine import errors
 
 from . import calls
-from .outcome import differences, outcome
+from .outcome import outcome
+from .pairs import against
 
 HERE = Path(__file__).parent
 CALLS = 6  # of every name
@@ -46,10 +46,7 @@ def apart(judged, text):
     """Where gradviz differs from what ``judged(text, tracked)`` tells of PyTorch."""
     lines = []
     for tracked in (False, True):
-        errors._warned.clear()
-        told = judged(text, tracked)
-        errors._warned.clear()
-        lines += differences(told, outcome(gradviz, text, tracked))
+        lines += against(judged(text, tracked), gradviz, text, tracked)[0]
     return [text, *lines] if lines else []
 
 
