@@ -374,8 +374,9 @@ def write(op, ins, attrs=(), kept=()):
     """
     self = ins[0]
     try:
-        others = [x for x in ins[1 : op.edges] if x is not None and x._g is not None]
-        tracked = is_recording() and bool(self.requires_grad or others)
+        tracked = is_recording() and (
+            self.requires_grad or any(x is not None and x._g is not None for x in ins[1 : op.edges])
+        )
     except AttributeError as error:
         raise refusal(f"{op.name}_", ins[1:], {}, method=True) or error from None
     tracked = tracked and op.edges and self._a.dtype.kind in "fcV"
