@@ -377,13 +377,13 @@ def write(op, ins, attrs=(), kept=()):
         tracked = is_recording() and (
             self.requires_grad or any(x is not None and x._g is not None for x in ins[1 : op.edges])
         )
+        tracked = tracked and op.edges and self._a.dtype.kind in "fcV"
+        check_inplace(self, tracked)
+        for x in ins[1 : op.edges] if tracked else ():
+            if x is not None:
+                x._g  # noqa: B018 (a view that may not be read says so before anything is written)
     except AttributeError as error:
         raise refusal(f"{op.name}_", ins[1:], {}, method=True) or error from None
-    tracked = tracked and op.edges and self._a.dtype.kind in "fcV"
-    check_inplace(self, tracked)
-    for x in ins[1 : op.edges] if tracked else ():
-        if x is not None:
-            x._g  # noqa: B018 (a view that may not be read says so before anything is written)
     array = self._a
     if op.node.__name__ not in _IDEMPOTENT and not _copies_itself(op, ins):
         check_expanded(array)
