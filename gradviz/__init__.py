@@ -59,6 +59,7 @@ _SUBMODULES = frozenset(
         "special",
         "testing",
         "teach",
+        "testing",
         "utils",
         "widgets",
         "watch",

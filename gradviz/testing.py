@@ -1,25 +1,46 @@
-"""``torch.testing``: comparing values in tests, and random tensors for them."""
+"""``gradviz.testing``: ``assert_close`` with PyTorch's tolerances and messages, ``make_tensor``."""
 
 from __future__ import annotations
 
 import cmath
+import collections.abc
+import contextlib
 import math
 import warnings
-from collections.abc import Mapping, Sequence
 
-import numpy as np
+from .backend import xp
+from .engine import dtypes
+from .engine.device import strided
+from .engine.tensor import Tensor
+from .ops import FUNCTIONS as F
 
-import gradviz as torch
+__all__ = ["assert_allclose", "assert_close", "make_tensor"]
 
-_TOLERANCES = {  # (rtol, atol), as PyTorch documents them
-    torch.float16: (1e-3, 1e-5),
-    torch.bfloat16: (1.6e-2, 1e-5),
-    torch.float32: (1.3e-6, 1e-5),
-    torch.float64: (1e-7, 1e-7),
-    torch.complex64: (1.3e-6, 1e-5),
-    torch.complex128: (1e-7, 1e-7),
+_NUMBERS = {int: "int64", float: "float64", complex: "complex128"}
+_TOLERANCES = {
+    "float16": (0.001, 1e-5),
+    "bfloat16": (0.016, 1e-5),
+    "float32": (1.3e-6, 1e-5),
+    "float64": (1e-7, 1e-7),
+    "complex64": (1.3e-6, 1e-5),
+    "complex128": (1e-7, 1e-7),
 }
-_NUMBERS = {bool: (0.0, 0.0), int: (0.0, 0.0), float: (1e-7, 1e-7), complex: (1e-7, 1e-7)}
+_OLD_TOLERANCES = {"float16": (1e-3, 1e-3), "float32": (1e-4, 1e-5), "float64": (1e-5, 1e-8)}
+
+
+class _Unlike(Exception):
+    """What failed, of which type, for which item of the nesting."""
+
+    def __init__(self, kind, text, place):
+        super().__init__(text)
+        self.kind, self.place = kind, place
+
+    def error(self, msg):
+        """The exception that the caller gets."""
+        text = str(self)
+        if self.place:
+            text += f"\n\nThe failure occurred for item {''.join(str([k]) for k in self.place)}"
+        return self.kind(msg if isinstance(msg, str) else msg(text) if callable(msg) else text)
 
 
 def assert_close(
@@ -36,196 +57,235 @@ def assert_close(
     check_stride=False,
     msg=None,
 ):
-    """Raise AssertionError unless ``|actual − expected| ≤ atol + rtol · |expected|`` everywhere.
-
-    Both are tensors or arrays of one shape, numbers, None, or sequences and mappings of these.
-    Without ``rtol`` and ``atol`` they follow from the dtypes (0 for integers). ``msg`` is the text
-    of the error, or a function of the text that would be used. Raises TypeError for what cannot be
-    compared and ValueError when only one tolerance is given.
+    """AssertionError unless ``actual`` and ``expected``, tensors, numbers or a nesting of both, are
+    close: ``|a - e| <= atol + rtol · |e|``, with tolerances by dtype unless given. ``msg``: a text
+    instead of ours, or a function of ours.
     """
-    if (rtol is None) != (atol is None):
-        lacking = "rtol" if rtol is None else "atol"
-        raise ValueError(
-            f"Both 'rtol' and 'atol' must be either specified or omitted, but got no {lacking}."
-        )
-    checked = {
-        "shape": True,
-        "layout": check_layout,
-        "device": check_device,
-        "dtype": check_dtype,
-        "stride()": check_stride,
+    __tracebackhide__ = True
+    checks = {
+        "allow_subclasses": allow_subclasses,
+        "check_device": check_device,
+        "check_dtype": check_dtype,
+        "check_layout": check_layout,
+        "check_stride": check_stride,
     }
-    pairs = list(_pairs(actual, expected, "", allow_subclasses, msg))
-    for first, second, where in pairs:
-        if first is None or second is None:
-            said = None if first is second else f"None mismatch: {first} is not {second}"
-        elif isinstance(first, bool):
-            said = None if first is second else f"Booleans mismatch: {first} is not {second}"
-        elif isinstance(first, torch.Tensor):
-            said = _tensors(first, second, rtol, atol, equal_nan, checked)
-        else:
-            said = _numbers(first, second, rtol, atol, equal_nan, check_dtype)
-        if said is not None:
-            raise _failure(said, where, msg)
-
-
-def _pairs(actual, expected, where, allow_subclasses, msg):
-    """The pairs of tensors and of numbers in two structures, each with its place in them."""
-    if isinstance(actual, str) or isinstance(expected, str):
-        raise _incomparable(actual, expected)
-    if isinstance(actual, Sequence) and isinstance(expected, Sequence):
-        if len(actual) != len(expected):
-            said = f"The length of the sequences mismatch: {len(actual)} != {len(expected)}"
-            raise _failure(said, where, msg)
-        for k, (first, second) in enumerate(zip(actual, expected, strict=True)):
-            yield from _pairs(first, second, f"{where}[{k}]", allow_subclasses, msg)
-    elif isinstance(actual, Mapping) and isinstance(expected, Mapping):
-        if actual.keys() != expected.keys():
-            raise _failure(_keys(actual.keys(), expected.keys()), where, msg)
-        for key in _ordered(actual.keys()):
-            place = f"{where}[{key!r}]"
-            yield from _pairs(actual[key], expected[key], place, allow_subclasses, msg)
-    elif actual is None or expected is None:
-        yield actual, expected, where
-    elif isinstance(actual, bool | np.bool_) and isinstance(expected, bool | np.bool_):
-        yield bool(actual), bool(expected), where
-    elif _is_number(actual) and _is_number(expected):
-        yield _number(actual), _number(expected), where
-    elif _related(actual, expected, allow_subclasses) and isinstance(
-        actual, torch.Tensor | np.ndarray
-    ):
-        yield (
-            *(x if isinstance(x, torch.Tensor) else torch.as_tensor(x) for x in (actual, expected)),
-            where,
-        )
-    else:
-        raise _incomparable(actual, expected)
-
-
-def _is_number(x):
-    return isinstance(x, int | float | complex | np.number) and not isinstance(x, bool)
-
-
-def _number(x):
-    return x.item() if isinstance(x, np.number) else x
-
-
-def _related(a, b, allow_subclasses):
-    if type(a) is type(b):
-        return True
-    return allow_subclasses and (isinstance(a, type(b)) or isinstance(b, type(a)))
-
-
-def _ordered(keys):
     try:
-        return sorted(keys)
-    except TypeError:
-        return list(keys)
+        pairs = list(_pairs(actual, expected, (), (rtol, atol), checks))
+    except _Unlike as unlike:
+        raise unlike.error(None) from None
+    try:
+        for compare, a, e, place, tolerances in pairs:
+            compare(a, e, place, tolerances, equal_nan, checks)
+    except _Unlike as unlike:
+        raise unlike.error(msg) from None
 
 
-def _keys(actual, expected):
-    lacking, more = _ordered(expected - actual), _ordered(actual - expected)
-    said = "The keys of the mappings do not match:"
-    if lacking:
-        said += f"\nMissing keys in the actual mapping: {lacking}"
-    if more:
-        said += f"\nAdditional keys in the actual mapping: {more}"
-    return said
-
-
-def _incomparable(actual, expected):
-    return TypeError(
-        f"No comparison pair was able to handle inputs of type {type(actual)} and {type(expected)}."
+def assert_allclose(actual, expected, rtol=None, atol=None, equal_nan=True, msg=""):
+    """The older form of ``assert_close``: looser, and of any dtypes."""
+    __tracebackhide__ = True
+    warnings.warn(
+        "`torch.testing.assert_allclose()` is deprecated since 1.12 and will be removed in a "
+        "future release. Please use `torch.testing.assert_close()` instead. You can find detailed "
+        "upgrade instructions in https://github.com/pytorch/pytorch/issues/61844.",
+        FutureWarning,
+        stacklevel=2,
+    )
+    if not isinstance(actual, Tensor):
+        actual = F["tensor"](actual)
+    if not isinstance(expected, Tensor):
+        expected = F["tensor"](expected, dtype=actual.dtype)
+    if rtol is None and atol is None:
+        rtol, atol = _loosest(_OLD_TOLERANCES, actual.dtype, expected.dtype)
+    assert_close(
+        actual,
+        expected,
+        rtol=rtol,
+        atol=atol,
+        equal_nan=equal_nan,
+        check_dtype=False,
+        msg=msg or None,
     )
 
 
-def _failure(said, where, msg):
-    if where:
-        said += f"\n\nThe failure occurred for item {where}"
-    if msg is not None:
-        said = msg(said) if callable(msg) else msg
-    return AssertionError(said)
+# ---------------------------------------------------------------- what is compared with what
+def _pairs(actual, expected, place, given, checks):
+    """(how to compare, both sides, their place, tolerances) of every two leaves."""
+    both = (actual, expected)
+    if _both(both, collections.abc.Sequence) and not any(isinstance(x, str) for x in both):
+        if len(actual) != len(expected):
+            text = f"The length of the sequences mismatch: {len(actual)} != {len(expected)}"
+            raise _Unlike(AssertionError, text, place)
+        for k, (a, e) in enumerate(zip(actual, expected, strict=True)):
+            yield from _pairs(a, e, (*place, k), given, checks)
+    elif _both(both, collections.abc.Mapping):
+        _same_keys(actual, expected, place)
+        keys = list(actual)
+        with contextlib.suppress(TypeError):
+            keys = sorted(keys)
+        for k in keys:
+            yield from _pairs(actual[k], expected[k], (*place, k), given, checks)
+    elif actual is None or expected is None:
+        yield _nones, actual, expected, place, None
+    elif _both(both, (bool, xp.bool_)):
+        yield _booleans, bool(actual), bool(expected), place, None
+    elif _both(both, (*_NUMBERS, xp.number)):
+        a, e = (x.item() if isinstance(x, xp.number) else x for x in both)
+        kinds = [_NUMBERS[type(x)] if type(x) in _NUMBERS else "" for x in (a, e)]
+        yield _numbers, a, e, place, _tolerances(given, kinds, place)
+    else:
+        a, e = _as_tensors(actual, expected, place, checks["allow_subclasses"])
+        yield _tensors, a, e, place, _tolerances(given, (a.dtype, e.dtype), place)
 
 
-def _tolerance(kinds, table, rtol, atol):
-    """(rtol, atol) as given, or the wider ones of the two ``kinds``."""
-    if rtol is not None:
-        return rtol, atol
-    found = [table.get(kind, (0.0, 0.0)) for kind in kinds]
-    return max(found)[0], max(one[1] for one in found)
+def _both(pair, kinds):
+    return all(isinstance(x, kinds) for x in pair)
 
 
-def _allowed(tolerance, equal):
-    return "" if equal else f" (up to {tolerance} allowed)"
-
-
-def _numbers(actual, expected, rtol, atol, equal_nan, check_type):
-    """What is wrong with two numbers, None where nothing is."""
-    if check_type and type(actual) is not type(expected):
-        return f"The (d)types do not match: {type(actual)} != {type(expected)}."
-    rtol, atol = _tolerance((type(actual), type(expected)), _NUMBERS, rtol, atol)
-    if actual == expected or (equal_nan and cmath.isnan(actual) and cmath.isnan(expected)):
-        return None
-    absolute = abs(actual - expected)
-    if cmath.isfinite(absolute) and absolute <= atol + rtol * abs(expected):
-        return None
-    relative = absolute / abs(expected) if expected else math.inf
-    return _scalars(actual, expected, absolute, relative, rtol, atol)
-
-
-def _scalars(actual, expected, absolute, relative, rtol, atol):
-    equal = rtol == atol == 0
-    return (
-        f"Scalars are not {'equal' if equal else 'close'}!\n\n"
-        f"Expected {expected} but got {actual}.\n"
-        f"Absolute difference: {absolute}{_allowed(atol, equal)}\n"
-        f"Relative difference: {relative}{_allowed(rtol, equal)}"
-    )
-
-
-def _tensors(actual, expected, rtol, atol, equal_nan, checked):
-    """What is wrong with two tensors, None where nothing is."""
-    actual, expected = actual.detach(), expected.detach()
-    for name, wanted in checked.items():
-        first, second = (
-            x.stride() if name == "stride()" else getattr(x, name) for x in (actual, expected)
+def _same_keys(actual, expected, place):
+    missing, more = expected.keys() - actual.keys(), actual.keys() - expected.keys()
+    if missing or more:
+        raise _Unlike(
+            AssertionError,
+            "The keys of the mappings do not match:\n"
+            f"Missing keys in the actual mapping: {sorted(missing)}\n"
+            f"Additional keys in the actual mapping: {sorted(more)}",
+            place,
         )
-        if wanted and first != second:
-            return f"The values for attribute '{name}' do not match: {first} != {second}."
-    rtol, atol = _tolerance((actual.dtype, expected.dtype), _TOLERANCES, rtol, atol)
-    actual, expected = actual.cpu(), expected.cpu()
-    if actual.dtype != expected.dtype:
-        common = torch.promote_types(actual.dtype, expected.dtype)
-        actual, expected = actual.to(common), expected.to(common)
-    matches = torch.isclose(actual, expected, rtol=rtol, atol=atol, equal_nan=equal_nan)
-    if bool(matches.all()):
-        return None
-    if actual.dim() == 0:
-        if actual.dtype == torch.bool:
-            actual, expected = actual.to(torch.int64), expected.to(torch.int64)
-        a, b = actual.item(), expected.item()
-        absolute = abs(a - b)
-        return _scalars(a, b, absolute, absolute / abs(b) if b else math.inf, rtol, atol)
-    if not actual.dtype.is_floating_point and not actual.dtype.is_complex:
-        actual, expected = actual.to(torch.int64), expected.to(torch.int64)
-    absolute = torch.abs(actual - expected)
-    relative = absolute / torch.abs(expected)
-    equal, wrong = rtol == atol == 0, int((~matches).sum())
-    said = (
-        f"Tensor-likes are not {'equal' if equal else 'close'}!\n\n"
-        f"Mismatched elements: {wrong} / {matches.numel()} ({wrong / matches.numel():.1%})"
-    )
-    for name, difference, allowed in (("absolute", absolute, atol), ("relative", relative, rtol)):
-        difference[matches] = 0
-        at = int(torch.argmax(difference.flatten()))
-        index = tuple(int(k) for k in np.unravel_index(at, difference.shape))
-        said += (
-            f"\nGreatest {name} difference: {difference.flatten()[at].item()} at index {index}"
-            f"{_allowed(allowed, equal)}"
+
+
+def _as_tensors(actual, expected, place, allow_subclasses):
+    related = isinstance(actual, type(expected)) or isinstance(expected, type(actual))
+    made = None
+    if related and (allow_subclasses or type(actual) is type(expected)):
+        with contextlib.suppress(Exception):
+            made = [x if isinstance(x, Tensor) else F["as_tensor"](x) for x in (actual, expected)]
+    if made is None:
+        raise _Unlike(
+            TypeError,
+            "No comparison pair was able to handle inputs of type "
+            f"{_shown(actual)} and {_shown(expected)}.",
+            place,
         )
-    return said
+    return made
 
 
+def _shown(x):
+    return "<class 'torch.Tensor'>" if type(x) is Tensor else str(type(x))
+
+
+def _tolerances(given, names, place):
+    rtol, atol = given
+    if (rtol is None) != (atol is None):
+        raise _Unlike(
+            ValueError,
+            "Both 'rtol' and 'atol' must be either specified or omitted, but got no "
+            f"{'rtol' if rtol is None else 'atol'}.",
+            place,
+        )
+    return _loosest(_TOLERANCES, *names) if rtol is None else given
+
+
+def _loosest(table, *names):
+    found = [table.get(str(name).split(".")[-1], (0.0, 0.0)) for name in names]
+    return max(r for r, _ in found), max(a for _, a in found)
+
+
+# ---------------------------------------------------------------- comparing
+def _nones(a, e, place, tolerances, equal_nan, checks):
+    if not (a is None and e is None):
+        raise _Unlike(AssertionError, f"None mismatch: {a} is not {e}", place)
+
+
+def _booleans(a, e, place, tolerances, equal_nan, checks):
+    if a is not e:
+        raise _Unlike(AssertionError, f"Booleans mismatch: {a} is not {e}", place)
+
+
+def _numbers(a, e, place, tolerances, equal_nan, checks):
+    if checks["check_dtype"] and type(a) is not type(e):
+        text = f"The (d)types do not match: {type(a)} != {type(e)}."
+        raise _Unlike(AssertionError, text, place)
+    if a == e or equal_nan and cmath.isnan(a) and cmath.isnan(e):
+        return
+    rtol, atol = tolerances
+    apart = abs(a - e)
+    if not (cmath.isfinite(apart) and apart <= atol + rtol * abs(e)):
+        raise _Unlike(AssertionError, _scalars_differ(a, e, tolerances), place)
+
+
+def _tensors(a, e, place, tolerances, equal_nan, checks):
+    attributes = [("shape", a.shape, e.shape)]
+    if checks["check_layout"] or a.layout == e.layout == strided:
+        attributes.append(("layout", a.layout, e.layout))
+    if checks["check_stride"]:
+        attributes.append(("stride()", a.stride(), e.stride()))
+    attributes += [
+        (name, getattr(a, name), getattr(e, name))
+        for name in ("device", "dtype")
+        if checks[f"check_{name}"]
+    ]
+    for name, x, y in attributes:
+        if x != y:
+            text = f"The values for attribute '{name}' do not match: {x} != {y}."
+            raise _Unlike(AssertionError, text, place)
+    if a.device != e.device:
+        a, e = a.cpu(), e.cpu()
+    if a.dtype != e.dtype:
+        common = dtypes.promote_types(a.dtype, e.dtype)
+        a, e = a.to(common), e.to(common)
+    rtol, atol = tolerances
+    a, e = a.detach(), e.detach()
+    near = F["isclose"](a, e, rtol=rtol, atol=atol, equal_nan=equal_nan)
+    if bool(near.all()):
+        return
+    if a.shape:
+        raise _Unlike(AssertionError, _tensors_differ(a, e, near, tolerances), place)
+    raise _Unlike(AssertionError, _scalars_differ(a.item(), e.item(), tolerances), place)
+
+
+def _scalars_differ(a, e, tolerances):
+    apart = abs(a - e)
+    relative = math.inf if e == 0 else apart / abs(e)
+    return _differ(
+        "Scalars", f"Expected {e} but got {a}.", [(apart, None), (relative, None)], tolerances
+    )
+
+
+def _tensors_differ(a, e, near, tolerances):
+    count = near.numel()
+    wrong = count - int(near.sum())
+    if not (a.is_floating_point() or a.is_complex()):
+        a, e = a.to(dtypes.PUBLIC["int64"]), e.to(dtypes.PUBLIC["int64"])
+    apart = (a - e).abs()
+    apart[near] = 0
+    relative = apart / e.abs()
+    relative[near] = 0
+    extra = f"Mismatched elements: {wrong} / {count} ({wrong / count:.1%})"
+    return _differ("Tensor-likes", extra, [_greatest(apart), _greatest(relative)], tolerances)
+
+
+def _greatest(differences):
+    """(the largest of them, where it is)."""
+    value, at = differences.flatten().max(0)
+    where = xp.unravel_index(int(at), tuple(differences.shape))
+    return value.item(), tuple(map(int, where))
+
+
+def _differ(what, extra, differences, tolerances):
+    rtol, atol = tolerances
+    equal = rtol == 0 and atol == 0
+    lines = [f"{what} are not {'equal' if equal else 'close'}!", "", extra]
+    for kind, (value, at), allowed in zip(
+        ("absolute", "relative"), differences, (atol, rtol), strict=True
+    ):
+        start = f"{kind.title()} difference: {value}"
+        if at is not None:
+            start = f"Greatest {kind} difference: {value} at index {at}"
+        lines.append(start if equal else f"{start} (up to {allowed} allowed)")
+    return "\n".join(lines)
+
+
+# ---------------------------------------------------------------- making tensors
 def make_tensor(
     *shape,
     dtype,
@@ -237,54 +297,63 @@ def make_tensor(
     exclude_zero=False,
     memory_format=None,
 ):
-    """A tensor of ``shape`` with values drawn evenly from ``[low, high)``: −9 … 9 where nothing is
-    given, 0 … 9 for uint8 and False or True for bool.
-
-    ``noncontiguous`` gives every second element of a larger tensor; ``exclude_zero`` puts the
-    smallest positive value in the place of zeros. Raises ValueError for bounds that are empty or
-    NaN and for ``requires_grad`` of integers.
+    """A tensor of random values in ``[low, high)``, from -9 to 9 unless given. ``noncontiguous``:
+    every second element of a larger one. ValueError for bounds that fit no such values.
     """
-    if len(shape) == 1 and isinstance(shape[0], Sequence):
+    if len(shape) == 1 and isinstance(shape[0], collections.abc.Sequence):
         (shape,) = shape
-    inexact = dtype.is_floating_point or dtype.is_complex
     if noncontiguous and memory_format is not None:
         raise ValueError(
-            "The parameters `noncontiguous` and `memory_format` are mutually exclusive, "
-            f"but got {noncontiguous=} and {memory_format=}"
+            "The parameters `noncontiguous` and `memory_format` are mutually exclusive, but got "
+            f"{noncontiguous=} and {memory_format=}"
         )
-    if requires_grad and not inexact:
+    whole = dtype.category < 2
+    if requires_grad and whole:
         raise ValueError(
-            "`requires_grad=True` is not supported for boolean and integral dtypes, "
-            f"but got {dtype=}"
+            "`requires_grad=True` is not supported for boolean and integral dtypes, but got "
+            f"{dtype=}"
         )
-    low, high = _bounds(low, high, dtype, inexact)
-    wanted = tuple(shape)
-    noncontiguous = noncontiguous and math.prod(wanted) > 1
-    if noncontiguous:
-        shape = (*wanted[:-1], 2 * wanted[-1])
-    if inexact:
-        real = {torch.complex64: torch.float32, torch.complex128: torch.float64}.get(dtype, dtype)
-        parts = (*shape, 2) if dtype.is_complex else tuple(shape)
-        found = torch.empty(parts, dtype=real, device=device).uniform_(low, high)
-        found = torch.view_as_complex(found) if dtype.is_complex else found
+    noncontiguous = noncontiguous and math.prod(shape) > 1
+    shape = (*shape[:-1], 2 * shape[-1]) if noncontiguous else tuple(shape)
+    low, high = _bounds(low, high, dtype)
+    if whole:
+        made = F["randint"](math.ceil(low), math.ceil(high), shape, device=device, dtype=dtype)
     else:
-        found = torch.randint(low, high, tuple(shape), dtype=dtype, device=device)
+        made = F["empty"](shape, device=device, dtype=dtype)
+        _fill(F["view_as_real"](made) if dtype.is_complex else made, low, high)
     if noncontiguous:
-        found = found[..., 1::2]
+        made = made[..., 1::2]
     elif memory_format is not None:
-        found = found.clone(memory_format=memory_format)
+        made = made.clone(memory_format=memory_format)
     if exclude_zero:
-        found[found == 0] = torch.finfo(dtype).tiny if inexact else 1
-    return found.requires_grad_(requires_grad)
+        made[made == 0] = 1 if whole else F["finfo"](dtype).tiny
+    return made if whole else made.requires_grad_(requires_grad)
 
 
-def _bounds(low, high, dtype, inexact):
-    """The bounds within those of ``dtype``; whole numbers for integers."""
-    usual = {torch.bool: (0, 2), torch.uint8: (0, 10)}.get(dtype, (-9, 9 if inexact else 10))
-    low, high = (usual[k] if one is None else one for k, one in enumerate((low, high)))
-    if any(isinstance(one, float) and math.isnan(one) for one in (low, high)):
+def _fill(made, low, high):
+    if high - low >= F["finfo"](made.dtype).max:
+        made.uniform_(low / 2, high / 2).mul_(2)
+    else:
+        made.uniform_(low, high)
+
+
+def _limits(dtype):
+    """(lowest value, first one that is too large, default bounds)."""
+    if str(dtype) == "torch.bool":
+        return 0, 2, 0, 2
+    if dtype.category < 2:
+        info = F["iinfo"](dtype)
+        return info.min, info.max + (str(dtype) != "torch.int64"), -9, 10
+    info = F["finfo"](dtype)
+    return info.min, info.max, -9, 9
+
+
+def _bounds(low, high, dtype):
+    lowest, end, default_low, default_high = _limits(dtype)
+    low, high = default_low if low is None else low, default_high if high is None else high
+    if any(isinstance(value, float) and math.isnan(value) for value in (low, high)):
         raise ValueError(f"`low` and `high` cannot be NaN, but got {low=} and {high=}")
-    if low == high and inexact:
+    if low == high and dtype.category >= 2:
         warnings.warn(
             "Passing `low==high` to `torch.testing.make_tensor` for floating or complex types is "
             "deprecated since 2.1 and will be removed in 2.3. Use `torch.full(...)` instead.",
@@ -293,11 +362,9 @@ def _bounds(low, high, dtype, inexact):
         )
     elif low >= high:
         raise ValueError(f"`low` must be less than `high`, but got {low} >= {high}")
-    if dtype == torch.bool:
-        least, most = 0, 2
-    elif inexact:
-        least, most = torch.finfo(dtype).min, torch.finfo(dtype).max
-    else:
-        least, most = torch.iinfo(dtype).min, torch.iinfo(dtype).max + 1
-    low, high = max(low, least), min(high, most)
-    return (low, high) if inexact else (math.ceil(low), math.ceil(high))
+    elif high < lowest or low >= end:
+        raise ValueError(
+            f"The value interval specified by `low` and `high` is [{low}, {high}), but {dtype} "
+            f"only supports [{lowest}, {end})"
+        )
+    return min(max(low, lowest), end), min(max(high, lowest), end)

@@ -8,10 +8,12 @@ between. Operations on untracked tensors are not seen.
 
 from .averages import EventList, FunctionEventAvg
 from .profile import profile, record_function, tensorboard_trace_handler
+from .recorder import FunctionEvent
 from .schedule import ProfilerAction, ProfilerActivity, schedule, supported_activities
 
 __all__ = [
     "EventList",
+    "FunctionEvent",
     "FunctionEventAvg",
     "ProfilerAction",
     "ProfilerActivity",

@@ -21,7 +21,28 @@ def written(microseconds):
     return f"{microseconds:.3f}us"
 
 
-class FunctionEventAvg:
+class Written:
+    """Times as text."""
+
+    __slots__ = ()
+
+    @property
+    def cpu_time_str(self):
+        """``cpu_time`` as text."""
+        return written(self.cpu_time)
+
+    @property
+    def cpu_time_total_str(self):
+        """``cpu_time_total`` as text."""
+        return written(self.cpu_time_total)
+
+    @property
+    def self_cpu_time_total_str(self):
+        """``self_cpu_time_total`` as text."""
+        return written(self.self_cpu_time_total)
+
+
+class FunctionEventAvg(Written):
     """All events of one name (and shapes): how many, how long, how much memory."""
 
     def __init__(self, key, input_shapes=()):
@@ -43,21 +64,6 @@ class FunctionEventAvg:
     def cpu_time(self):
         """Microseconds a call."""
         return self.cpu_time_total / max(self.count, 1)
-
-    @property
-    def cpu_time_str(self):
-        """``cpu_time`` as text."""
-        return written(self.cpu_time)
-
-    @property
-    def cpu_time_total_str(self):
-        """``cpu_time_total`` as text."""
-        return written(self.cpu_time_total)
-
-    @property
-    def self_cpu_time_total_str(self):
-        """``self_cpu_time_total`` as text."""
-        return written(self.self_cpu_time_total)
 
     def __repr__(self):
         return (
@@ -105,6 +111,8 @@ class EventList(list):
         time_unit=None,
     ):
         """The rows as text, ordered by ``sort_by``; AttributeError when they do not have that."""
+        if not self:
+            return ""
         rows = list(self)
         if sort_by is not None:
             rows.sort(key=lambda e: getattr(e, sort_by.replace("cuda", "cpu")), reverse=True)

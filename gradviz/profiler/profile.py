@@ -109,7 +109,14 @@ class profile:
         """All events, in the order in which they began; AssertionError before there are any."""
         if self._recorder is None:
             raise AssertionError("Profiler must be initialized before accessing events")
-        return EventList(sorted(self._recorder.events, key=lambda e: e.start))
+        found = EventList(sorted(self._recorder.events, key=lambda e: e.start))
+        by_id = {e.id: e for e in found}
+        for e in found:
+            e.cpu_children = []
+        for e in found:
+            if e.parent is not None:
+                by_id[e.parent].cpu_children.append(e)
+        return found
 
     def key_averages(
         self, group_by_input_shape=False, group_by_stack_n=0, group_by_overload_name=False

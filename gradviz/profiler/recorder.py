@@ -8,8 +8,10 @@ import re
 import threading
 import time
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from ..engine import events
+from .averages import Written
 
 OPERATION, BACKWARD, ACCUMULATE, COMMUNICATION, BLOCK = (
     "cpu_op",
@@ -22,8 +24,19 @@ EVALUATE = "autograd::engine::evaluate_function: "
 SYNCHRONISING = {"item": "aten::item", "numpy": "aten::numpy", "integer": "aten::item"}
 
 
+class Interval(NamedTuple):
+    """From when to when, in microseconds."""
+
+    start: float
+    end: float
+
+    def elapsed_us(self):
+        """How long."""
+        return self.end - self.start
+
+
 @dataclass(slots=True)
-class FunctionEvent:
+class FunctionEvent(Written):
     """One thing that ran: seconds of ``perf_counter``, the number of the block around it."""
 
     id: int
@@ -38,11 +51,19 @@ class FunctionEvent:
     cpu_memory_usage: int = 0
     inner: float = 0.0
     count: int = 1
+    cpu_children: list = field(default_factory=list)
+    is_async: bool = False
+    scope: int = 0
 
     @property
     def key(self):
         """The name, under which events are counted together."""
         return self.name
+
+    @property
+    def time_range(self):
+        """When it ran."""
+        return Interval(self.start * 1e6, self.end * 1e6)
 
     @property
     def cpu_time_total(self):
