@@ -1,5 +1,5 @@
-"""Writes the pages of docs that are made from the code: findings, operations, names and
-the schema of traces.
+"""Writes the pages of docs that are made from the code: findings, operations, names, what is
+absent and the schema of traces.
 
 python docs/build.py            write them all, in every language
 python docs/build.py --check    exit with 1 if one of them is out of date
@@ -10,13 +10,13 @@ import json
 import sys
 from pathlib import Path
 
-from pages import findings, names, operations
+from pages import absent, findings, names, operations
 
 from gradviz.texts import LANGUAGES
 from gradviz.watch.schema import schema
 
 FOLDER = Path(__file__).parent
-PAGES = (findings, operations, names)
+PAGES = (findings, operations, names, absent)
 
 
 def made():

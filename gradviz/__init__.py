@@ -10,6 +10,7 @@ import importlib
 from math import e, inf, nan, pi
 
 from . import ops as _ops
+from .absent import absent as _absent
 from .engine import dtypes as _dtypes
 from .engine.device import Device as device
 from .engine.device import strided
@@ -33,12 +34,16 @@ from .engine.tensor import Size, Tensor
 
 globals().update(_dtypes.PUBLIC)
 globals().update(_ops.FUNCTIONS)
+_ABSENT = _absent("torch")
+for _name, _stub in _absent("torch.Tensor").items():
+    setattr(Tensor, _name, _stub)
 
 __version__ = "0.1.0"
 
 _SUBMODULES = frozenset(
     (
         "_C",
+        "accelerator",
         "amp",
         "ask",
         "autograd",
@@ -118,6 +123,8 @@ def __getattr__(name):
         importlib.import_module("gradviz.amp")
         if name in _ops.FUNCTIONS:
             return _ops.FUNCTIONS[name]
+        if name in _ABSENT:
+            return _ABSENT[name]
     raise AttributeError(f"module 'gradviz' has no attribute '{name}'")
 
 

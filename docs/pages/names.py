@@ -86,7 +86,7 @@ def public(place):
     """Its names, sorted: of a single file those that it defines, of a package those it gathers."""
     found = owner(place)
     values = {n: getattr(found, n, ABSENT) for n in dir(found) if not n.startswith("_")}
-    values = {n: v for n, v in values.items() if v is not ABSENT}
+    values = {n: v for n, v in values.items() if v is not ABSENT and type(v).__name__ != "Absent"}
     wanted = SUBMODULES if place == "gradviz" else ()
     module = types.ModuleType
     values = {n: v for n, v in values.items() if n in wanted or not isinstance(v, module)}

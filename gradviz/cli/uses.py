@@ -12,18 +12,13 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import metadata
 
+from gradviz.absent import Absent, absent
 from gradviz.notebook.alias import NAME, OURS
 
 from .program import Program
 
 # Methods of PyTorch's tensors that ours lack and that objects of other kinds rarely have.
-TENSOR_ONLY = frozenset(
-    "apply_ ccol_indices chalf coalesce col_indices crow_indices dense_dim dequantize geqrf "
-    "int_repr is_coalesced is_set_to lu_solve map2_ map_ narrow_copy nonzero_static orgqr ormqr "
-    "q_scale q_zero_point qscheme record_stream row_indices sparse_dim sparse_mask storage_type "
-    "to_mkldnn to_padded_tensor to_sparse to_sparse_bsc to_sparse_bsr to_sparse_coo to_sparse_csc "
-    "to_sparse_csr triangular_solve".split()
-)
+TENSOR_ONLY = frozenset(absent("torch.Tensor")) - {"indices", "values"}
 RUNS_ITS_CELL = ("%%time", "%%timeit", "%%capture", "%%prun", "%%gradviz")
 NEED = re.compile(r"^[\w.-]+")  # the name at the start of a requirement
 NAME_OF, METHOD, KEYWORD, PACKAGE = "name", "method", "keyword", "package"
@@ -178,6 +173,8 @@ def resolve(full: str) -> tuple[str, object]:
         try:
             found = _attribute(found, part, OURS + path.removeprefix(NAME))
         except AttributeError:
+            return path, None
+        if isinstance(found, Absent):
             return path, None
         if not inspect.ismodule(found) and not inspect.isclass(found):
             break

@@ -2,6 +2,7 @@
 
 from . import (  # noqa: F401
     activation,
+    apply,
     arithmetic,
     arrange,
     choose,
@@ -24,6 +25,7 @@ from . import (  # noqa: F401
     random,
     reduce,
     scatter,
+    settings,
     shape,
     sort,
     special,

@@ -13,7 +13,7 @@ from ..engine.device import like as like_of
 from ..engine.dispatch import Tensor, wrap
 from ..engine.events import door
 from ..engine.memory_format import contiguous_format, in_format, preserve_format
-from ..engine.operands import all_tensors
+from ..engine.operands import all_tensors, type_name
 from ..engine.operation import RAW, TENSOR
 from .arithmetic import to_copy, to_format
 from .declare import declare, method, only_function, only_method, public
@@ -426,6 +426,14 @@ transfer = declare(
 )
 
 
+_REST = "bool non_blocking = False, bool copy = False, *, torch.memory_format memory_format = None)"
+_NOT_TO = (
+    "to() received an invalid combination of arguments - got ({given}), but expected one of:\n"
+    f" * (torch.device device = None, torch.dtype dtype = None, {_REST}\n"
+    f" * (torch.dtype dtype, {_REST}\n * (Tensor tensor, {_REST}\n"
+)
+
+
 def to(self, *args, dtype=None, device=None, non_blocking=False, copy=False, memory_format=None):
     """The tensor in another dtype or on another device; itself when nothing changes."""
     for a in args:
@@ -433,8 +441,11 @@ def to(self, *args, dtype=None, device=None, non_blocking=False, copy=False, mem
             dtype = a
         elif isinstance(a, Tensor):
             dtype, device = a.dtype, a.device
-        elif isinstance(a, (str, Device, int)) and not isinstance(a, bool):
+        elif isinstance(a, (str, Device, int)) and not isinstance(a, bool) and dtype is None:
             device = a
+        elif a is not None and not isinstance(a, bool):
+            given = ", ".join(type_name(one) for one in args)
+            raise TypeError(_NOT_TO.format(given=given))
     dtype = dtypes.PYTHON.get(dtype, dtype)
     wanted = self._a.dtype if dtype is None else dtype.np
     there = None if device is None else resolve(device)

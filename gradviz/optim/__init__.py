@@ -1,5 +1,6 @@
 """``gradviz.optim``: optimizers and schedules of the learning rate, as in ``torch.optim``."""
 
+from ..absent import absent as _absent
 from . import lr_scheduler, swa_utils
 from .adam import Adam, AdamW
 from .averages import Adadelta, Adagrad, RMSprop
@@ -28,3 +29,5 @@ __all__ = [
     "lr_scheduler",
     "swa_utils",
 ]
+
+globals().update(_absent("torch.optim"))

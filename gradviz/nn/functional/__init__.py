@@ -1,5 +1,6 @@
 """``gradviz.nn.functional``: layers without state, as in ``torch.nn.functional``."""
 
+from ...absent import absent as _absent
 from ...ops.mistakes import explained as _explained
 from . import low_level  # noqa: F401
 from .activation import *  # noqa: F403
@@ -38,3 +39,6 @@ globals().update(
 
 def __dir__():
     return __all__
+
+
+globals().update(_absent("torch.nn.functional"))
