@@ -12,7 +12,7 @@ import pytest
 
 pytest.importorskip("jupytext", reason="jupytext is not installed: it comes with the `lab` extra")
 
-from gradviz import texts
+from gradviz import distributed, texts
 
 from .lessons import answers, cells_of, play, tried
 
@@ -31,6 +31,8 @@ def a_learner(monkeypatch, tmp_path):
     monkeypatch.setenv("GRADVIZ_PROGRESS", str(tmp_path / "progress.json"))
     yield
     texts.set_language(None)
+    if distributed.is_initialized():
+        distributed.destroy_process_group()
 
 
 @pytest.fixture
