@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import linecache
+from collections.abc import Iterator
 
 from gradviz.doctor.severed import severances, upstream, way_of
 from gradviz.doctor.where import place_of
@@ -213,7 +214,10 @@ class _Question:
         top = [s for s in self.case.cells.statements if s.function is None]
         if not self.name.isidentifier() or not top:
             return None
-        return next(severances(self.case, {self.name}, top[-1]), None)
+        found = next(severances(self.case, {self.name}, top[-1]), None)
+        names = upstream(self.case, found) if found is not None else ()
+        held = self.moment.roots.user_ns
+        return found if any(_has_tracked(held[name]) for name in names if name in held) else None
 
     def _way(self, where, how):
         return [where.code if where is not None else "", f"{SCISSORS} {how}"]
@@ -291,6 +295,13 @@ class _Question:
 
 
 HIDING = ("no_grad", "inference_mode")
+
+
+def _has_tracked(value):
+    """A tensor that requires grad, or a module or a list of such."""
+    inside = value.parameters() if hasattr(value, "parameters") else value
+    parts = inside if isinstance(inside, list | tuple | Iterator) else (value,)
+    return any(isinstance(part, Tensor) and part.requires_grad for part in parts)
 
 
 def _swept(statement):

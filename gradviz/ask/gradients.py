@@ -38,6 +38,10 @@ class Gradients(Answer):
         super().__init__("\n".join(said), rows)
         self.norms, self.odd, self.step, self.history = norms, odd, step, history
 
+    def _head(self):
+        """Nothing: that line was printed."""
+        return ""
+
 
 def check_gradients(model, step=None) -> Gradients:
     """Print the norm (or ``None``) of each parameter's gradient, and say which look wrong.

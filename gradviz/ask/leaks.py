@@ -22,6 +22,10 @@ class Findings(Answer):
     def __bool__(self):
         return bool(self.findings)
 
+    def _head(self):
+        """Nothing that the rows tell."""
+        return "" if self.rows else super()._head()
+
 
 def leaks(everything: bool = False) -> Findings:
     """What keeps graphs alive that nobody needs, with the holder, the line and what to write.

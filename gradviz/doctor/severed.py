@@ -12,7 +12,7 @@ from gradviz.watch.program import Statement, called, names_in, own_expressions, 
 STEPS = 200
 NOT_DIFFERENTIABLE = frozenset(
     "argmax argmin argsort bincount nonzero count_nonzero isnan isinf isfinite sign_ searchsorted "
-    "bucketize multinomial bernoulli randint".split()
+    "bucketize multinomial bernoulli".split()
 )
 CASTS = frozenset("long int bool byte short char".split())
 COPIES = frozenset("tensor as_tensor from_numpy Tensor".split())
@@ -46,11 +46,12 @@ def severances(case: Case, names: set[str], before: Statement):
     ran, seen = _recorded(case), set()
     pending = [(name, before) for name in sorted(names)]
     while pending and len(seen) < STEPS:
-        made = _newest(case, *pending.pop())
+        name, until = pending.pop()
+        made = _newest(case, name, until)
         if made is None or id(made.node) in seen:
             continue
         seen.add(id(made.node))
-        how = ran.get((made.cell, made.line)) or _by_text(made)
+        how = ran.get((made.cell, made.line)) or _by_text(made, name)
         found = Severed(made, how) if how else _in_functions(case, made, ran)
         if found is not None:
             yield found
@@ -103,11 +104,11 @@ def _newest(case, name, until):
     return above or below
 
 
-def _by_text(statement):
-    """How a statement's own expression leaves the graph, by the functions that it calls."""
+def _by_text(statement, name):
+    """How the expression that a statement gives ``name`` leaves the graph, by what it calls."""
     if any(isinstance(target, ast.Attribute) for target in targets(statement.node)):
         return ""
-    for part in own_expressions(statement.node):
+    for part in _given(statement.node, name):
         if isinstance(part, ast.Call):
             name = called(part)
             if name in NOT_DIFFERENTIABLE or name in CASTS or name in OUT:
@@ -117,6 +118,17 @@ def _by_text(statement):
         elif isinstance(part, ast.Attribute) and part.attr == "data":
             return "data"
     return ""
+
+
+def _given(node, name):
+    """The expressions of a statement that make ``name``: in ``a, b = x, y`` those of its own."""
+    pairs = [(node.targets[0], node.value)] if isinstance(node, ast.Assign) else []
+    if pairs and all(isinstance(side, ast.Tuple) for side in pairs[0]):
+        targets_, values = (side.elts for side in pairs[0])
+        named = [isinstance(one, ast.Name) and one.id == name for one in targets_]
+        if len(targets_) == len(values) and any(named):
+            return ast.walk(values[named.index(True)])
+    return own_expressions(node)
 
 
 def _has_names(node):

@@ -20,8 +20,14 @@ MOST = 6
 
 def tower(function, low: float, high: float, order: int) -> Tower:
     """The tower of ``function``, which takes and gives a tensor elementwise, from ``low`` to
-    ``high``. Raises what ``function`` raises; ValueError when it gives another shape.
+    ``high``; nobody watches it being made. Raises what ``function`` raises; ValueError when it
+    gives another shape.
     """
+    with events.unwatched():
+        return _tower(function, low, high, order)
+
+
+def _tower(function, low, high, order):
     points = np.linspace(low, high, POINTS)
     x = wrap(points.copy())
     x.requires_grad_()

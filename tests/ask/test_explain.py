@@ -87,3 +87,19 @@ def test_only_tensors_and_simple_expressions_are_answered(book):
         with pytest.raises(ValueError, match="names"):
             look_up(text, book.ns)
     assert look_up("d['k'][-1].x", {"d": {"k": [type("T", (), {"x": 5})]}}) == 5
+
+
+@pytest.mark.parametrize(
+    ("cell", "reason"),
+    [
+        ("x, y = torch.randn(3), torch.randint(0, 3, (3,))", "untracked"),
+        ("x, y = torch.randn(3), w.argmax()", "untracked"),
+        ("x, y = torch.tensor(w.tolist()), 1", "cut"),
+        ("data = [1.0, 2.0]\nx = torch.tensor(data)", "untracked"),
+        ("x = torch.from_numpy(numpy.ones(3))", "untracked"),
+        ("ws = [w]\nx = torch.tensor([one.sum().item() for one in ws])", "cut"),
+    ],
+)
+def test_only_what_came_out_of_a_graph_was_taken_out_of_one(book, cell, reason):
+    book.run(f"import numpy\n{cell}\nx")
+    assert asked(book, "x.grad").reason == reason

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import gradviz as torch
-from gradviz import nn
+from gradviz import nn, texts
+from tests.doctor.notebook import Notebook
 
 
 @pytest.fixture
@@ -248,3 +249,35 @@ def test_findings_remember_what_went():
     panel._remember([], 5)
     (entry,) = panel._history.values()
     assert (entry["came"], entry["went"]) == (3, 5)
+
+
+def test_lines_of_panels_are_in_the_language(net):
+    w = torch.ones(2, requires_grad=True)
+    h = w * 2
+    h.retain_grad(), h.register_hook(print), w.register_post_accumulate_grad_hook(print)
+    h.grad_fn.register_hook(print), h.grad_fn.register_prehook(print)
+    for kind in ("forward", "forward_pre", "full_backward", "full_backward_pre"):
+        getattr(net, f"register_{kind}_hook")(print)
+    said = {}
+    for lang in texts.LANGUAGES:
+        texts.set_language(lang)
+        panels = (
+            torch.HookBench(net, w=w, h=h),
+            torch.TensorView(w),
+            torch.DerivativeTower(torch.sin),
+        )
+        said[lang] = [line for panel in panels for line in panel.lines()]
+    texts.set_language(None)
+    assert said["en"][-1].startswith("f″: graph of ") and said["zh"][-1].endswith("个节点的计算图")
+    english = ("minimum", "value", "graph", "forward", "tensor", "order")
+    assert not [line for line in said["zh"] if any(word in line for word in english)]
+
+
+def test_a_tower_is_built_unseen():
+    notebook = Notebook()
+    try:
+        notebook.ns["gradviz"] = torch
+        notebook.run("tower = gradviz.DerivativeTower(lambda x: x.sin())")
+        assert not notebook.recorder.trace.nodes
+    finally:
+        notebook.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gradviz.sources.hooklist import HookList
+from gradviz.texts import text
 
 from .live import LivePanel, session_of
 
@@ -40,7 +41,7 @@ class HookBench(LivePanel):
     def lines(self):
         """A hook a line."""
         hooks = self._values.get("hooks", [])
-        return [f"{one['owner']}: {one['kind']} {one['name']}" for one in hooks]
+        return [f"{one['owner']}: {text('ui.hook.' + one['kind'])} {one['name']}" for one in hooks]
 
 
 def _place_of(hook):

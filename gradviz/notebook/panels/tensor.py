@@ -56,14 +56,16 @@ class TensorView(LivePanel):
     def lines(self):
         """Facts and statistics."""
         said = self._values
-        head = f"{said['label'] or 'tensor'} {tuple(said['shape'])} {said['dtype']}"
+        head = f"{said['label'] or text('ui.panel.tensor')} {tuple(said['shape'])} {said['dtype']}"
         rows = [head]
         for name in ("value", "grad", "other", "difference"):
             if said[name]:
                 stats = said[name]["stats"]
                 facts = {key: stats[key] for key in ("minimum", "mean", "maximum", "norm")}
                 told = " ".join(
-                    f"{key} {figure(float(one))}" for key, one in facts.items() if one is not None
+                    f"{text('ui.inspect.' + key)} {figure(float(one))}"
+                    for key, one in facts.items()
+                    if one is not None
                 )
-                rows.append(f"{name}: {told} NaN {stats['nan']}")
+                rows.append(f"{text('ui.panel.' + name)}: {told} NaN {stats['nan']}")
         return rows

@@ -5,9 +5,12 @@ from __future__ import annotations
 import traitlets
 
 from gradviz.sources.tower import tower
+from gradviz.texts import text
 from gradviz.watch.plain import plain
 
 from .live import LivePanel
+
+NAMES = ("f", "f′", "f″", "f‴", "f⁗", "f⁽⁵⁾", "f⁽⁶⁾")
 
 
 class DerivativeTower(LivePanel):
@@ -43,4 +46,7 @@ class DerivativeTower(LivePanel):
 
     def lines(self):
         """How many nodes each order takes."""
-        return [f"order {one['order']}: {one['nodes']} nodes" for one in self._values["floors"]]
+        return [
+            NAMES[one["order"]] + ": " + text("ui.panel.graph_of", n=one["nodes"])
+            for one in self._values["floors"]
+        ]

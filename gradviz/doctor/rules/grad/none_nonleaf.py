@@ -34,7 +34,7 @@ def look(case):
 def _read_at(statement, place):
     """Where a statement stands, for somebody who looks at ``place``."""
     if statement.cell == place.cell:
-        return both("findings.read.line", line=statement.line)
+        return both("notebook.place.line", line=statement.line)
     return both("notebook.place.cell", cell=statement.cell, line=statement.line)
 
 

@@ -61,8 +61,8 @@ function floorRow(host: Host, data: Raw, floor: Raw, at: number): HTMLElement {
   return h(
     "div",
     { class: "floor", "data-testid": "gv-floor" },
-    h("b", {}, nameOf(floor)),
-    h("code", {}, ` ${figure(values[nearest])} `),
+    h("b", {}, `${nameOf(floor)}(${figure(points[nearest])})`),
+    h("code", {}, ` = ${figure(values[nearest])} `),
     h("span", { class: "dim" }, host.say("panel.graph_of", { n: whole(floor.nodes) })),
     " ",
     h("code", { class: "dim" }, operations.map(([name, n]) => `${name}×${n}`).join("  ")),
