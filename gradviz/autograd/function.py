@@ -11,6 +11,7 @@ from ..backend import xp
 from ..engine.dispatch import Tensor, wrap
 from ..engine.modes import force_grad_mode, is_grad_enabled, local
 from ..engine.node import FREED, LEAF, MultiNode, Node, Output, array_below, freed
+from ..engine.operands import REAL_INPUT
 from ..engine.operation import RAW
 from ..engine.saved import (
     Packed,
@@ -332,11 +333,7 @@ def _check_complex(edge):
         else (edge.node.dtype[edge.nr] if edge._kind == 1 else edge.dtype)
     )
     if dtype.kind != "c":
-        raise RuntimeError(
-            "Expected isFloatingType(grad.scalar_type()) || (input_is_complex == grad_is_complex) "
-            "to be true, but got false.  (Could this error message be improved?  If so, please "
-            "report an enhancement request to PyTorch.)"
-        )
+        raise RuntimeError(REAL_INPUT)
 
 
 def _backward_of(cls):

@@ -80,7 +80,8 @@ class save_on_cpu(saved_tensors_hooks):
 
     def __init__(self, pin_memory=False, device_type="cuda"):
         super().__init__(
-            lambda t: (t.device, t.cpu().clone()), lambda packed: packed[1].to(packed[0])
+            lambda t: (t.device, t.cpu().clone() if pin_memory else t.cpu()),
+            lambda packed: packed[1].to(packed[0]),
         )
 
 

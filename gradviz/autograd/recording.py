@@ -6,7 +6,7 @@ import inspect
 import warnings
 
 from ..engine.anomaly import note_forward
-from ..engine.dispatch import Tensor, refuse_inference
+from ..engine.dispatch import Tensor, refuse_inference, remade
 from ..engine.events import door
 from ..engine.forward_mode import check_tangent, tangent_of
 from ..engine.modes import force_grad_mode, is_recording, local, state
@@ -23,7 +23,6 @@ def apply(cls, args, kwargs):
     state.onlookers = True
     node = object.__new__(cls._backward_cls)
     node._open = False
-    node.seq = serial()
     node.hooks = node.r = node.mark = None
     node.held = frozenset()
     node.s = ()
@@ -44,6 +43,7 @@ def apply(cls, args, kwargs):
         if answer is not None:
             return answer()
     node.e = tuple(map(_edge, tensors)) if tracked else ()  # before forward can write to one
+    node.seq = serial()
     if state.special and local.dual is not None:
         return _apply_dual(cls, node, args, tensors, tracked)
     return _run(cls, node, args, tensors, tracked)
@@ -248,13 +248,13 @@ def _output(node, nr, x, given, dirty, many):
             x = _view_of_self(x)
         x._g = Output(node, nr)
     if x._view is not None and not (is_input and modified):
-        x._view = (x._view[0], "multi" if many else "function")
+        x._view = remade(x._view, "multi" if many else "function")
     return x
 
 
 def _plain_output(x, is_input, modified):
     if x._view is not None and not is_input:
-        x._view = (x._view[0], "function")
+        x._view = remade(x._view, "function")
     if not x.requires_grad:
         return _view_of_self(x) if is_input and not modified else x
     if is_input:

@@ -13,7 +13,8 @@ import gc
 import sys
 import weakref
 
-from .node import LEAF, Node, Output
+from .hooks import ensure_hooks, gradient_dtype
+from .node import FIRST, LEAF, Node, Output
 
 
 class AccumulateGrad:
@@ -53,7 +54,7 @@ class AccumulateGrad:
         return (InputMetadata(self.shape, self.dtype),)
 
     def _sequence_nr(self):
-        return 2**64 - 1
+        return FIRST
 
     def __call__(self, *grads):
         """Add one gradient into ``variable.grad``; None adds nothing."""
@@ -132,13 +133,13 @@ def before_change(leaf, array, renew=False):
     the leaf hold the accumulator that it has now. Later ones get a new one after a change of dtype,
     or always with ``renew``.
     """
+    from .tensor import edge_now
+
     old = leaf._a
-    if old.shape == array.shape and old.dtype == array.dtype or _edge_now(leaf) is not LEAF:
+    if old.shape == array.shape and old.dtype == array.dtype or edge_now(leaf) is not LEAF:
         return
     nodes = _users(leaf)
     if nodes or leaf._acc is not None and leaf._acc() is not None:
-        from .hooks import ensure_hooks
-
         found = accumulator(leaf)
         ensure_hooks(leaf)  # so that sweeps ask for ``expected``
         _give_to_nodes(found, nodes)
@@ -146,21 +147,19 @@ def before_change(leaf, array, renew=False):
             leaf._acc = None
 
 
-def _edge_now(leaf):
-    from .tensor import edge_now
-
-    return edge_now(leaf)
-
-
-def expected(edge):
-    """(shape, dtype) that a gradient has to fit which goes along ``edge`` to a leaf."""
+def expected(edge, given):
+    """(shape, dtype) that a gradient has to fit which goes along ``edge`` to a leaf; ``given``: the
+    dtype that it has.
+    """
     leaf = edge.node if edge._kind == 1 else edge
     if edge.__class__ is Held:
         found = edge.accumulator
     else:
         found = None if leaf._acc is None else leaf._acc()
     found = leaf._a if found is None else found
-    return found.shape, found.dtype
+    if leaf._hooks is None or leaf._hooks.grad_dtype is None:
+        return found.shape, found.dtype
+    return found.shape, gradient_dtype(leaf) or given
 
 
 def _users(leaf):

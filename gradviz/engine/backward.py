@@ -22,10 +22,9 @@ from .arrival import complete_leaf, run_node
 from .dispatch import wrap
 from .errors import advised
 from .events import door
-from .hooks import gradient_dtype
 from .modes import force_grad_mode, is_grad_enabled, local, state
-from .node import INFERENCE, LEAF, drop_met, met, new, serial
-from .operands import raise_as_index, raise_as_shapes
+from .node import FIRST, INFERENCE, LEAF, drop_met, met, new, serial
+from .operands import check_real, expands, raise_as_index, raise_as_shapes
 from .operation import RAW, TENSOR
 from .roots import as_tuple, capture_key, check_batched, inputs_of, roots_of
 from .tensor import Tensor, element_strides, is_result, track
@@ -45,7 +44,9 @@ class Sweep:
         "__weakref__",
         "_anomaly",
         "_arrived",
+        "_firsts",
         "_heap",
+        "_idle",
         "_leaf_counts",
         "_needed",
         "_observer",
@@ -69,7 +70,7 @@ class Sweep:
         self.captured = None if captures is None or accumulates else dict.fromkeys(captures)
         self.leaves = _leaves(captures) if captures is not None and accumulates else None
         self._heap, self._waiting, self._arrived = [], {}, {}
-        self._leaf_counts = self._needed = self.callbacks = None
+        self._leaf_counts = self._needed = self._idle = self.callbacks = self._firsts = None
         self._observer = door.observer
         self._anomaly = bool(state.special) and local.anomaly
         if (
@@ -124,7 +125,7 @@ class Sweep:
             return self._count(captures)
         self._leaf_counts = leaves
         if captures is not None:
-            self._needed = _needed(order, captures, self.leaves is not None)
+            self._needed, self._idle = _needed(order, captures, self.leaves is not None)
 
     def reaches(self, edge):
         """Whether PyTorch counts on a gradient to come along ``edge``, a leaf or a node; it does
@@ -331,7 +332,8 @@ class Sweep:
         if node not in waiting:
             several = node.dtype.__class__ is tuple
             waiting[node] = [None] * len(node.dtype) if several else g
-            heappush(self._heap, (-node.seq, node))
+            if node.seq != FIRST:
+                heappush(self._heap, (-node.seq, node))
             if not several:
                 return
         held = waiting[node]
@@ -339,6 +341,16 @@ class Sweep:
             held[nr] = _plus(self, held[nr], g)
         else:
             waiting[node] = _plus(self, held, g)
+        if node.seq == FIRST:
+            self._arrive_first(node)
+
+    def _arrive_first(self, node):
+        """Such a node waits for all its gradients, and goes before any other then."""
+        if self._firsts is None:
+            self._firsts = {}
+        arrived = self._firsts[node] = self._firsts.get(node, 0) + 1
+        if arrived == _counted(self.roots, node, self._needed):
+            heappush(self._heap, (-FIRST, node))
 
     # ------------------------------------------------------------ leaves
     def _arrive_at_leaf(self, leaf, g, fresh):
@@ -402,6 +414,21 @@ def _begin(edge, token, leaves, stack):
         stack.append(x)
 
 
+def _counted(roots, wanted, needed):
+    """How many gradients will arrive at the node ``wanted``."""
+    stack = [x.node if x._kind == 1 else x for x in roots]
+    count, known = stack.count(wanted), set()
+    while stack:
+        node = stack.pop()
+        if node._kind or node in known or needed is not None and node not in needed:
+            continue
+        known.add(node)
+        below = [x.node if x._kind == 1 else x for x in node.e if x is not None]
+        count += below.count(wanted)
+        stack += below
+    return count
+
+
 def _ready(grads):
     """The gradients of a node with several outputs; None when all are undefined."""
     return tuple(grads) if any(g is not None for g in grads) else None
@@ -421,12 +448,13 @@ def _leaves(captures):
 
 def _needed(order, captures, themselves):
     """The nodes on a path from a root to a captured edge, and those that were asked for
-    ``themselves``.
+    ``themselves``; and which of these give nobody a gradient.
     """
     wanted = set()
     for key in captures:
         wanted.add(key[0] if key.__class__ is tuple else key)
-    needed = {node for node in order if node in wanted} if themselves else set()
+    idle = {node for node in order if node in wanted} if themselves else set()
+    needed = set(idle)
     for node in sorted(order, key=attrgetter("born")):
         for x in node.e:
             if x is None:
@@ -434,8 +462,9 @@ def _needed(order, captures, themselves):
             x = x.node if x._kind == 1 else x
             if x in needed or x in wanted:
                 needed.add(node)
+                idle.discard(node)
                 break
-    return needed
+    return needed, idle
 
 
 # ---------------------------------------------------------------- gradients
@@ -457,10 +486,7 @@ def _fit_edge(F, g, edge, node, grads):
     elif edge._kind == 0:
         shape, dtype = edge.shape, edge.dtype
     else:
-        leaf = edge.node if edge._kind == 1 else edge
-        shape, dtype = expected(edge)
-        if leaf._hooks is not None and leaf._hooks.grad_dtype is not None:
-            dtype = gradient_dtype(leaf) or g.dtype
+        shape, dtype = expected(edge, g.dtype)
     if g.shape != shape or g.dtype is not dtype:
         return fit(F, g, shape, dtype, node, edge, grads)
     return g
@@ -471,9 +497,11 @@ def fit(F, g, shape, dtype, node, edge, grads):
     of outputs).
     """
     __tracebackhide__ = True
+    if dtype.kind != "c":
+        check_real(node, g)
     have = tuple(g.shape)
     if have != shape:
-        if not _expands(shape, have):
+        if not expands(shape, have):
             index = _place(node.e, edge, grads, g)
             raise RuntimeError(
                 f"Function {node.name()} returned an invalid gradient at index {index} - got "
@@ -489,12 +517,6 @@ def _place(edges, edge, grads, g):
     if not isinstance(grads, (tuple, list)):
         return 0
     return next(i for i, (x, y) in enumerate(zip(edges, grads)) if x is edge and y is g)  # noqa: B905
-
-
-def _expands(shape, target):
-    if len(shape) > len(target):
-        return False
-    return all(a == b or a == 1 for a, b in zip(reversed(shape), reversed(target), strict=False))
 
 
 def _laid_out(g, like, fresh):

@@ -245,9 +245,46 @@ def _share(t, source):
             t._view = (source, made_in)
         else:
             keeps = made_in == "default" or view[1] == "inference"
-            t._view = view if keeps else (view[0], made_in)
+            t._view = further(view if keeps else remade(view, made_in), t)
     t._v = cell
     note_view(cell, t)
+
+
+class Chain(tuple):
+    """The ``_view`` of a view across dtypes: base and how it was made, with the ``steps`` from the
+    base: geometries of strided views, and operations that see other numbers.
+    """
+
+    def __new__(cls, view, steps):
+        self = super().__new__(cls, view)
+        self.steps = steps
+        return self
+
+
+def remade(view, made_in):
+    """The same ``_view``, made in another way."""
+    found = (view[0], made_in)
+    return Chain(found, view.steps) if view.__class__ is Chain else found
+
+
+def further(view, t):
+    """The ``_view`` of ``t``, a view of a view with ``view``: a chain is one step longer."""
+    if view.__class__ is not Chain:
+        return view
+    from .views import geometry
+
+    return Chain(view, (*view.steps, geometry(t._a)))
+
+
+def chain(source, t, op):
+    """``t`` is what ``op``, which sees other numbers, made of ``source``: it begins a chain."""
+    if t._view is not None:
+        from .views import geometry
+
+        before = source._view
+        steps = () if before is None else getattr(before, "steps", (geometry(source._a),))
+        t._view = Chain(t._view, (*steps, op))
+    return t
 
 
 def _made_in():
@@ -327,9 +364,10 @@ def _join_views(t, source):
     """One of several views that one operation made: it may not be modified in place."""
     _share(t, source)
     if t._view is not None:
-        base, before = t._view
+        before = t._view[1]
         recorded = not state.special or _made_in() == "default"
-        t._view = (base, "multi") if recorded and before != "inference" else t._view
+        if recorded and before != "inference":
+            t._view = remade(t._view, "multi")
 
 
 # ---------------------------------------------------------------- fast shapes of operations
@@ -458,7 +496,13 @@ def make(op, forward, node_class, shaped{names}):
             view = input._view_
         except AttributeError:
             view = None
-        t._view_ = (input, "default") if view is None else view
+        t._view_ = (
+            (input, "default")
+            if view is None
+            else view
+            if view.__class__ is tuple
+            else further(view, t)
+        )
         known = cell[1]
         if known is None:
             cell[1] = [reference(t)]

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from .dispatch import refuse_inference
 from .modes import local, state
-from .node import INFERENCE
+from .node import INFERENCE, edge_of
 from .saved import pack, read_array
 
 
@@ -17,7 +17,7 @@ def pairs(tensors):
         v = x._v
         if v is INFERENCE:
             refuse_inference()
-        out += (pack(x, None), None) if packing() else (x, v and v[0])
+        out += (pack(x, edge_of(x)), None) if packing() else (x, v and v[0])
     return out
 
 

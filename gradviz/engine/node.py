@@ -29,6 +29,8 @@ class _Sentinel:
 LEAF = _Sentinel("LEAF")
 FREED = _Sentinel("FREED")
 
+FIRST = 2**64 - 1  # the sequence number of nodes that run as soon as all has arrived at them
+
 # Inference tensors track no version and know no views: they all share this cell. The empty tuple
 # sends whoever makes a view on the way of those who count their views.
 INFERENCE = [0, ()]

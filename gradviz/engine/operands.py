@@ -230,3 +230,30 @@ def check_same_device(*tensors):
                 f"{found} and {d}!"
             )
         found = d
+
+
+def expands(shape, target):
+    """Whether a tensor of one shape broadcasts to another."""
+    if len(shape) > len(target):
+        return False
+    return all(a == b or a == 1 for a, b in zip(reversed(shape), reversed(target), strict=False))
+
+
+# Of these PyTorch does not take the real part of a gradient for a real input.
+_KEEPS_COMPLEX = frozenset(
+    "FillBackward1 FillBackward3 MaskedFillBackward1 MaskedFillBackward3 IndexFillBackward1 "
+    "IndexFillBackward3 WhereBackward0".split()
+)
+REAL_INPUT = (
+    "Expected isFloatingType(grad.scalar_type()) || (input_is_complex == grad_is_complex) to be "
+    "true, but got false.  (Could this error message be improved?  If so, please report an "
+    "enhancement request to PyTorch.)"
+)
+
+
+def check_real(node, g):
+    """RuntimeError for a complex gradient of a real input where PyTorch does not convert it."""
+    if type(node).__name__ in _KEEPS_COMPLEX:
+        array = g._a if isinstance(g, Tensor) else g
+        if array.dtype.kind == "c":
+            raise RuntimeError(REAL_INPUT)

@@ -8,10 +8,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ..backend import xp
-from .accumulator import AccumulateGrad
+from .accumulator import AccumulateGrad, expected
 from .dispatch import wrap
 from .errors import advised
 from .node import LEAF, Nowhere, Output, array_below
+from .operands import expands
+from .operation import RAW, TENSOR
 from .tensor import Size, Tensor
 
 _SCALARS_ONLY = "grad can be implicitly created only for scalar outputs"
@@ -78,8 +80,11 @@ def roots_of(tensors, seeds, create_graph):
     __tracebackhide__ = True
     if seeds is None and len(tensors) == 1 and tensors[0].__class__ is Tensor:
         t = tensors[0]
-        seed = _implicit_seed(t, t._a.shape, t._a.dtype)
-        return [(_root_edge(t, 0), seed if create_graph else seed._a)]
+        shape, dtype = t._a.shape, t._a.dtype
+        seed, edge = _implicit_seed(t, shape, dtype), _root_edge(t, 0)
+        if edge._kind or edge.shape != shape or edge.dtype is not dtype:
+            return [(edge, _fitted(edge, seed, 0, create_graph))]
+        return [(edge, seed if create_graph else seed._a)]
     for t in tensors:
         if not is_edge(t):
             raise AssertionError("Expected output to be a torch.Tensor")
@@ -89,10 +94,36 @@ def roots_of(tensors, seeds, create_graph):
     if len(seeds) < len(tensors):
         raise RuntimeError(f"got {len(tensors)} tensors and {len(seeds)} gradients")
     made = [_seed(t, seed, tensors, seeds) for t, seed in zip(tensors, seeds, strict=False)]
+    edges = [_root_edge(t, k) for k, t in enumerate(tensors)]
     return [
-        (_root_edge(t, k), seed if create_graph else seed._a)
-        for k, (t, seed) in enumerate(zip(tensors, made, strict=True))
+        (edge, _fitted(edge, seed, k, create_graph))
+        for k, (edge, seed) in enumerate(zip(edges, made, strict=True))
     ]
+
+
+def _fitted(edge, seed, k, create_graph):
+    """The gradient of a root as its node takes it: that of a tensor that has other sizes by now may
+    not fit.
+    """
+    shape, dtype = _taken(edge, seed._a.dtype)
+    F, g = (TENSOR, seed) if create_graph else (RAW, seed._a)
+    if g.shape != shape:
+        if not expands(shape, g.shape):
+            raise RuntimeError(
+                f"invalid gradient at index {k} - got {list(g.shape)} but expected shape "
+                f"compatible with {list(shape)}"
+            )
+        g = F.sum_to(g, shape)
+    return g if seed._a.dtype == dtype else F.cast(g, dtype)
+
+
+def _taken(edge, given=None):
+    """Shape and dtype of the gradients that go along an edge."""
+    if edge._kind == 2 or edge._kind == 1 and edge.node._kind == 2:
+        return expected(edge, given)
+    if edge._kind == 1:
+        return edge.node.shape[edge.nr], edge.node.dtype[edge.nr]
+    return edge.shape, edge.dtype
 
 
 def _root_edge(t, k):
@@ -105,14 +136,7 @@ def _root_edge(t, k):
 
 
 def _shape_and_dtype(t):
-    if isinstance(t, Tensor):
-        return t._a.shape, t._a.dtype
-    edge = edge_of(t)
-    if edge._kind == 2:
-        return edge._a.shape, edge._a.dtype
-    if edge._kind == 1:
-        return edge.node.shape[edge.nr], edge.node.dtype[edge.nr]
-    return edge.shape, edge.dtype
+    return (t._a.shape, t._a.dtype) if isinstance(t, Tensor) else _taken(edge_of(t))
 
 
 def _seed(t, seed, tensors, seeds):

@@ -165,7 +165,7 @@ def _result(array, cell, edge):
 
 def _complain(array, g, now, saved):
     if now.__class__ is Detached:
-        if g is None and saved.__class__ is not Detached:
+        if (g is None or g is LEAF) and saved.__class__ is not Detached:
             raise RuntimeError(
                 "Trying to use a saved tensor that has been detached in-place, i.e. with "
                 ".detach_().This is not supported, please use out-of-place `.detach()` instead"

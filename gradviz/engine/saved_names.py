@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..backend import xp
 from .given import shown
-from .node import FREED, LEAF, Output, freed, new
+from .node import FREED, LEAF, Nowhere, Output, freed, new
 from .saved import Packed, check_callables, check_may_be_packed, pack, read_tensor, result_tensor
 
 
@@ -149,9 +149,14 @@ def _as_tensor(value):
 def _saved_input(node, index):
     if node.s is FREED:
         freed()
-    if not node.s or node.s[2 * index] is None:
+    if not node.s or node.s[2 * index] is None or _unwanted(node, node.op.saved_by[index]):
         return None
     return read_tensor(node.s[2 * index], node.s[2 * index + 1])
+
+
+def _unwanted(node, by):
+    """Whether only the gradient of an input that leads nowhere would need what is saved."""
+    return by > 0 and not by & (by - 1) and node.e[by.bit_length() - 1].__class__ is Nowhere
 
 
 # ---------------------------------------------------------------- raw saved tensors

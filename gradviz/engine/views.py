@@ -14,15 +14,15 @@ from ..backend import as_strided, beside, owner, pointer, xp, zeros_by
 from . import dtypes
 from .anomaly import note_forward
 from .arguments import refusal
-from .dispatch import fill
+from .dispatch import Chain, fill, further, remade
 from .errors import advised
 from .events import door
 from .hooks import forget_joined, move_retain
 from .kept import pairs
 from .modes import is_recording, local, state
 from .node import FREED, INFERENCE, LEAF, Node, Nowhere, OnView, freed, new, serial, shown_name
-from .operands import broadcast_error
-from .operation import RAW
+from .operands import broadcast_error, check_real
+from .operation import RAW, TENSOR
 from .tensor import WRITTEN, Tensor, _read_g, edge_now, element_strides, is_result
 
 
@@ -139,37 +139,32 @@ def regenerate(view):
     if made_in != "default":
         _refuse_view(view, made_in, indirect=True)
     edge = base if g is LEAF else g
-    if is_result(old) and _recasts(old):
-        node = _recast_edge(view._a, base._a, edge)[1]
+    if found.__class__ is Chain:
+        node = _replayed(base._a, edge, found.steps)
     else:
-        node = _window_node(view._a, *_recast_edge(view._a, base._a, edge))
+        node = _window_node(view._a, base._a, edge)
     view._g, view._stale = node, None
     if old is not None and old is not LEAF:
         move_retain(view, old, node)
     return node
 
 
-def _recast_edge(array, base, edge):
-    """(base, edge) as seen in the dtype of ``array``: a real view of complex numbers, or the
-    reverse, has a node of its own for that.
-    """
-    if array.dtype == base.dtype:
-        return base, edge
-    op = recasting(array.dtype)
-    base = op.forward(base)
-    return base, _node_of(op.node, base, edge, ())
+def _replayed(array, edge, steps):
+    """The last node of a chain of views."""
+    for step in steps:
+        before, array = array, _step(array, step)
+        if step.__class__ is tuple:
+            edge = _window_node(array, before, edge)
+        else:
+            edge = _node_of(step.node, array, edge, ())
+    return edge
 
 
-def recasting(np_dtype):
-    """The operation that gives a view of this dtype of complex or real numbers."""
-    from .operation import TENSOR
-
-    return (TENSOR.view_as_complex_op if np_dtype.kind == "c" else TENSOR.view_as_real_op).op
-
-
-def _recasts(edge):
-    """Whether a view of all of its base in another dtype was made by this edge."""
-    return edge._kind == 0 and edge.op is not None and edge.op.name[:8] == "view_as_"
+def _step(array, step):
+    """One step along a chain of views: a geometry, or an operation."""
+    if step.__class__ is tuple:
+        return strided(flat_storage(array), *step)
+    return step.forward(array)
 
 
 def _window_node(array, base, edge):
@@ -262,10 +257,15 @@ def check_inplace(tensor, tracked):
 def check_expanded(array):
     """Several elements of an expanded tensor are one memory location: writing there is refused."""
     __tracebackhide__ = True
-    if array.size and any(
-        s == 0 and n > 1 for s, n in zip(array.strides, array.shape, strict=True)
-    ):
+    if is_expanded(array):
         _refuse_expanded(array.shape)
+
+
+def is_expanded(array):
+    """Whether several elements are one memory location."""
+    return array.size and 0 in array.strides and any(
+        s == 0 and n > 1 for s, n in zip(array.strides, array.shape, strict=True)
+    )
 
 
 _EXPANDED = (
@@ -357,6 +357,8 @@ _IDEMPOTENT = {
     "ZeroBackward0",
     "MaskedFillBackward0",
     "IndexPutBackward0",
+    "IndexFillBackward0",
+    "IndexFillBackward1",
 }
 
 
@@ -397,10 +399,7 @@ def write(op, ins, attrs=(), kept=()):
     except ValueError:
         raise broadcast_error(array.shape, ins[-1]._a.shape) from None
     if out.shape != array.shape:
-        raise RuntimeError(
-            f"output with shape {list(array.shape)} doesn't match the broadcast shape "
-            f"{list(out.shape)}"
-        )
+        raise _other_shape(array.shape, out.shape)
     check_cast(out.dtype, array.dtype)
     if tracked:
         # edges and versions are those from before the write
@@ -413,7 +412,10 @@ def write(op, ins, attrs=(), kept=()):
             node.s = (*node.s, *pairs(kept))
     if state.special and local.dual is not None:
         _write_tangent(op, ins, attrs)
-    array[...] = out
+    if is_expanded(array):  # what stays as it was must not be written over what changed
+        xp.copyto(array, out, where=out != array)
+    else:
+        array[...] = out
     bump(self)
     if tracked:
         if op.saves_result:
@@ -501,6 +503,30 @@ def _as_input(self, op, ins):
     return alias
 
 
+def check_target(self, others):
+    """Raise where PyTorch forbids that ``self`` is modified by an operation on ``others``."""
+    __tracebackhide__ = True
+    tracked = is_recording() and (self.requires_grad or any(x.requires_grad for x in others))
+    check_inplace(self, tracked and self._a.dtype.kind in "fcV")
+    check_expanded(self._a)
+    for x in others:
+        if x is not self:
+            check_overlap(self._a, x._a)
+    for x in others:
+        try:
+            shape = xp.broadcast_shapes(self._a.shape, x._a.shape)
+        except ValueError:
+            raise broadcast_error(self._a.shape, x._a.shape) from None
+        if shape != self._a.shape:
+            raise _other_shape(self._a.shape, shape)
+
+
+def _other_shape(shape, wider):
+    return RuntimeError(
+        f"output with shape {list(shape)} doesn't match the broadcast shape {list(wider)}"
+    )
+
+
 def check_cast(source, target):
     """RuntimeError when PyTorch would not write ``source`` into ``target`` in place."""
     __tracebackhide__ = True
@@ -532,10 +558,8 @@ def rebase(tensor, node):
     slices.hooks = slices.r = slices.mark = None
     slices.e = (base if g is LEAF else g, *node.e[1:])
     slices.s = (node,)
-    array, target = tensor._a, base._a
-    recast = array.dtype != target.dtype
-    target = recasting(array.dtype).forward(target) if recast else target
-    slices.at = (geometry(array), geometry(target), array.dtype if recast else None)
+    links = _links(base._a, view.steps) if view.__class__ is Chain else None
+    slices.at = (geometry(tensor._a), geometry(base._a), links)
     base._g = slices
     if g is not None and g is not LEAF:
         move_retain(base, g, slices)
@@ -558,39 +582,90 @@ class CopySlices(Node):
             return (None,) * len(self.e)
         if self.s is FREED:
             freed(self)
-        inner, outer, recast = self.at
+        inner, outer, links = self.at
         function = self.s[0]
         if any(s == 0 and n > 1 for n, s in zip(inner[0], inner[1], strict=True)):
             _refuse_expanded(inner[0])
-        if recast is None:
-            return self._run_part(g, F, function, inner, outer)
-        there = recasting(recast).name
-        back_again = "view_as_real_op" if recast.kind == "c" else "view_as_complex_op"
-        first, *rest = self._run_part(getattr(F, there)(g), F, function, inner, outer)
-        return (getattr(F, back_again)(first), *rest)
-
-    def _run_part(self, g, F, function, inner, outer):
+        if links is None:
+            links = ((_from_start(inner, outer[2]), _from_start(outer, outer[2])),)
+            outer = links[0][1]
+            _check_inside(g if F is RAW else g._a, *links[0])
         if F is RAW:
-            return self._run_arrays(g, function, inner, outer)
-        part = F.strided_gather(g, inner, outer)
+            return self._run_arrays(g, function, links, outer)
+        part = g
+        for step, layout in links:
+            part = F.strided_gather(part, step, layout) if layout else getattr(F, step.name)(part)
         back = _run_inner(function, part, F)
-        put = g * 0 if back[0] is None else F.strided_scatter(back[0], inner, outer)
-        mask = scatter(xp.ones(inner[0], bool, like=g._a), inner, outer)
-        return (F.where(F.constant(mask), put, g), *back[1:])
+        mask = F.constant(_seen(g._a, links, outer))
+        put = g * 0 if back[0] is None else _put_back(F, back[0], links)
+        return (F.where(mask, put, g), *back[1:])
 
     @staticmethod
-    def _run_arrays(g, function, inner, outer):
-        whole = zeros_by(g, _extent(inner, outer))
-        strided(whole, *outer)[...] = g
-        window = strided(whole, *inner)
+    def _run_arrays(g, function, links, outer):
+        whole, window = _laid(g, links, outer)
         back = _run_inner(function, window.copy(), RAW)
         window[...] = 0 if back[0] is None else back[0]
         return (strided(whole, *outer).copy(), *back[1:])
 
 
+def _from_start(layout, offset):
+    return (*layout[:2], layout[2] - offset)
+
+
+def _check_inside(g, inner, outer):
+    """RuntimeError when a base has become too small for a view of it that was written."""
+    strided(xp.broadcast_to(g.ravel()[:1], (_extent(outer),)), *inner)
+
+
+def _links(array, steps):
+    """(step, layout of what it is taken of) along a chain of views; an operation takes what lies
+    row-major, whatever its layout.
+    """
+    links = []
+    for step in steps:
+        links.append((step, geometry(array) if step.__class__ is tuple else None))
+        array = _step(array, step)
+    return tuple(links)
+
+
+def _laid(g, links, outer):
+    """``g`` in a storage laid out as the base, and the window on it at the end of ``links``."""
+    first = links[0][0]
+    whole = zeros_by(g, _extent(outer, *([first] if first.__class__ is tuple else [])))
+    laid = window = strided(whole, *outer)
+    laid[...] = g
+    for step, _ in links:
+        window = _step(window, step)
+    return whole, window
+
+
+def _seen(g, links, outer):
+    """Where a base is covered by the window at the end of ``links``."""
+    whole, window = _laid(xp.zeros_like(g), links, outer)
+    window[...] = 1
+    return strided(whole, *outer) != 0
+
+
+def _put_back(F, g, links):
+    """The gradient of a window in zeros of the shape of the base."""
+    for step, layout in reversed(links):
+        if layout:
+            g = F.strided_scatter(g, step, layout)
+        else:
+            real = step is TENSOR.view_as_real_op.op
+            g = F.view_as_complex_op(g) if real else F.view_as_real_op(g)
+    return g
+
+
 def _run_inner(function, g, F):
     """A node behind CopySlices; a user's Function takes a tuple."""
-    return function.run((g,) if function.dtype.__class__ is tuple else g, F)
+    grads = function.run((g,) if function.dtype.__class__ is tuple else g, F)
+    for x, gx in zip(function.e[1:], grads[1:], strict=False):
+        if x is None or gx is None or x._kind == 1:
+            continue
+        if (x.dtype if x._kind == 0 else x._a.dtype).kind != "c":
+            check_real(function, gx)
+    return grads
 
 
 def note_write(tensor, edge, node):
@@ -613,5 +688,7 @@ def join_view(t, source, made_in):
     if source._v is None:
         source._v = [0, None]
     t._v = source._v
-    t._view = (source if source._view is None else source._view[0], made_in)
+    t._view = (
+        (source, made_in) if source._view is None else further(remade(source._view, made_in), t)
+    )
     note_view(t._v, t)

@@ -76,6 +76,7 @@ def _nothing(F, g):
 conj = unary("conj_physical", _conj, node="ConjBackward0", self=lambda F, g: F.conj(g))
 RAW.conj = operator.methodcaller("conjugate")  # real arrays give themselves back
 TENSOR.conj = lambda x: conj(x) if x._a.dtype.kind == "c" else x
+public("conj_physical", TENSOR.conj)
 method(lambda self: TENSOR.conj(self), "conj")
 method(lambda self: self, "resolve_conj")
 method(lambda self: self, "resolve_neg")
@@ -639,10 +640,11 @@ div_ = _inplace(true_divide, "div")
 
 def pow_(self, exponent):
     """In-place ``pow``."""
-    from ..engine.views import write
+    from ..engine.views import check_cast, write
 
     if isinstance(exponent, Tensor):
         return write(pow_tensor.op, (self, exponent))
+    check_cast(number_dtype(self, exponent).np, self._a.dtype)
     return write(pow_scalar.op, (self,), (exponent,))
 
 

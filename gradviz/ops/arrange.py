@@ -16,7 +16,7 @@ from .shape import clone, reshape, sizes, unsafe_view_op, unsqueeze
 # ---------------------------------------------------------------- flip, roll, rotate, repeat
 flip_op = declare(
     "flip",
-    channels_kept(lambda x, dims: contiguous(xp.flip(x, dims))),
+    channels_kept(lambda x, dims: (xp.flip(x, dims) if x.ndim else x).copy()),
     "self",
     "dims",
     node="FlipBackward0",
@@ -34,7 +34,7 @@ roll_op = declare(
 )
 rot90_op = declare(
     "rot90",
-    lambda x, k, dims: contiguous(xp.rot90(x, k, dims)),
+    lambda x, k, dims: xp.rot90(x, k, dims).copy(),
     "self",
     "k dims",
     node="Rot90Backward0",
@@ -608,7 +608,7 @@ def _shuffle(x, r):
     x = x.reshape(*batch, c // (r * r), r, r, h, w)
     n = len(batch)
     order = [*range(n), n, n + 3, n + 1, n + 4, n + 2]
-    return contiguous(x.transpose(order)).reshape(*batch, c // (r * r), h * r, w * r)
+    return x.transpose(order).copy().reshape(*batch, c // (r * r), h * r, w * r)
 
 
 def _unshuffle(x, r):
@@ -616,7 +616,7 @@ def _unshuffle(x, r):
     x = x.reshape(*batch, c, h // r, r, w // r, r)
     n = len(batch)
     order = [*range(n), n, n + 2, n + 4, n + 1, n + 3]
-    return contiguous(x.transpose(order)).reshape(*batch, c * r * r, h // r, w // r)
+    return x.transpose(order).copy().reshape(*batch, c * r * r, h // r, w // r)
 
 
 pixel_shuffle_op = declare(
@@ -673,7 +673,7 @@ def _check_image(name, input):
 
 def _deal(x, groups):
     b, c, *rest = x.shape
-    return contiguous(x.reshape(b, groups, c // groups, *rest).swapaxes(1, 2)).reshape(x.shape)
+    return x.reshape(b, groups, c // groups, *rest).swapaxes(1, 2).copy().reshape(x.shape)
 
 
 channel_shuffle_op = declare(

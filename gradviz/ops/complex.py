@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 
 from ..backend import as_array, as_strided, contiguous, xp
-from ..engine.dispatch import Tensor
+from ..engine.dispatch import Tensor, chain
 from ..engine.operation import RAW, TENSOR
+from ..engine.tensor import element_strides
+from ..engine.views import storage_offset
 from .declare import binary, declare, public, unary
 from .join import select_op
 
@@ -53,6 +55,20 @@ view_as_complex_op = declare(
     formula="g as pairs",
     self=lambda F, g: F.unpack_complex(g),
 )
+
+
+def _chained(function):
+    """A view of other numbers remembers the way from its base."""
+
+    def view(input):
+        return chain(input, function(input), function.op)
+
+    view.op = function.op
+    setattr(TENSOR, function.op.name, view)
+    return view
+
+
+view_as_real_op, view_as_complex_op = _chained(view_as_real_op), _chained(view_as_complex_op)
 declare(
     "pack_complex",
     _as_complex_copy,
@@ -89,6 +105,10 @@ def view_as_complex(input):
         raise RuntimeError("Tensor must have a last dimension of size 2")
     if input._a.size and input._a.strides[-1] != input._a.itemsize:
         raise RuntimeError("Tensor must have a last dimension with stride 1")
+    if any(s % 2 for s in element_strides(input._a)[:-1]):
+        raise RuntimeError("Tensor must have a stride divisible by 2 for all but last dimension")
+    if storage_offset(input._a) % 2:
+        raise RuntimeError("Tensor must have a storage_offset divisible by 2")
     return view_as_complex_op(input)
 
 

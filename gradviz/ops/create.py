@@ -378,6 +378,11 @@ zero_op = declare(
 )
 
 
+def fill(input, value):
+    """A tensor like ``input`` full of ``value``, a number or a tensor of no dimensions."""
+    return (fill_tensor_op if isinstance(value, Tensor) else fill_op)(input, value)
+
+
 def fill_(self, value):
     """Set every element to ``value``."""
     if isinstance(value, Tensor):
@@ -408,7 +413,7 @@ def fill_diagonal_(self, fill_value, wrap_=False):
 
 for _f in (fill_, zero_, fill_diagonal_):
     only_method(_f)
-public("fill", lambda input, value: fill_op(input, value))
+public("fill", fill)
 
 
 # ---------------------------------------------------------------- dtype and device

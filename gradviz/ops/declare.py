@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import warnings
 
-from ..engine import dispatch, views
+from ..engine import dispatch, dtypes, views
 from ..engine.arguments import refusal
 from ..engine.dispatch import Tensor
 from ..engine.operands import common_dtype, not_a_tensor, operands, tensors
@@ -319,7 +319,10 @@ def cast_operand(self, other):
     own = self._a.dtype
     if other._a.dtype is own:
         return other
-    views.check_cast(common_dtype(self, other).np, own)
+    wanted = common_dtype(self, other)
+    if not dtypes.can_cast(wanted, self.dtype):
+        views.check_target(self, (other,))
+        views.check_cast(wanted.np, own)
     return other if other._g is not None else dispatch.wrap(other._a.astype(own))
 
 

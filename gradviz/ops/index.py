@@ -91,7 +91,7 @@ index_put_op = declare(
 
 def _zero_at(g, indices):
     out = g.copy()
-    out[indices] = 0
+    out[indices if out.ndim else ...] = 0
     return out
 
 

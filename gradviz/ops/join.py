@@ -393,6 +393,7 @@ def split_with_sizes(self, split_sizes, dim=0):
 
 
 def _split_into(op, self, split_sizes, dim):
+    _at_least_one("split", self)
     d = wrap_dim(dim, self._a.ndim)
     if sum(split_sizes) != self._a.shape[d]:
         raise RuntimeError(
@@ -463,6 +464,10 @@ Tensor.__iter__ = _iterate
 
 def tensor_split(input, indices_or_sections, dim=0):
     """Views of parts that differ by one slice at most, or cut at the given indices."""
+    if input._a.ndim == 0:
+        raise RuntimeError(
+            "tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims"
+        )
     d = wrap_dim(dim, input._a.ndim)
     total = input._a.shape[d]
     if isinstance(indices_or_sections, int):

@@ -326,7 +326,10 @@ def _product(tensors, cut, i, j):
     return _product(tensors, cut, i, k) @ _product(tensors, cut, k + 1, j)
 
 
-public("chain_matmul", lambda *matrices: matrices[0] if len(matrices) == 1 else multi_dot(matrices))
+public(
+    "chain_matmul",
+    lambda *matrices: matrices[0].clone() if len(matrices) == 1 else multi_dot(matrices),
+)
 cross_op = declare(
     "cross_op",
     lambda a, b, dim: _cross(a, b, dim),

@@ -14,6 +14,7 @@ from types import FunctionType
 from ..backend import xp
 from ..engine import arguments, dtypes
 from ..engine.dispatch import Tensor
+from ..engine.modes import is_recording
 from ..engine.operands import not_a_tensor, type_name
 
 
@@ -107,6 +108,8 @@ def explained(name, function, method=False, native=True, prefix=""):
                 return _written(shown, function, args, kwargs, typed)
             return function(*args, **kwargs)
         except Exception as error:
+            if isinstance(error, (RuntimeError, IndexError)) and name[-1] != "_":
+                _ask_views(args)
             wanted = kwargs.get("dtype")
             if wanted.__class__ is type and wanted in dtypes.PYTHON:
                 return call(*args, **{**kwargs, "dtype": dtypes.PYTHON[wanted]})
@@ -124,6 +127,13 @@ def explained(name, function, method=False, native=True, prefix=""):
     if hasattr(function, "op"):
         call.op = function.op
     return call
+
+
+def _ask_views(args):
+    """A view that may not be read says so before the call is found to be wrong."""
+    for x in args:
+        if isinstance(x, Tensor) and is_recording():
+            x._g  # noqa: B018
 
 
 def _written(name, function, args, kwargs, typed):
@@ -266,6 +276,8 @@ def _no_dimension(error):
 _OWN_KIND = {
     ("select", "index"): "int",
     ("select_scatter", "index"): "int",
+    ("lerp", "weight"): "",
+    ("lerp_", "weight"): "",
     ("norm", "p"): "",
     ("batch_norm", "running_mean"): "",
     ("batch_norm", "running_var"): "",

@@ -113,6 +113,8 @@ index_add_op = declare(
 
 
 def _copied(x, source, index, dim):
+    if x.ndim == 0:
+        return _copied(x.reshape(1), source, index.reshape(-1), 0).reshape(())
     return _index_put_forward(x, source, along(index, dim, x.ndim), False)
 
 

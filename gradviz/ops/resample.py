@@ -147,7 +147,7 @@ def _shuffle(x, r):
     *lead, c, h, w = x.shape
     x = x.reshape(*lead, c // (r * r), r, r, h, w)
     n = len(lead)
-    x = x.transpose(*range(n), n, n + 3, n + 1, n + 4, n + 2)
+    x = x.transpose(*range(n), n, n + 3, n + 1, n + 4, n + 2).copy()
     return x.reshape(*lead, c // (r * r), h * r, w * r)
 
 
@@ -155,7 +155,7 @@ def _unshuffle(x, r):
     *lead, c, h, w = x.shape
     x = x.reshape(*lead, c, h // r, r, w // r, r)
     n = len(lead)
-    x = x.transpose(*range(n), n, n + 2, n + 4, n + 1, n + 3)
+    x = x.transpose(*range(n), n, n + 2, n + 4, n + 1, n + 3).copy()
     return x.reshape(*lead, c * r * r, h // r, w // r)
 
 
@@ -179,9 +179,7 @@ pixel_unshuffle = declare(
 
 def _mix(x, groups):
     n, c = x.shape[:2]
-    return contiguous(x.reshape(n, groups, c // groups, *x.shape[2:]).swapaxes(1, 2)).reshape(
-        x.shape
-    )
+    return x.reshape(n, groups, c // groups, *x.shape[2:]).swapaxes(1, 2).copy().reshape(x.shape)
 
 
 channel_shuffle = declare(

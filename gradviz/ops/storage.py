@@ -8,8 +8,8 @@ from ..backend import xp
 from ..engine import dtypes, views
 from ..engine.accumulator import before_change
 from ..engine.dispatch import Tensor
-from ..engine.modes import is_recording
-from ..engine.node import LEAF, Node, new, serial
+from ..engine.modes import is_inference_mode_enabled, is_recording
+from ..engine.node import FIRST, LEAF, MultiNode, Output, new, serial
 from .declare import only_method, public
 from .shape import sizes
 
@@ -54,9 +54,9 @@ public("is_storage", lambda obj: isinstance(obj, Storage))
 
 
 # ---------------------------------------------------------------- another storage
-class NotImplementedNode(Node):
+class NotImplementedNode(MultiNode):
     """The node of an operation that has no derivative; ``at`` holds its name and when it was
-    recorded. It runs before all others, so that nothing is accumulated.
+    recorded. It runs as soon as it can, before all others.
     """
 
     __slots__ = ()
@@ -93,13 +93,15 @@ def set_(self, source=None, storage_offset=0, size=None, stride=None):
     given = isinstance(source, Tensor)
     if self._tangent or given and source._tangent:
         raise NotImplementedError(_NO_FORWARD_MODE.format("set_"))
+    if given:
+        _check_source(self, source)
     tracked = is_recording() and (self.requires_grad or (given and source.requires_grad))
     views.check_inplace(self, tracked)
     array = _window(self, source, storage_offset, size, stride)
     if tracked:
         node = new(NotImplementedNode)
-        node.seq = 2**64 - 1
-        node.shape, node.dtype = array.shape, array.dtype
+        node.seq = FIRST
+        node.shape, node.dtype = (array.shape,), (array.dtype,)
         node.hooks = node.r = node.mark = None
         node.e, node.s = (_edge(self), _edge(source) if given else None), ()
         node.at = ("set_", serial())
@@ -108,8 +110,16 @@ def set_(self, source=None, storage_offset=0, size=None, stride=None):
     self._a = array
     views.bump(self)
     if tracked:
-        views.rebase(self, node)
+        views.note_write(self, Output(node, 0), node)
     return self
+
+
+def _check_source(self, source):
+    if source._a.dtype != self._a.dtype:
+        raise RuntimeError(
+            f"Could not set tensor of type {dtypes.c_name(source.dtype)} to a tensor of type "
+            f"{dtypes.c_name(self.dtype)}"
+        )
 
 
 def _window(self, source, offset, size, stride):
@@ -119,11 +129,6 @@ def _window(self, source, offset, size, stride):
         flat = views.flat_storage(source._owner).view(self._a.dtype)
         size = flat.shape if size is None else size
     elif isinstance(source, Tensor):
-        if source._a.dtype != self._a.dtype:
-            raise RuntimeError(
-                f"Could not set tensor of type {dtypes.c_name(source.dtype)} to a tensor of type "
-                f"{dtypes.c_name(self.dtype)}"
-            )
         if size is None:
             return source._a
         flat = views.flat_storage(source._a)
@@ -143,7 +148,7 @@ def _window(self, source, offset, size, stride):
 
 def resize_(self, *size, memory_format=None):
     """Change the sizes in place, keeping what fits; RuntimeError for a tracked tensor."""
-    if self._g is not None:
+    if self.requires_grad and not is_inference_mode_enabled():
         raise RuntimeError("cannot resize variables that require grad")
     if self._tangent:
         raise RuntimeError("cannot resize variables that has a forward grad")

@@ -34,9 +34,9 @@ def plain(x):
     return [plain(y) for y in x] if isinstance(x, (list, tuple)) else x
 
 
-def first_line(error):
-    """Type and first line of an exception, addresses taken out."""
-    text = str(error).split("\n")[0].replace("gradviz.", "torch.")
+def whole(error):
+    """Type and message of an exception, addresses taken out."""
+    text = re.sub("0x[0-9a-f]+", "0x", str(error).replace("gradviz.", "torch."))
     return [type(error).__name__, text]
 
 
@@ -45,7 +45,7 @@ def attempt(look):
     try:
         return look()
     except Exception as error:  # noqa: BLE001
-        return first_line(error)
+        return whole(error)
 
 
 def graph(root, limit=60):
@@ -134,7 +134,7 @@ def observe(torch, statements, with_graph=True, given=""):
             try:
                 exec(compile(statement, f"<statement {k}>", "exec"), scope)  # noqa: S102
             except Exception as error:  # noqa: BLE001
-                errors.append([k, *first_line(error)])
+                errors.append([k, *whole(error)])
         found = named(scope, torch.Tensor)
         names = {id(t): n for n, t in reversed(found) if n[0] != "d"}
         tensors = {n: describe(n, t, with_graph, names) for n, t in found}

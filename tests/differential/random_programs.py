@@ -14,6 +14,7 @@ import sys
 import warnings
 
 from . import observe as seen
+from . import wider_programs as wider
 
 DIMS = ("0", "-1", "1")
 UNARY = ("sin", "tanh", "sigmoid", "neg", "abs", "relu", "clone", "cos")
@@ -115,6 +116,7 @@ class Scale(torch.nn.Module):
 def stop(*args):
     raise ValueError("stop")
 """
+FUNCTIONS += wider.FUNCTIONS
 
 
 class Program:
@@ -131,6 +133,13 @@ class Program:
             exec(statement, self.scope)  # noqa: S102
         except Exception:  # noqa: BLE001, S110
             pass
+
+    def quiet(self):
+        """A program that continues this one without running its statements."""
+        probe = Program(self.torch, 0, self.higher)
+        probe.random, probe.scope, probe.count = self.random, dict(self.scope), self.count
+        probe.add = probe.statements.append
+        return probe
 
     def fresh(self, letter="v"):
         """A new name; gradients begin with d."""
@@ -456,9 +465,7 @@ def in_mode(p):
             augment,
         ]
     )
-    probe = Program(p.torch, p.random.random(), p.higher)
-    probe.random, probe.scope, probe.count = p.random, dict(p.scope), p.count
-    probe.add = probe.statements.append
+    probe = p.quiet()
     inner(probe)
     p.count = probe.count
     if any(".data =" in statement or ".grad =" in statement for statement in probe.statements):
@@ -641,7 +648,9 @@ KINDS = {
 
 
 def build(torch, seed, length=None):
-    """A program of ``length`` statements; every fourth one differentiates gradients again."""
+    """A program of ``length`` statements; every fourth one differentiates gradients again, every
+    second one has the wider kinds of statements too.
+    """
     p = Program(torch, seed, higher=seed % 4 == 3)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -652,8 +661,9 @@ def build(torch, seed, length=None):
         p.count = 1
         make_leaf(p)
         p.add(f"{p.fresh()} = v1 * 2")
+        kinds = KINDS | wider.KINDS if seed % 2 else KINDS
         for _ in range(length or p.random.randrange(4, 22)):
-            p.random.choices(list(KINDS), list(KINDS.values()))[0](p)
+            p.random.choices(list(kinds), list(kinds.values()))[0](p)
         run_backward(p)
     return p.statements, not p.higher
 
