@@ -263,8 +263,10 @@ def check_expanded(array):
 
 def is_expanded(array):
     """Whether several elements are one memory location."""
-    return array.size and 0 in array.strides and any(
-        s == 0 and n > 1 for s, n in zip(array.strides, array.shape, strict=True)
+    return (
+        array.size
+        and 0 in array.strides
+        and any(s == 0 and n > 1 for s, n in zip(array.strides, array.shape, strict=True))
     )
 
 
