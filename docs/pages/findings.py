@@ -3,7 +3,7 @@
 import re
 
 from gradviz.doctor.examine import all_rules
-from gradviz.texts import catalogue
+from gradviz.texts import catalogue, text
 
 NAME = "findings"
 FIELD = re.compile(r"\{(\w+)[^}]*\}")
@@ -33,17 +33,23 @@ def page(lang):
     words = WORDS[lang]
     texts = catalogue("findings", lang)
     parts = [f"# {words['title']}", words["other"], words["about"]]
-    parts += [entry(rule, texts, words) for rule in all_rules()]
+    parts += [entry(rule, texts, lang) for rule in all_rules()]
     return "\n\n".join(parts) + "\n"
 
 
-def entry(rule, texts, words):
+def entry(rule, texts, lang):
     """One rule: its title, identifier and kind, then when, why and what to write instead."""
+    words = WORDS[lang]
     said = {part: texts[f"{rule.identifier}.{part}"] for part in ("title", "when", "why", "fix")}
     said = {part: one.replace("{store}", texts["store.number"]) for part, one in said.items()}
-    lines = [f"## {rule.identifier}: {said['title']}", f"`{rule.kind}` · {rule.severity}"]
+    lines = [f"## {rule.identifier}: {said['title']}", f"`{rule.kind}` · {severity(rule, lang)}"]
     lines += [f"**{words[part]}** {plain(said[part])}" for part in ("when", "why", "fix")]
     return "\n\n".join(lines)
+
+
+def severity(rule, lang):
+    """How grave a rule is, in a word."""
+    return text(f"ask.severity.{rule.severity}", lang)
 
 
 def plain(template):
