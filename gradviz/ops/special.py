@@ -435,7 +435,23 @@ def _frexp(x):
 
 method(float_power)
 method(frexp)
-only_method(lambda self, exponent: self.copy_(float_power(self, exponent)), "float_power_")
+
+
+def float_power_(self, exponent):
+    """In-place ``float_power``, of double precision only."""
+    complexes = isinstance(exponent, complex) or (
+        isinstance(exponent, Tensor) and exponent._a.dtype.kind == "c"
+    )
+    wanted = dtypes.complex128 if complexes or self._a.dtype.kind == "c" else dtypes.float64
+    if self.dtype is not wanted:
+        raise RuntimeError(
+            f"the base given to float_power_ has dtype {dtypes.scalar_name(self.dtype)} but the "
+            f"operation's result requires dtype {dtypes.scalar_name(wanted)}"
+        )
+    return self.pow_(TENSOR.cast(exponent, wanted.np) if isinstance(exponent, Tensor) else exponent)
+
+
+only_method(float_power_)
 
 
 # ---------------------------------------------------------------- integers

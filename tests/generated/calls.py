@@ -53,20 +53,24 @@ def names(tensor):
     found = {}
     for line in lines():
         for name in line.names:
+            bare = name.lstrip(".")
+            if "." not in bare and bare[0] != "/" and not hasattr(tensor, bare):
+                name = f"/{name}"
             found.setdefault(name, []).append(line)
-            bare = name.lstrip("/.").rpartition(".")[2]
-            if not name.startswith(("F.", "fft.", "linalg.", "special.")) and bare[-1] != "_":
-                if hasattr(tensor, f"{bare}_"):
-                    found.setdefault(f".{bare}_", []).append(line)
+            if name[0] != "/" and "." not in bare and hasattr(tensor, f"{bare}_"):
+                found.setdefault(f".{bare}_", []).append(line)
     return found
 
 
 class Call:
-    """The text of one call, drawn with ``seed``."""
+    """The text of one call, drawn with ``seed``; ``dtypes``: the only ones that numbers have."""
 
-    def __init__(self, name, line, seed, mistaken=0.12):
+    def __init__(self, name, line, seed, mistaken=0.12, dtypes=None):
         self.random = random.Random(f"{name} {seed}")
         self.dtype = self.random.choices(list(DTYPES), DTYPES.values())[0]
+        self.dtypes = dtypes
+        if dtypes:
+            self.dtype = dtypes[0]
         self.made, self.shape = [], None
         args = [self.word(self.pick(word)) for word in line.required]
         wanted = [k for k in line.optional if self.random.random() < 0.35][:3]
@@ -133,9 +137,11 @@ class Call:
         if self.shape is None:
             self.shape = shape
         if kind in "IB":
-            dtype = "bool" if kind == "B" else "int64" if self.chance(0.93) else self.draw_dtype()
+            odd = self.chance(0.07) and not self.dtypes
+            dtype = "bool" if kind == "B" else self.draw_dtype() if odd else "int64"
         else:
-            dtype = self.pick(REAL) if self.chance(0.4) and not self.made else self.dtype
+            other = self.chance(0.4) and not self.made and not self.dtypes
+            dtype = self.pick(REAL) if other else self.dtype
             if kind == "C" and "complex" not in dtype:
                 dtype = "complex128"
             if not self.made:
@@ -179,7 +185,7 @@ class Call:
         return f"torch.{self.draw_dtype()}"
 
     def draw_dtype(self):
-        return self.pick(list(DTYPES))
+        return self.pick(self.dtypes or list(DTYPES))
 
     def word_dim(self):
         n = len(self.shape or ()) or 1

@@ -39,10 +39,14 @@ def numbers(dtype, shape, seed, kind="A"):
     if letter == "I":
         return np.asarray(v % modulus, np.int64)
     if "int" in dtype:
-        v = np.abs(v - 41) // 6 if dtype == "uint8" or letter == "P" else (v - 41) // 6
+        v = np.abs(v - 41) // 6 if dtype == "uint8" or letter in "PQH" else (v - 41) // 6
         return v.astype(np.int64)
     if letter == "P":
         v = (v + 8) / 32
+    elif letter == "Q":
+        v = (v + 40) / 32
+    elif letter == "H":
+        v = v / 128 + 1 / 8
     elif letter == "U":
         v = (v - 41) / 64
     else:
@@ -55,7 +59,7 @@ def numbers(dtype, shape, seed, kind="A"):
         flat = v.reshape(-1)
         for k, odd in enumerate((np.nan, np.inf, -0.0, -np.inf)):
             flat[(seed + 3 * k) % flat.size] = odd
-    if "complex" in dtype and letter not in "PUD":
+    if "complex" in dtype and letter not in "PQUHD":
         v = v + 1j * sequence(n, seed + 1).reshape(shape) / 16
     return v
 
