@@ -117,7 +117,8 @@ class StillToDo(Exception):
 def plain(value):
     """Tensors as numbers and lists; everything else as it is."""
     if isinstance(value, Tensor):
-        return value.detach().tolist()
+        with events.unwatched():  # looking is not the person's doing
+            return value.detach().tolist()
     if isinstance(value, list | tuple):
         return [plain(item) for item in value]
     return value
