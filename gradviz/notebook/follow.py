@@ -83,6 +83,11 @@ class Follower:
         """The same for a caller on the main thread, where an array may be read at any time."""
         return self.detail(id) or self._detail(id)
 
+    def attempt(self, asked: dict) -> dict:
+        """What a page asks to be run once more (docs/protocol.md, ``try``)."""
+        nodes, leaves = self._graph()
+        return self._source.attempt(asked, nodes | leaves)
+
     def _detail(self, id):
         nodes, leaves = self._graph()
         tensor = self._tensor() if id == self.target else None

@@ -63,7 +63,8 @@ class Displays:
         session = self.session
         recorder = follower.recorder if follower else session.recorder
         detail = follower.detail if follower else session.source.detail
-        view = GraphView(recorder, detail, **settings)
+        attempt = follower.attempt if follower else session.source.attempt
+        view = GraphView(recorder, detail, attempt, **settings)
         display = Display(view, recorder, follower.target if follower else None)
         self._open.append(display)
         publish(bundle(display), display.display_id)

@@ -19,7 +19,7 @@ from gradviz.watch.holders import Found, Roots, walk
 from gradviz.watch.model import Detail
 from gradviz.watch.places import Places
 
-from . import details, evidence, ghosts
+from . import details, evidence, ghosts, replay
 from .failure import failure
 from .flow import SHARE, SHARE_SEEN
 from .graph import newest, node_of, reach, saved_bytes
@@ -320,6 +320,24 @@ class EngineSource:
             if found is not None and id in self.recorder.trace.nodes:
                 self.recorder.put_detail(found)
             return found
+
+    def attempt(self, asked: dict, more=()) -> dict:
+        """Run a node, or the graph of a leaf, once more on copies: what a page asks for with
+        ``try``. ``more``: nodes and leaves by id beside those in view.
+        """
+        if self.recorder.trace.state == "running":
+            return {"what": asked.get("what"), "id": int(asked["id"]), "why": "busy"}
+        things = {
+            id: thing for id, ref in self.picture.live.items() if (thing := ref()) is not None
+        }
+        things.update(more)
+        return replay.tried(asked, things, replay.Copies(self._array_of, self.watcher.inputs))
+
+    def _array_of(self, id):
+        """The array of the result of node ``id`` where its tensor lives as it was made."""
+        tensor = ref() if (ref := self._tensors.get(id)) is not None else None
+        node = None if tensor is None else events.node_of(tensor)
+        return tensor._a if node is not None and node.seq == id else None
 
     def arrays(self):
         """(id, value, gradient) of the tensors in view that still live, newest first; host arrays,

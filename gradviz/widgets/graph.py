@@ -19,7 +19,8 @@ SCALARS = 64
 
 
 class GraphView(View):
-    """A live picture of ``recorder``; ``detail(id)`` tells about a node.
+    """A live picture of ``recorder``; ``detail(id)`` tells about a node, ``attempt(asked)`` runs
+    one once more for a page that asks.
 
     Holds rows and numbers, no user's tensor. ``push`` and the answers may come from different
     threads; frames leave in order.
@@ -28,8 +29,8 @@ class GraphView(View):
     selected = traitlets.Unicode("").tag(sync=True)
     _order = threading.RLock()
 
-    def __init__(self, recorder, detail, **settings):
-        self._recorder, self._detail = recorder, detail
+    def __init__(self, recorder, detail, attempt=None, **settings):
+        self._recorder, self._detail, self._attempt = recorder, detail, attempt
         self._order = threading.RLock()
         self._encoder = Encoder()
         self._since, self._seq = EVERYTHING, EVERYTHING
@@ -83,11 +84,17 @@ class GraphView(View):
         self._selected = int(content["id"])
         self.send({"t": "detail", "id": self._selected, "detail": self._describe(self._selected)})
 
+    def on_try_message(self, content):
+        """Something is to be run once more, on copies: the check of a node, another value."""
+        answer = {"why": "not_live"} if self._attempt is None else self._attempt(content)
+        asked = {"what": content.get("what"), "id": int(content["id"])}
+        self.send({"t": "tried"} | asked | plain(answer))
+
     def close(self):
         """End the view; the recorder is let go."""
         with self._order:
             super().close()
-            self._detail = self._recorder = None
+            self._detail = self._recorder = self._attempt = None
 
     def _forget(self):
         self._encoder.restart()

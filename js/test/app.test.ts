@@ -354,3 +354,41 @@ test("the export menu closes on Escape, outside, and when finding begins", () =>
   one("gv-export").click();
   expect(open()).toBe(0);
 });
+
+test("a derivative is checked and another value is tried, by Python alone", () => {
+  const sketch = regression();
+  const view = live();
+  view.take(readBundle(JSON.stringify(sketch.bundle()))!.delta);
+  settle();
+  const leaf = sketch.nodes.find((row: { label: string }) => row.label === "w").id;
+  node(leaf).click();
+  const input = one("gv-what-if") as HTMLInputElement;
+  expect(input.value).toBe("[[1.52]]");
+  input.value = "[[2]]";
+  input.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter" }));
+  expect(sent.at(-1)).toEqual({ t: "try", what: "whatif", id: leaf, value: [[2]] });
+  const stats = { shape: [], dtype: "float64", values: 1.5 };
+  const rows = [{ id: leaf, what: "grad", before: stats, after: { ...stats, values: -2 } }];
+  view.client!.receive({ t: "tried", what: "whatif", id: leaf, rows });
+  expect(one("gv-tried").textContent).toContain("w.grad 1.5 → −2");
+  expect((one("gv-what-if") as HTMLInputElement).value).toBe("[[2]]");
+  view.client!.receive({ t: "tried", what: "whatif", id: leaf, why: "unknown", at: leaf });
+  expect(one("gv-tried").textContent).toContain("A number that w took");
+  const operation = sketch.nodes.find((row: { op: string }) => row.op === "PowBackward0").id;
+  node(operation).click();
+  one("gv-tab-grad").click();
+  view.client!.receive({ t: "detail", id: operation, detail: { grad_state: "none_nonleaf" } });
+  settle();
+  one("gv-check").click();
+  expect(sent.at(-1)).toEqual({ t: "try", what: "check", id: operation });
+  const found = { t: "tried", what: "check", id: operation, own: false };
+  view.client!.receive({ ...found, rows: [{ input: "self", error: 0.5, agrees: false }] });
+  expect(one("gv-checked").textContent).toContain("∂self ✗ differs");
+});
+
+test("a page without Python offers nothing to try", () => {
+  frozen(regression());
+  const sketch = regression();
+  node(sketch.nodes.find((row: { label: string }) => row.label === "w").id).click();
+  expect(one("gv-what-if")).toBeUndefined();
+});

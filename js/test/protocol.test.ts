@@ -17,6 +17,7 @@ function conversation() {
     {
       delta: (delta) => deltas.push(delta),
       detail: (id) => details.push(id),
+      tried: () => {},
       pong: () => {},
       trouble: (lasting) => troubles.push(lasting),
     },

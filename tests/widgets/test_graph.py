@@ -220,3 +220,19 @@ def test_ten_thousand_updates_leave_the_tables_as_long_as_they_need_to_be(monkey
     assert page.lost == 0 and page.nodes[4]["label"] == "losses[9999]"
     assert len(page.strings) < 600 and len(view._encoder._index) < 600
     view.close()
+
+
+def test_a_page_may_try_a_node_where_there_is_somebody_to_run_it(net):
+    asked = []
+    view = GraphView(net, lambda i: None, lambda content: asked.append(content) or {"rows": []})
+    sent = []
+    view.send = lambda content, buffers=None: sent.append(content)
+    ask(view, t="try", what="check", id=4)
+    saved = GraphView(net, lambda i: None)
+    saved.send = view.send
+    ask(saved, t="try", what="check", id=4)
+    assert asked[0]["id"] == 4
+    assert sent == [
+        {"t": "tried", "what": "check", "id": 4, "rows": []},
+        {"t": "tried", "what": "check", "id": 4, "why": "not_live"},
+    ]

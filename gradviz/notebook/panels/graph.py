@@ -31,7 +31,8 @@ class Graph(Displayed, GraphView):
         if what is None or isinstance(what, Tensor):
             session = session_of()
             recorder, self._target, detail, follower = _live(session, what)
-            super().__init__(recorder, detail, **settings)
+            live = follower or (session and session.source)
+            super().__init__(recorder, detail, getattr(live, "attempt", None), **settings)
             if session is not None:
                 session.add(self, follower)
             return

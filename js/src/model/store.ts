@@ -14,6 +14,8 @@ export class GraphStore {
   /** Inputs of each node, in order of slot. */
   readonly inputs = new Map<number, EdgeRow[]>();
   readonly details = new Map<number, Detail>();
+  /** What was tried on nodes, by what and id; forgotten when code runs. */
+  readonly trials = new Map<string, Record<string, unknown>>();
   findings: Finding[] = [];
   status: Status = EMPTY_STATUS;
   /** Rises whenever the set of nodes or edges changes. */
@@ -27,6 +29,7 @@ export class GraphStore {
     // A whole frame may only mean that another page has come: what was told about its nodes still holds.
     if (told) for (const row of delta.nodes) this.keepDetail(row.id, told);
     if (delta.status) this.status = delta.status;
+    if (this.status.state === "running") this.trials.clear();
     if (delta.findings) this.findings = delta.findings;
     for (const [id, detail] of delta.details) this.putDetail(id, detail);
   }

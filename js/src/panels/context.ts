@@ -9,6 +9,8 @@ export interface Context {
   readonly store: GraphStore;
   /** True when there is no Python to ask. */
   readonly frozen: boolean;
+  /** Asks Python to run something once more, on copies; absent where there is none. */
+  readonly attempt?: (asked: Record<string, unknown>) => void;
   language: Language;
   readonly say: (key: string, fields?: Fields) => string;
   /** Select a node and bring it into view. */

@@ -15,6 +15,7 @@ import { type Context, placeLink } from "./context";
 import { h, refill } from "./dom";
 import { adviceOf } from "./findings";
 import { tensorView } from "./tensor";
+import { checkPart, whatIfPart } from "./trial";
 
 const TABS = ["value", "grad", "saved", "hooks", "alive", "source"] as const;
 type Tab = (typeof TABS)[number];
@@ -76,6 +77,8 @@ export class Inspector {
       state,
       detail,
       findings,
+      store.trials.get(`check:${row.id}`),
+      store.trials.get(`whatif:${row.id}`),
       this.tokens,
     ]);
   }
@@ -174,7 +177,7 @@ export class Inspector {
     const { row } = selected;
     switch (this.tab) {
       case "value":
-        return this.value(detail);
+        return this.value(row, detail);
       case "grad":
         return this.grad(row, detail);
       case "saved":
@@ -201,11 +204,11 @@ export class Inspector {
     );
   }
 
-  private value(detail: Detail): HTMLElement[] | null {
-    const shared = this.shared(detail);
+  private value(row: NodeRow, detail: Detail): HTMLElement[] | null {
     if (detail.value) {
       const view = tensorView(this.context, detail.value, this.tokens!);
-      return shared ? [view, shared] : [view];
+      const parts = [view, this.shared(detail), whatIfPart(this.context, row, detail.value)];
+      return parts.filter((part) => part !== null);
     }
     return detail.answered ? [this.note("inspect.no_value")] : null;
   }
@@ -237,7 +240,8 @@ export class Inspector {
     else if (detail.answered) parts.push(this.note(`grad_state.${gradState(row, detail)}`));
     else return null;
     if (detail.formula) parts.push(this.rule(detail.formula));
-    return parts;
+    const check = checkPart(this.context, row);
+    return check ? [...parts, check] : parts;
   }
 
   private rule(formula: string): HTMLElement {

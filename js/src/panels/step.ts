@@ -5,6 +5,7 @@ import type { Stats } from "../model/types";
 import { chip } from "./chip";
 import { type Context, placeLink } from "./context";
 import { h, refill } from "./dom";
+import { spelled } from "./trial";
 
 const FEW = 6;
 const PATHS = 12;
@@ -251,9 +252,4 @@ export class StepCard {
     const shape = stats.shape.join("×") || "()";
     return `${shape} ‖·‖ ${figure(stats.norm)}`;
   }
-}
-
-function spelled(values: unknown): string {
-  if (Array.isArray(values)) return `[${values.map(spelled).join(", ")}]`;
-  return figure(values === null ? Number.NaN : Number(values), 4);
 }

@@ -100,6 +100,9 @@ dt{color:var(--gv-dim)}dd{margin:0}
 .numbers .scalar{font-size:15px}
 .rule{margin-top:10px}
 .rule b{display:block;font-weight:600;margin-bottom:2px}
+.rule .row{display:flex;gap:6px;margin-bottom:4px}
+.rule input{flex:1;min-width:0;font:12px ${MONO};color:inherit;background:var(--gv-panel);border:1px solid var(--gv-line);border-radius:4px;padding:1px 6px}
+.rule [role=status] code{display:inline}
 .rule code{display:block;white-space:pre-wrap}
 .entry-row{display:grid;grid-template-columns:auto minmax(0,1fr);gap:8px;margin-bottom:8px}
 .square{width:9px;height:9px;margin-top:5px;border-radius:2px;border:1px solid var(--gv-saved);background:var(--gv-saved)}

@@ -11,6 +11,7 @@ export interface Wire {
 export interface Listener {
   delta(delta: Delta): void;
   detail(id: number, detail: Detail): void;
+  tried(answer: Record<string, unknown>): void;
   pong(n: number): void;
   /** A frame could not be used; `lasting` when asking anew did not help either. */
   trouble(lasting: boolean): void;
@@ -42,6 +43,10 @@ export class Client {
     this.wire.send({ t: "ping", n });
   }
 
+  attempt(asked: Record<string, unknown>): void {
+    this.wire.send({ t: "try", ...asked });
+  }
+
   language(language: string): void {
     this.wire.send({ t: "language", language });
   }
@@ -56,7 +61,8 @@ export class Client {
         ...readDetail(message.detail),
         answered: true,
       });
-    } else if (kind === "pong") this.listener.pong(whole(message.n));
+    } else if (kind === "tried") this.listener.tried(message);
+    else if (kind === "pong") this.listener.pong(whole(message.n));
   }
 
   private frame(message: Record<string, unknown>, buffers: readonly DataView[]): void {

@@ -58,6 +58,7 @@ export class App implements Context {
   readonly store = new GraphStore();
   readonly client: Client | null;
   readonly frozen: boolean;
+  readonly attempt?: Context["attempt"];
   language: Language = "en";
   private readonly root = h("div", { class: "gv", "data-testid": "gv" });
   private readonly alert = h("div", {
@@ -110,6 +111,11 @@ export class App implements Context {
   ) {
     this.frozen = wire === null;
     this.client = wire && new Client(wire, this.listener());
+    if (this.client)
+      this.attempt = ({ written, ...asked }) => {
+        this.store.trials.set(`${asked.what}:${asked.id}`, { written });
+        this.client?.attempt(asked);
+      };
     this.attention = {
       selected: "",
       hovered: "",
@@ -250,6 +256,11 @@ export class App implements Context {
         if (id !== this.attention.selectedNode) return;
         this.settleLate();
         this.schedule();
+      },
+      tried: (answer: Record<string, unknown>) => {
+        const key = `${answer.what}:${answer.id}`;
+        this.store.trials.set(key, { ...this.store.trials.get(key), why: "", ...answer });
+        this.updateInspector();
       },
       pong: () => {},
       trouble: (lasting: boolean) => {
