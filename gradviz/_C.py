@@ -92,3 +92,18 @@ class _Functions:
 
 
 _functions = _Functions()
+
+
+def __getattr__(name):
+    if name in ("DisableTorchFunction", "DisableTorchFunctionSubclass"):
+        return overrides().DisableTorchFunctionSubclass
+    if name == "_disabled_torch_function_impl":
+        return overrides()._disabled_torch_function_impl
+    raise AttributeError(f"module 'torch._C' has no attribute '{name}'")
+
+
+def overrides():
+    """``torch.overrides``, which is loaded where it is used."""
+    from . import overrides
+
+    return overrides

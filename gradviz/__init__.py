@@ -59,6 +59,7 @@ _SUBMODULES = frozenset(
         "linalg",
         "nn",
         "optim",
+        "overrides",
         "profiler",
         "random",
         "special",
@@ -140,6 +141,16 @@ def _shown_in_a_notebook(tensor):
 
 
 Tensor._repr_html_ = _shown_in_a_notebook  # type: ignore[attr-defined]
+
+
+def _subclassed(cls, **kwargs):
+    """A subclass of somebody else's may have a ``__torch_function__``."""
+    super(Tensor, cls).__init_subclass__(**kwargs)
+    if not cls.__module__.startswith("gradviz."):
+        importlib.import_module("gradviz.overrides").intercept(cls)
+
+
+Tensor.__init_subclass__ = classmethod(_subclassed)  # type: ignore[assignment]
 
 
 def is_tensor(obj):

@@ -79,6 +79,7 @@ class Tensor:
     )
 
     _kind = 2
+    _printed_as = "tensor"
     __hash__ = object.__hash__
     __array_priority__ = 1000
 
@@ -722,7 +723,7 @@ def ensure_id(tensor):
 def _repr(self, *, tensor_contents=None):
     from .printing import text
 
-    return text(self)
+    return text(self, f"{self._printed_as}(")
 
 
 def _format(self, spec):

@@ -23,6 +23,20 @@ def _same_storage(cls, data, requires_grad):
     return mark(t, requires_grad)
 
 
+def _custom(data, requires_grad):
+    """An instance of a subclass stays one, and passes for a parameter."""
+    made = data.detach().requires_grad_(requires_grad)
+    if type(made) is not type(data):
+        raise RuntimeError(
+            f"Creating a Parameter from an instance of type {type(data).__name__} requires that "
+            "detach() returns an instance of the same type, but return type "
+            f"{type(made).__name__} was found instead. To use the type as a Parameter, please "
+            "correct the detach() semantics defined by its __torch_dispatch__() implementation."
+        )
+    made._is_param = True
+    return made
+
+
 class _ParameterMeta(type(Tensor)):
     def __instancecheck__(cls, instance):
         return super().__instancecheck__(instance) or (
@@ -42,6 +56,8 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
             data = _empty()
         if not isinstance(data, Tensor):
             raise AttributeError(f"'{type(data).__name__}' object has no attribute 'detach'")
+        if cls is Parameter and type(data) not in (Tensor, Parameter, Buffer):
+            return _custom(data, requires_grad)
         return _same_storage(cls, data, requires_grad)
 
     def __repr__(self):
