@@ -417,6 +417,28 @@ def tensorsolve(A, B, dims=None, *, out=None):
     return solve(A.reshape(B._a.size, -1), B.flatten()).reshape(*shape)
 
 
+def geqrf(input, *, out=None):
+    """(reflections, tau) of a QR decomposition: R on and above the diagonal, below it the vectors
+    whose reflections make Q (LAPACK's geqrf). It has no derivative.
+    """
+    a = input._a
+    flat, tau = on_host(lambda x: xp.linalg.qr(x, mode="raw"))(a)
+    parts = (flat.swapaxes(-2, -1).astype(a.dtype), tau.astype(a.dtype))
+    return return_types("geqrf", ("a", "tau"))(*map(wrap, parts))
+
+
+def ormqr(input, tau, other, left=True, transpose=False, *, out=None):
+    """``other`` times the whole Q of the reflections ``geqrf`` gives: Q on the left or right,
+    transposed or not.
+    """
+    m, n = input._a.shape[-2:]
+    room = input.new_zeros(*input._a.shape[:-2], m, m - n) if m > n else None
+    square = input.narrow(-1, 0, m) if room is None else TENSOR.cat([input, room], -1)
+    q = householder_product(square, tau)
+    q = q.mH if transpose else q
+    return q.matmul(other) if left else other.matmul(q)
+
+
 def householder_product(A, tau, *, out=None):
     """The first columns of a product of Householder reflections, as ``geqrf`` gives them."""
     m, n = A._a.shape[-2:]
@@ -444,6 +466,9 @@ for _f in (
 ):
     linalg(_f)
 linalg(TENSOR.matmul, "matmul")
+method(geqrf)
+method(ormqr)
+method(householder_product, "orgqr")
 method(matrix_power)
 method(matrix_exp)
 method(_old_cross, "cross")
