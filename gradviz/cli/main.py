@@ -11,7 +11,7 @@ from gradviz.texts import LANGUAGES, set_language, text
 
 from .arguments import Parser, help_of
 
-COMMANDS = ("check", "migrate", "demo", "lab", "launch")
+COMMANDS = ("check", "migrate", "demo", "lab", "launch", "workshop")
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -20,15 +20,16 @@ from gradviz.export import words
 from gradviz.texts import LANGUAGES, language, set_language, text
 
 from . import alias
+from .instructor import Instructor
 from .onecell import CellFollower
 from .views import front_end
 
 ACTIONS = (
     "on", "off", "status", "leaks", "explain", "why", "memory", "rules", "freeze", "lang", "inline",
-    "step", "torch",
+    "step", "torch", "instructor",
 )  # fmt: skip
 ASKING = ("explain", "why", "step")
-WITH_A_WORD = ("lang", "torch")
+WITH_A_WORD = ("lang", "torch", "instructor")
 CELL = "cell"
 
 WRONGLY_ASKED = (
@@ -62,6 +63,7 @@ class GradvizMagics(Magics):
         self._extension = extension
         self._lang_chosen = "GRADVIZ_LANG" in os.environ
         self._is_torch = False
+        self._room = Instructor()
         shell.input_transformers_cleanup.append(self.transform)
         self.observe(self._configured, ("fps", "lines", "select", "ignore"))
         self._configured(None)
@@ -84,6 +86,8 @@ class GradvizMagics(Magics):
         %gradviz step loss    the backward pass of ``loss``, paused, to be stepped through
         %gradviz torch        ``import torch`` gives gradviz, so a PyTorch notebook runs as it is;
                               ``torch off`` ends it
+        %gradviz instructor   large type for a room, nothing of what is folded away;
+                              ``instructor off`` ends it
         %gradviz lang zh      Chinese; ``lang en`` English
         """
         if cell is not None:
@@ -218,6 +222,16 @@ class GradvizMagics(Magics):
         self._is_torch = self._is_torch or not alias.installed()
         alias.install()
         print(text("notebook.torch.on"))
+
+    def _instructor(self, wish="on"):
+        if wish not in ("on", "off"):
+            raise UsageError(text("notebook.instructor.usage"))
+        if not front_end(self.shell):
+            print(text("notebook.instructor.no_front_end"))
+        elif wish == "on":
+            self._room.begin(text("notebook.instructor.on"))
+        elif not self._room.end(text("notebook.instructor.off")):
+            print(text("notebook.instructor.already_off"))
 
     def unload(self):
         """Take back what an action changed outside the shell."""

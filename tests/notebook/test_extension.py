@@ -240,3 +240,9 @@ def test_loading_is_light(root, tmp_path):
         [sys.executable, "-c", text], capture_output=True, text=True, env=environment, check=True
     )
     assert ended.stdout == "[]\n", ended.stdout + ended.stderr
+
+
+def test_instructor_mode_needs_a_front_end(run):
+    run("%load_ext gradviz")
+    assert "needs a notebook" in run("%gradviz instructor")
+    assert "write %gradviz instructor" in run("%gradviz instructor loudly")

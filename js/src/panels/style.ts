@@ -13,6 +13,7 @@ export const STYLE = `
  display:flex;flex-direction:column;text-align:left;position:relative;-webkit-font-smoothing:antialiased}
 .gv *{box-sizing:border-box}
 .gv>*{flex:none}
+.head,.legend,.inspector,.step,.alert{zoom:var(--gv-type,1)}
 .gv[data-layout=inline]{height:auto;border:1px solid var(--gv-line);border-radius:6px;overflow:hidden}
 .gv[data-layout=dock]{height:100%;min-height:420px;overflow-y:auto;container-type:size}
 .gv[data-layout=dock] .graph{min-height:max(300px,56cqh)}
