@@ -16,7 +16,7 @@ from gradviz.watch import names
 from gradviz.watch.case import ErrorFacts
 from gradviz.watch.cells import Cells
 from gradviz.watch.holders import Found, Roots, walk
-from gradviz.watch.model import Detail
+from gradviz.watch.model import Change, Detail
 from gradviz.watch.places import Places
 
 from . import details, evidence, ghosts, replay
@@ -35,6 +35,7 @@ WEIGHED = 50_000
 HELD = 20_000
 FAILURES = 50
 NAMED = 50
+CHANGES = 20
 SHARES = 12
 DETAIL_SECONDS = 0.08
 CUT_SHORT = "notebook.cut_short"
@@ -198,6 +199,8 @@ class EngineSource:
         self.cells.follow(self.recorder.trace.cells)
         rows.bindings = self.cells.bindings
         hooks = [(record.hook(), record.note) for record in self.watcher.hooks if record.note]
+        bumps = [event for event in self.ledger.events if event.kind == "bump"]
+        rows.bumps = {event.serial: event for event in bumps}
         rows.hook_notes = {id(hook): note for hook, note in hooks if hook is not None}
         self._paths = paths
         return found
@@ -297,6 +300,7 @@ class EngineSource:
         if not found.holders and key in self._through:
             found.holders = [self._through[key]]
         found.shares = self._sharing(key, made if made is not None else thing)
+        found.changes = self._changes(made if made is not None else thing)
         return found
 
     def _sharing(self, key, tensor):
@@ -305,6 +309,17 @@ class EngineSource:
             return []
         others = self._memories.get(events.storage_id(tensor), ())
         return [id for id in others if id != key and id in self.recorder.trace.nodes][:SHARES]
+
+    def _changes(self, tensor):
+        """The lines that changed the memory of ``tensor`` in place."""
+        version = events.version(tensor) if isinstance(tensor, Tensor) else 0
+        memory = events.storage_id(tensor) if version else 0
+        bumps = [e for e in self.ledger.events if e.kind == "bump" and e.memory == memory]
+        bumps, found = bumps[-min(version, CHANGES) :] if version else [], []
+        for number, event in enumerate(bumps, version - len(bumps) + 1):
+            chain = self.places.chain(event.note)
+            found.append(Change(number, chain[0] if chain else None))
+        return found
 
     def detail(self, id: int) -> Detail | None:
         """What the inspector shows of a node; never touches an array while a cell is running."""

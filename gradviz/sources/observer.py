@@ -17,6 +17,7 @@ from collections import deque
 
 from gradviz.backend import ndarray
 from gradviz.engine import events
+from gradviz.engine.modes import is_recording
 from gradviz.engine.node import LEAF, serial
 from gradviz.watch.ledger import Ledger
 from gradviz.watch.places import Files, outer_chain, user_chain
@@ -272,7 +273,9 @@ class Watcher(events.Observer):
         id, ledger = events.leaf_id(tensor), self.ledger
         owner = self._grads.get(id)
         memory = events.storage_id(tensor)
-        event = ledger.add("bump", id, note, entry, serial(), _ref(tensor), memory)
+        recorded = entry != "setitem" and is_recording()
+        before = getattr(events.node_of(tensor), "seq", 0) if recorded else 0
+        event = ledger.add("bump", id, note, entry, serial(), _ref(tensor), memory, before)
         if owner is not None:
             ledger.grad_changed(owner, event, _is_zero(tensor._a))
         elif _is_leaf(tensor):

@@ -109,9 +109,9 @@ def check(node, copies) -> tuple[list[Checked], bool]:
     for k, grad in enumerate(grads):
         if node.e[k] is None or ins[k] is None or ins[k].dtype.kind != "f":
             continue
-        tries = (_error(node, ins, k, grad, seeds, step, random) for _ in range(DIRECTIONS))
-        error = max(tries)
-        found.append(Checked(node.op.input_names[k], error, error <= most))
+        tries = [_errors(node, ins, k, grad, seeds, step, random) for _ in range(DIRECTIONS)]
+        error, beyond = (max(column) for column in zip(*tries, strict=True))
+        found.append(Checked(node.op.input_names[k], error, beyond <= most))
     return found, own
 
 
@@ -270,9 +270,9 @@ def _gradients(fresh, seeds):
         ]
 
 
-def _error(node, ins, k, grad, seeds, step, random):
-    """How far the derivative is from a difference along one direction, relative to both and beyond
-    what rounding makes of it.
+def _errors(node, ins, k, grad, seeds, step, random):
+    """How far the derivative is from a difference along one direction, relative to both; and
+    beyond what rounding makes of it.
     """
     way = random.standard_normal(ins[k].shape)
     rounding = 0.0
@@ -294,8 +294,9 @@ def _error(node, ins, k, grad, seeds, step, random):
         apart = abs(numeric - local)
     size = max(abs(numeric), abs(local))
     if not np.isfinite(apart):
-        return float("inf")
-    return max(0.0, apart - 4 * rounding / step) / size if size else 0.0
+        return float("inf"), float("inf")
+    size = size or 1.0
+    return apart / size, max(0.0, apart - 4 * rounding / step) / size
 
 
 def _same_again(node, ins, results):

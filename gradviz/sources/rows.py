@@ -8,6 +8,7 @@ import numpy as np
 
 from gradviz.engine import events
 from gradviz.engine.tensor import Tensor
+from gradviz.watch.ledger import Event
 from gradviz.watch.model import LEAF, OPERATION, PARAMETER, UNTRACKED, Edge, Hook, Node, Saved
 
 from .graph import is_freed, is_node
@@ -19,7 +20,7 @@ ARRAYS = 0x3FFFFFFF
 class Rows:
     """Builds rows. ``watcher`` says where a node was made and what came in; ``names``: labels by
     id; ``hook_notes``: lines of hooks by identity; ``arrays``, ``tensors``, ``results``: what is
-    known during one settle.
+    known during one settle; ``bumps``: events of changes in place, by serial.
     """
 
     def __init__(self, places, watcher):
@@ -29,6 +30,7 @@ class Rows:
         self.tensors: dict[int, object] = {}
         self.hook_notes: dict[int, tuple] = {}
         self.results: dict[int, object] = {}
+        self.bumps: dict[int, Event] = {}
         self.bindings: dict[str, tuple[int, int]] = {}
 
     def forget(self):
@@ -39,7 +41,8 @@ class Rows:
     def operation(self, node) -> Node:
         """The row of an operation and of the tensor that it made."""
         shape, dtype = self._output(node)
-        chain = self.places.chain(self.watcher.note(node))
+        bump = self._bump(node)
+        chain = self.places.chain(self.watcher.note(node) or (bump.note if bump else ()))
         row = Node(
             node.seq,
             OPERATION,
@@ -52,6 +55,7 @@ class Rows:
             calls=chain[1:],
             formula=events.formula(node),
             freed=is_freed(node),
+            inplace=bump is not None,
         )
         row.bytes = prod(shape) * _itemsize(dtype)
         row.saved = self.saved(node)
@@ -63,6 +67,18 @@ class Rows:
             row.version, row.device = _version(tensor), _device(tensor)
             row.grad_norm = self.grad_norm(tensor)
         return row
+
+    def _bump(self, node):
+        """The change in place that ``node`` was recorded for: the node gets its serial just before
+        (the tensor may get one in between); that of a view's base, just after.
+        """
+        if node.name().endswith("CopySlices"):
+            return self.bumps.get(node.seq - 1)
+        for event in (self.bumps.get(node.seq + 1), self.bumps.get(node.seq + 2)):
+            if event is not None and event.node:
+                sources = (x[0].seq for x in events.inputs(node) if x.__class__ is tuple)
+                return event if event.node in sources else None
+        return None
 
     def _output(self, node):
         shape, dtype = events.output_meta(node)[0]

@@ -20,7 +20,8 @@ class Event:
     """Something that happened: ``kind`` (bump, cut, hook, retain, clip …), on what (``subject``: a
     serial), where (``note``: a chain of code and instruction), called how (``entry``: the function
     of ours that was called). ``memory``: an identity of the tensor's storage; ``data``: a weak
-    reference to the tensor.
+    reference to the tensor; ``node``: the serial of the node that
+    it was made by before, when another is recorded for a change in place.
     """
 
     order: int
@@ -32,6 +33,7 @@ class Event:
     sweep: int = -1
     data: object = None
     memory: int = 0
+    node: int = 0
 
 
 @dataclass(slots=True)
@@ -103,10 +105,10 @@ class Ledger:
         self.order += 1
         return self.order
 
-    def add(self, kind, subject, note, entry="", serial=0, data=None, memory=0) -> Event:
+    def add(self, kind, subject, note, entry="", serial=0, data=None, memory=0, node=0) -> Event:
         """Write an event down."""
         sweep = self.current.number if self.current is not None else -1
-        event = Event(self.tick(), kind, subject, note, entry, serial, sweep, data, memory)
+        event = Event(self.tick(), kind, subject, note, entry, serial, sweep, data, memory, node)
         self.events.append(event)
         return event
 

@@ -81,6 +81,7 @@ class Node:
     grad_norm: float | None = None
     cut: str = ""
     failed: bool = False
+    inplace: bool = False
     findings: list[str] = field(default_factory=list)
 
 
@@ -121,9 +122,17 @@ class Stats:
 
 
 @dataclass(slots=True)
+class Change:
+    """The line that made a tensor's version ``version`` by changing it in place."""
+
+    version: int
+    place: Place | None = None
+
+
+@dataclass(slots=True)
 class Detail:
     """What the inspector shows for one node beyond its row. ``shares``: ids of what lies in the
-    same memory.
+    same memory; ``changes``: of its value in place, the oldest first.
     """
 
     id: int
@@ -132,6 +141,7 @@ class Detail:
     grad_state: str = ""
     holders: list[str] = field(default_factory=list)
     shares: list[int] = field(default_factory=list)
+    changes: list[Change] = field(default_factory=list)
 
 
 @dataclass(slots=True)

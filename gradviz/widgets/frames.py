@@ -104,4 +104,5 @@ def flags(node) -> int:
         | bool(node.findings) << 7
         | (node.failed or (norm is not None and not math.isfinite(norm))) << 8
         | bool(node.cut) << 9
+        | node.inplace << 10
     )

@@ -392,3 +392,17 @@ test("a page without Python offers nothing to try", () => {
   node(sketch.nodes.find((row: { label: string }) => row.label === "w").id).click();
   expect(one("gv-what-if")).toBeUndefined();
 });
+
+test("a change in place is marked, and its lines are told", () => {
+  const sketch = regression();
+  const label = sketch.nodes.find((row: { label: string }) => row.label === "pred");
+  label.inplace = true;
+  label.version = 1;
+  const change = { version: 1, place: { cell: 3, line: 4, code: "pred.add_(b)" } };
+  sketch.details[label.id].changes = [change];
+  frozen(sketch);
+  expect(picture()).toContain("v1 · in place");
+  node(label.id).click();
+  one("gv-tab-source").click();
+  expect(one("gv-inspector").textContent).toMatch(/Changed in place.*v1 In \[3\] line 4pred\.add_/);
+});

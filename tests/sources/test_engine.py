@@ -67,6 +67,25 @@ def test_places_and_saved_tensors(book):
     assert by_label(book)["h"].freed
 
 
+def test_changes_in_place_are_told_and_marked(book):
+    book.run(
+        "x = torch.ones(3, requires_grad=True)\ny = x * 2\ny.mul_(3)\ns = y.sin()\ny[0] = 5\n"
+        "z = y.view(3)\nz.add_(1)\nt = y * 2\nwith torch.no_grad():\n    x.add_(1)\n    y.add_(1)"
+    )
+    rows = book.recorder.trace.nodes.values()
+    marked = [(row.op.split("::")[-1], row.place.line) for row in rows if row.inplace]
+    assert sorted(marked, key=lambda one: one[1]) == [
+        ("MulBackward0", 3),
+        ("CopySlices", 5),
+        ("CopySlices", 7),
+    ]
+    found = book.source.detail(by_label(book)["y"].id)
+    told = [(one.version, one.place.line) for one in found.changes]
+    assert told == [(1, 3), (2, 5), (3, 7), (4, 11)]
+    assert book.source.detail(by_label(book)["x"].id).changes[0].place.code == "x.add_(1)"
+    assert book.source.detail(by_label(book)["t"].id).changes == []
+
+
 def test_gradients_appear_at_once(book):
     book.run(FIRST)
     assert by_label(book)["w"].grad_norm is None

@@ -15,6 +15,7 @@ export const Flag = {
   found: 128,
   failed: 256,
   cut: 512,
+  inPlace: 1024,
 } as const;
 
 export interface NodeRow {
@@ -101,6 +102,8 @@ export interface Detail {
   holders?: string[];
   /** Nodes in the same memory. */
   shares?: number[];
+  /** Lines that changed its value in place, each with the version that it made. */
+  changes?: { version: number; place: Place | null }[];
   /** True once Python has answered for this node, not only the frozen row. */
   answered?: boolean;
 }

@@ -327,20 +327,28 @@ export class Inspector {
     const place = placeOf(row, detail);
     const places: Place[] = place ? [place] : [];
     for (const call of detail.calls ?? []) if (!samePlace(call, place)) places.push(call);
-    if (places.length === 0) return [this.note("inspect.no_source")];
-    return places.map((one, n) =>
+    const { say } = this.context;
+    const lines = places.map((one, n) => this.line(one, n > 0 ? say("inspect.called") : ""));
+    const changes = detail.changes ?? [];
+    if (changes.length > 0) lines.push(h("b", {}, say("inspect.history")));
+    for (const { version, place: at } of changes) if (at) lines.push(this.line(at, `v${version}`));
+    return lines.length > 0 ? lines : [this.note("inspect.no_source")];
+  }
+
+  private line(place: Place, words: string): HTMLElement {
+    const { context } = this;
+    const inside = place.function && place.function !== "<module>";
+    return h(
+      "div",
+      { class: "source" },
       h(
         "div",
-        { class: "source" },
-        h(
-          "div",
-          { class: "dim" },
-          n > 0 ? `${this.context.say("inspect.called")} ` : null,
-          placeLink(this.context, one),
-          one.function && one.function !== "<module>" ? h("code", {}, ` ${one.function}`) : null,
-        ),
-        one.code ? h("pre", {}, one.code.trim()) : null,
+        { class: "dim" },
+        words ? `${words} ` : null,
+        placeLink(context, place),
+        inside ? h("code", {}, ` ${place.function}`) : null,
       ),
+      place.code ? h("pre", {}, place.code.trim()) : null,
     );
   }
 

@@ -104,6 +104,7 @@ function flagsOf(raw: Raw): number {
   if (Array.isArray(raw.findings) && raw.findings.length > 0) flags |= Flag.found;
   if (failed) flags |= Flag.failed;
   if (text(raw.cut) !== "") flags |= Flag.cut;
+  if (raw.inplace === true) flags |= Flag.inPlace;
   return flags;
 }
 
@@ -173,6 +174,7 @@ function writeNode(row: NodeRow): Raw {
     alive: has(Flag.alive),
     freed: has(Flag.freed),
     failed: has(Flag.failed),
+    inplace: has(Flag.inPlace),
     grad_norm: writeFigure(row.gradNorm),
     cut,
     findings: [],

@@ -115,6 +115,11 @@ export function readDetail(value: unknown): Detail {
   if ("grad_state" in value) detail.grad_state = text(value.grad_state);
   if ("holders" in value) detail.holders = texts(value.holders);
   if ("shares" in value) detail.shares = wholes(value.shares);
+  if ("changes" in value)
+    detail.changes = records(value.changes).map((one) => ({
+      version: whole(one.version),
+      place: readPlace(one.place),
+    }));
   return detail;
 }
 
