@@ -118,8 +118,6 @@ class EngineSource:
         started, ring = time.perf_counter(), self.watcher.ring
         shows = budget_seconds != float("inf")
         with self._lock:
-            if shows:
-                self._notice_cell(bool(ring))
             until = started + budget_seconds
             while ring and (not shows or time.perf_counter() <= until):
                 self._take(ring, shows)
@@ -140,13 +138,15 @@ class EngineSource:
         self.born.append(ref)
         if type(node).__dictoffset__:
             self.customs.append(ref)
-        if shows and len(self.picture.live) < LIVE:
-            self.picture.add(node, LIVE)
+        if shows:
+            self._notice_cell()
+            if len(self.picture.live) < LIVE:
+                self.picture.add(node, LIVE)
 
-    def _notice_cell(self, something):
-        """With the first operation of a new cell the picture starts afresh."""
+    def _notice_cell(self):
+        """With the first live operation of a new cell the picture starts afresh."""
         cell = self.recorder.trace.cells[-1] if self.recorder.trace.cells else None
-        if something and cell is not self._fresh_cell:
+        if cell is not self._fresh_cell:
             self._fresh_cell = cell
             self.picture.clear()
 
@@ -231,6 +231,8 @@ class EngineSource:
             trace.total = len(trace.nodes) + _beyond(alive, trace.nodes)
         else:
             picture.refresh()
+            if self._fresh_cell is (trace.cells[-1] if trace.cells else None):
+                trace.total = len(trace.nodes)  # those of this cell, not of an earlier picture
         self._show(*ghosts.cuts(self.watcher, self.places, trace.nodes))
         picture.rest()
         trace.note = CUT_SHORT if len(trace.nodes) < trace.total else ""

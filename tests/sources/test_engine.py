@@ -416,3 +416,18 @@ def test_a_context_that_holds_its_output_is_remembered_when_it_was_collected(boo
         return grad * ctx.y""")
     book.run("Keep.apply(torch.ones(2, requires_grad=True)).sum().item()\nimport gc\ngc.collect()")
     assert [name for _, name in book.source.watcher.contexts] == ["y"]
+
+
+def test_what_a_cell_leaves_of_the_picture_is_counted_as_it_is(book):
+    book.ns["tick"] = lambda: book.source.drain(1.0)
+    trace = book.recorder.trace
+
+    def shown(text):
+        book.run(text)
+        return len(trace.nodes), trace.status()["total"]
+
+    chain = shown("w = torch.ones(2, requires_grad=True)\ny = w\nfor _ in range(6000): y = y * 1.0")
+    assert chain == (5000, 6001)
+    assert shown("(w * w).sum()\ntick()\nNone") == chain  # nothing was alive to be shown
+    assert shown("z = w * 2\ntick()\ndel z") == (2, 2)  # a ghost and its leaf
+    assert trace.note == ""
