@@ -1,4 +1,7 @@
-"""How soon a picture is there, and how smoothly it moves: ``python tests/bench/view.py``.
+"""How soon a picture is there, and how smoothly it moves: ``python -m tests.bench.view``.
+
+Start-up: from handing the view its graph to the first painted picture; the script is loaded anew
+each time (the first, cold, is told apart).
 
 First picture: from the first operation of a running cell to the first painted picture with
 something in it, in a real JupyterLab and Chromium. Frames: the time between two frames while 1,000
@@ -8,24 +11,52 @@ GPU is used.
 
 from __future__ import annotations
 
-import os
-import signal
 import statistics
 import tempfile
 from pathlib import Path
 
-from gradviz.export.html import page
+from gradviz.export.html import bundle, page
+from gradviz.watch.plain import dumps
 from gradviz.watch.recorder import Recorder
 from tests.browser import conftest
 from tests.browser.notebook import Notebook
 from tests.browser.test_view import LOAD, STAMPED, View
-from tests.traces import LEAF, node, put_all
+from tests.traces import LEAF, node, put_all, small_net
 
 ROUNDS = 7
 FRAMES = 90
 WATCH_FRAMES = """() => { window.frames_ = []; let last = performance.now();
 const each = now => { window.frames_.push(now - last); last = now; requestAnimationFrame(each); };
 requestAnimationFrame(each); }"""
+
+START = """async ([script, data, round]) => {
+  const paint = () => new Promise(done => requestAnimationFrame(done));
+  await paint();
+  const start = performance.now();
+  const file = new Blob([script, `//${round}`], {type: 'text/javascript'});
+  const {default: view} = await import(URL.createObjectURL(file));
+  const el = document.createElement('div');
+  document.body.append(el);
+  const traits = {panel: 'graph', bundle: data, language: 'en', placement: 'inline', height: 420};
+  const nothing = () => {};
+  view.render({el, model: {get: name => traits[name], set: nothing, save_changes: nothing,
+    on: nothing, off: nothing, send: nothing}});
+  const graph = el.firstChild.shadowRoot.querySelector('.graph');
+  while (!(Number(graph.dataset.painted) > 0)) await paint();
+  el.remove();
+  return performance.now() - start;
+}"""
+
+
+def start_ups(browser):
+    """Milliseconds from the script's text to the first painted picture, one a round."""
+    shown = browser.new_page()
+    shown.set_content("<!doctype html><body></body>")
+    script = (conftest.ROOT / "gradviz" / "static" / "widget.js").read_text("utf-8")
+    data = dumps(bundle(small_net().trace))
+    for n in range(ROUNDS):
+        yield shown.evaluate(START, [script, data, n])
+    shown.close()
 
 
 def first_pictures(browser, url, folder):
@@ -83,23 +114,19 @@ def main():
     """Start JupyterLab and a browser, measure, print, end both."""
     from playwright.sync_api import sync_playwright
 
-    root = Path(tempfile.mkdtemp())
-    folder = root / "notebooks"
-    folder.mkdir()
-    process, port = conftest._start(root)
-    url = f"http://127.0.0.1:{port}"
-    try:
-        conftest._wait_for(url, process, root / "lab.log")
-        with sync_playwright() as play:
-            path = conftest.chromium()
-            browser = play.chromium.launch(executable_path=path, args=conftest.FLAGS)
-            tell("first picture", list(first_pictures(browser, url, folder)))
-            for count in (1_000, 10_000):
-                tell(f"frames, {count:,} nodes in view", frames(browser, folder, count))
-            browser.close()
-    finally:
-        os.killpg(process.pid, signal.SIGTERM)
-        process.wait(20)
+    with (
+        conftest._serving("jupyterlab", Path(tempfile.mkdtemp())) as (url, folder),
+        sync_playwright() as play,
+    ):
+        path = conftest.chromium()
+        browser = play.chromium.launch(executable_path=path, args=conftest.FLAGS)
+        cold, *warm = start_ups(browser)
+        tell("start-up, cold", [cold])
+        tell("start-up", warm)
+        tell("first picture", list(first_pictures(browser, url, folder)))
+        for count in (1_000, 10_000):
+            tell(f"frames, {count:,} nodes in view", frames(browser, folder, count))
+        browser.close()
 
 
 def tell(name, times):

@@ -2,11 +2,14 @@
 
 import gc
 import threading
+import tracemalloc
 import weakref
 
 import pytest
 
+from gradviz.watch import recorder as recorder_module
 from gradviz.watch.model import Detail, Edge, Stats
+from gradviz.watch.recorder import Recorder
 from gradviz.widgets.graph import GraphView
 from tests.pages import Page
 from tests.traces import chain, finding, node, small_net
@@ -236,3 +239,30 @@ def test_a_page_may_try_a_node_where_there_is_somebody_to_run_it(net):
         {"t": "tried", "what": "check", "id": 4, "rows": []},
         {"t": "tried", "what": "check", "id": 4, "why": "not_live"},
     ]
+
+
+def test_ten_thousand_updates_leave_no_more_behind_than_two_thousand(monkeypatch):
+    # what was removed is remembered for pages that come late, up to this number
+    monkeypatch.setattr(recorder_module, "REMOVALS_KEPT", 1_000)
+    recorder = Recorder()
+    view = GraphView(recorder, lambda i: None)
+    view.send = lambda content, buffers=None: None
+    ask(view, t="ready", seq=-1)
+
+    def update(first, last):
+        for n in range(first, last):
+            recorder.put(node(n, op="MulBackward0", label=f"step {n % 500}", place=None))
+            recorder.put_edge(Edge(n - 1, n))
+            recorder.remove([n - 40])
+            view.push()
+
+    tracemalloc.start()
+    try:
+        update(1, 2_000)
+        before = tracemalloc.get_traced_memory()[0]
+        update(2_000, 10_000)
+        grown = tracemalloc.get_traced_memory()[0] - before
+    finally:
+        tracemalloc.stop()
+    assert grown < 100_000 and len(recorder.trace.nodes) == 40
+    assert len(recorder.trace.edges) <= 41

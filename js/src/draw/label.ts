@@ -38,7 +38,7 @@ export interface Label {
 export function labelOf(item: Item, say: Say, value: number | null): Label {
   const operation = item.row.kind === "operation";
   const title = shorten(plain(titleOf(item, say)), NAME, MOST_TITLE);
-  const op = operation && !/^[cmw]:/.test(item.key) ? plain(item.row.op) : "";
+  const op = operation && !/^[cmw]:/.test(item.key) ? plain(item.row.op.split("::").at(-1)!) : "";
   const second = shorten(op, NAME, MOST_TITLE - Math.min(60, textWidth(title, NAME)));
   const size = subOf(item, value, say);
   const gradient = gradientOf(item, say);

@@ -4,7 +4,7 @@ import { CORNERS, type Corner, freeCorner, type Overview } from "../draw/corner"
 import { NAME, spoken } from "../draw/label";
 import type { Attention, Picture, Sight } from "../draw/picture";
 import { mapFit, paint, paintMap } from "../draw/screen";
-import { readTokens, type Tokens } from "../draw/tokens";
+import { LIGHT, readTokens, type Tokens } from "../draw/tokens";
 import { type Direction, neighbour } from "../model/walk";
 import type { Context } from "./context";
 import { h } from "./dom";
@@ -34,7 +34,7 @@ export interface GraphEvents {
 export class Graph {
   readonly element: HTMLElement;
   readonly camera = new Camera();
-  tokens: Tokens;
+  tokens: Tokens = LIGHT;
   private picture: Picture | null = null;
   private readonly canvas = h("canvas", { "aria-hidden": "true" });
   private readonly map = h("canvas", { class: "map", "aria-hidden": "true", hidden: true });
@@ -60,7 +60,6 @@ export class Graph {
       this.canvas,
       this.map,
     );
-    this.tokens = readTokens(this.element);
     this.observer = new ResizeObserver(() => this.resize());
     this.observer.observe(this.element);
     this.listen();
@@ -95,6 +94,8 @@ export class Graph {
   }
 
   retheme(): void {
+    // Before it has a size it is not in the page, and styles would be worked out for nothing.
+    if (this.element.isConnected && this.camera.width < 2) return;
     this.tokens = readTokens(this.element);
     this.redraw();
   }
