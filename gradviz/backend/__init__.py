@@ -27,6 +27,8 @@ def contiguous(array):
     """The array, or a copy of it whose elements lie in row-major order without gaps."""
     if array.__class__ is ndarray:
         return _contiguous(array)
+    if isinstance(array, xp.generic):
+        return _asarray(array)
     return xp.ascontiguousarray(array, like=array)
 
 

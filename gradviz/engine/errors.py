@@ -9,9 +9,15 @@ import warnings
 _warned = set()
 
 
+class Warnings:
+    """Whether what is said once is said each time (``torch.set_warn_always``)."""
+
+    always = False
+
+
 def warn_once(text):
     """A UserWarning that a program sees once, however often it gives reason for it."""
-    if text not in _warned:
+    if Warnings.always or text not in _warned:
         _warned.add(text)
         warnings.warn(text, UserWarning, stacklevel=4)
 

@@ -78,7 +78,7 @@ declare(
 )
 declare(
     "unpack_complex",
-    lambda x: _as_real(contiguous(x)),
+    lambda x: _as_real(contiguous(x)).reshape(*x.shape, 2),
     "self",
     node="ViewAsRealBackward0",
     self=lambda F, g: F.pack_complex(g),

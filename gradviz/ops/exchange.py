@@ -50,10 +50,10 @@ _LIKELY_A_SLIP = (
 
 def _scalar(self, kind, name):
     """The one element as an int, float or complex."""
+    if self.requires_grad and kind is float:
+        warn_once(_LIKELY_A_SLIP)
     if self._a.size != 1:
         raise ValueError("only one element tensors can be converted to Python scalars")
-    if self.requires_grad and kind is not complex:
-        warn_once(_LIKELY_A_SLIP)
     _cut(self, "item")
     value = self._a.item()
     if isinstance(value, complex) and kind is not complex:

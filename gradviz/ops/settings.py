@@ -8,6 +8,7 @@ import importlib
 import warnings
 
 from ..engine import dtypes
+from ..engine.errors import Warnings
 from .declare import public
 
 _MODES = ("default", "warn", "error")
@@ -19,7 +20,6 @@ _FLOATING["BFloat16Tensor"] = "bfloat16"
 class _Switches:
     deterministic = 0  # an index of _MODES
     precision = "highest"
-    warn_always = False
     interop_threads = 1
 
 
@@ -65,10 +65,10 @@ def set_float32_matmul_precision(precision):
 
 
 def set_warn_always(b):
-    """Remember whether warnings are wanted each time."""
+    """Whether warnings that are given once are given each time."""
     if not isinstance(b, bool):
         raise RuntimeError(f"setWarnOnlyOnce expects a bool, but got {type(b).__name__}")
-    _Switches.warn_always = b
+    Warnings.always = b
 
 
 def set_num_interop_threads(n):
@@ -130,5 +130,5 @@ public("are_deterministic_algorithms_enabled", lambda: _Switches.deterministic >
 public("is_deterministic_algorithms_warn_only_enabled", lambda: _Switches.deterministic == 1)
 public("get_deterministic_debug_mode", lambda: _Switches.deterministic)
 public("get_float32_matmul_precision", lambda: _Switches.precision)
-public("is_warn_always_enabled", lambda: _Switches.warn_always)
+public("is_warn_always_enabled", lambda: Warnings.always)
 public("get_num_interop_threads", lambda: _Switches.interop_threads)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 
 from ..backend import as_array, beside, host, xp, zeros_by
 from ..engine.dispatch import Tensor, wrap
@@ -98,11 +99,25 @@ def _spread_and_mean(name, spread, joint, also=None):
     def function(input, dim=None, unbiased=None, keepdim=False, *, correction=None):
         if isinstance(dim, bool):
             dim, unbiased = None, dim
-        return op(input, axes(dim, input._a.ndim), _correction(unbiased, correction, dim), keepdim)
+        correction = _correction(unbiased, correction, dim)
+        return op(input, _freedom(name, input, dim, correction), correction, keepdim)
 
     function.__name__ = name
     function.__doc__ = f"({name.split('_')[0]}, mean) of all elements or along ``dim``."
     public(name, function)
+
+
+def _freedom(name, input, dim, correction):
+    """The dimensions; UserWarning when too few elements lie along them."""
+    dims = axes(dim, input._a.ndim)
+    if count(input._a.shape, dims) <= correction:
+        warnings.warn(
+            f"{name}(): degrees of freedom is <= 0. Correction should be strictly less than the "
+            "reduction factor (input numel divided by output numel).",
+            UserWarning,
+            stacklevel=3,
+        )
+    return dims
 
 
 def _correction(unbiased, correction, dim):
@@ -130,7 +145,7 @@ def _spread_measure(name, op):
         dim = axis if dim is None else dim
         if input._a.dtype.kind in "biu":
             raise RuntimeError("std and var only support floating point and complex dtypes")
-        return op(input, axes(dim, input._a.ndim), correction, keepdim)
+        return op(input, _freedom(name, input, dim, correction), correction, keepdim)
 
     function.__name__ = name
     function.__doc__ = (

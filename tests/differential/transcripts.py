@@ -110,6 +110,8 @@ def transcript(engine, text):
     """[statement, what was seen] of every statement after which something was seen."""
     out, events = [], []
     engine.manual_seed(0)
+    always = engine.is_warn_always_enabled()
+    engine.set_warn_always(True)
     scope = scope_for(engine, events)
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
@@ -127,13 +129,13 @@ def transcript(engine, text):
             events.clear()
     scope.clear()
     engine.set_grad_enabled(True)
+    engine.set_warn_always(always)
     return out
 
 
 def main(arguments):
     import torch
 
-    torch.set_warn_always(True)
     if "--record" in arguments:
         made = {title: transcript(torch, text) for title, text in programs()}
         RECORDED.write_text(
