@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from html import escape
 
+from gradviz.export.words import padded, width
 from gradviz.texts import text
 from gradviz.watch.plain import clean
 
@@ -89,6 +90,6 @@ def table(rows: list[dict], indent: str = "  ") -> str:
     names = list(rows[0])
     lines = [[text(f"ask.column.{name}") for name in names]]
     lines += [[shown(row[name]) for name in names] for row in rows]
-    widths = [max(len(line[i]) for line in lines) for i in range(len(names))]
-    joined = ("  ".join(f"{c:<{w}}" for c, w in zip(line, widths, strict=True)) for line in lines)
+    widths = [max(width(line[i]) for line in lines) for i in range(len(names))]
+    joined = ("  ".join(map(padded, line, widths)) for line in lines)
     return "\n".join(indent + line.rstrip() for line in joined)

@@ -6,7 +6,7 @@ from gradviz.texts import text
 from gradviz.watch.model import OPERATION
 
 from .picture import Picture, second_line, shorten
-from .words import figure
+from .words import figure, padded, width
 
 SHOWN_INPUTS = 4
 
@@ -26,8 +26,8 @@ def summary(picture: Picture) -> str:
     inputs = _inputs(picture)
     ordered = sorted(nodes.values(), key=lambda node: (node.kind == OPERATION, node.id))
     rows = [(_left(node, names, inputs), _right(node, values[node.id])) for node in ordered]
-    width = min(48, max(len(left) for left, _ in rows))
-    lines += [f"  {left:<{width}}  {right}" for left, right in rows]
+    columns = min(48, max(width(left) for left, _ in rows))
+    lines += [f"  {padded(left, columns)}  {right}" for left, right in rows]
     return "\n".join(lines)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 import re
+import unicodedata
 
 from gradviz.texts import DEFAULT, language, text
 
@@ -21,6 +22,16 @@ def size(count: float) -> str:
             return f"{count:.{digits}f}".removesuffix(".0") + f" {unit}"
         count /= 1000
     raise AssertionError("the last unit takes everything")
+
+
+def width(said: str) -> int:
+    """Columns of a terminal; a Chinese character takes two."""
+    return len(said) + sum(unicodedata.east_asian_width(letter) in "WF" for letter in said)
+
+
+def padded(said: str, columns: int) -> str:
+    """``said`` with blanks up to ``columns``."""
+    return said + " " * (columns - width(said))
 
 
 def figure(value: float) -> str:

@@ -16,6 +16,7 @@ from gradviz.ask.memory import memory_at
 from gradviz.ask.moment import within
 from gradviz.ask.rules import rules
 from gradviz.doctor import Choice
+from gradviz.doctor.choice import is_known
 from gradviz.export import words
 from gradviz.texts import LANGUAGES, language, set_language, text
 
@@ -253,5 +254,8 @@ class GradvizMagics(Magics):
         extension = self._extension
         extension.session.ticker.period = 1 / self.fps
         extension.session.choice = Choice(tuple(self.select), tuple(self.ignore))
+        unknown = [word for word in (*self.select, *self.ignore) if not is_known(word)]
+        if unknown:
+            print("gradviz: " + text("cli.check.no_rule", name=", ".join(unknown)))
         if change is not None and change["name"] == "lines":
             extension.lines.silent = not self.lines

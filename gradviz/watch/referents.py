@@ -46,6 +46,7 @@ PLAIN = frozenset(
     + (weakref.WeakKeyDictionary, weakref.WeakValueDictionary, weakref.WeakMethod)
 )
 
+LONG, PARTS = 60, 8  # of a key that is written out
 OURS = ("gradviz.widgets.", "gradviz.notebook.")  # what a paused player holds was asked for
 
 _plain_kinds: dict[type, bool] = {}
@@ -100,7 +101,18 @@ def _mapping(thing):
     for index, (key, item) in enumerate(list(islice(thing.items(), ITEMS))):
         if not is_plain(type(key)):
             yield "item", f"* {index}", key
-        yield "item", repr(key) if is_plain(type(key)) else f"* {index}", item
+        yield "item", _written(key) or f"* {index}", item
+
+
+def _written(key):
+    """A key as a person would write it, cut where it is long; '' for one that cannot be written."""
+    kind = type(key)
+    if kind in (str, bytes) and len(key) > LONG:
+        return f"{key[:LONG]!r}…"
+    if kind is tuple and 0 < len(key) <= PARTS:
+        parts = [_written(part) for part in key]
+        return f"({', '.join(parts)}{',' * (len(parts) == 1)})" if all(parts) else ""
+    return repr(key) if is_plain(kind) else ""
 
 
 # -- functions ----------------------------------------------------------------

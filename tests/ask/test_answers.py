@@ -142,3 +142,21 @@ def test_a_page_shows_every_line_of_an_answer(book):
     found = memory_at(within(book.ns))
     html = found._repr_html_()
     assert found.text.splitlines()[-1] in html and ">12 B<" in html and ">0<" not in html
+
+
+def test_columns_of_a_terminal_stand_below_each_other_in_chinese(book):
+    from gradviz import texts
+
+    book.run("h = w * 2\nmany = [h]")
+    try:
+        texts.set_language("zh")
+        lines = alive_at(book.ns["h"], within(book.ns)).text.splitlines()[1:]
+    finally:
+        texts.set_language(None)
+    ends = {
+        len(line[: line.index(word)].encode("gbk"))
+        for line in lines
+        for word in ("方式", "直接")
+        if word in line
+    }
+    assert len(lines) == 3 and len(ends) == 1

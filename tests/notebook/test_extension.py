@@ -246,3 +246,9 @@ def test_instructor_mode_needs_a_front_end(run):
     run("%load_ext gradviz")
     assert "needs a notebook" in run("%gradviz instructor")
     assert "write %gradviz instructor" in run("%gradviz instructor loudly")
+
+
+def test_a_rule_that_does_not_exist_is_said_when_it_is_configured(run):
+    run("%load_ext gradviz")
+    assert run('%config GradvizMagics.ignore = ["GV1", "alias"]') == ""
+    assert "no rule or kind is called GX" in run('%config GradvizMagics.select = ["GX"]')

@@ -281,3 +281,12 @@ def test_a_tower_is_built_unseen():
         assert not notebook.recorder.trace.nodes
     finally:
         notebook.close()
+
+
+@pytest.mark.parametrize(
+    ("panel", "said"),
+    [("Cockpit", "a function"), ("GradFlow", "a module"), ("TensorView", "a tensor")],
+)
+def test_a_panel_of_the_wrong_thing(panel, said):
+    with pytest.raises(TypeError, match=f"{said} .*got int"):
+        getattr(torch, panel)(3)

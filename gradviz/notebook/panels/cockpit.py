@@ -25,6 +25,8 @@ class Cockpit(LivePanel):
 
     def __init__(self, step=None, **settings):
         saved = step if isinstance(step, dict) else None
+        if not (step is None or callable(step) or isinstance(step, dict)):
+            raise TypeError(text("notebook.panel.not_callable", type=type(step).__name__))
         self._step = None if saved else step
         self._series: dict[str, list] = {}
         self._events: list[dict] = []

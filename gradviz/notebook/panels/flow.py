@@ -8,6 +8,7 @@ import traitlets
 
 from gradviz.export.words import figure
 from gradviz.sources.training import copies, flow_step, put_updates
+from gradviz.texts import text
 
 from .live import LivePanel
 
@@ -33,6 +34,8 @@ class GradFlow(LivePanel):
         if isinstance(model, dict):
             super().__init__(model, **settings)
             return
+        if not hasattr(model, "named_parameters"):
+            raise TypeError(text("notebook.panel.not_a_module", type=type(model).__name__))
         self._model = weakref.ref(model)
         super().__init__(**settings)
         if optimizer is not None:
