@@ -406,3 +406,43 @@ test("a change in place is marked, and its lines are told", () => {
   one("gv-tab-source").click();
   expect(one("gv-inspector").textContent).toMatch(/Changed in place.*v1 In \[3\] line 4pred\.add_/);
 });
+
+test("the graph of an earlier cell comes back, with what is another now, and goes again", () => {
+  const sender = new Sender();
+  const view = live();
+  const cells = [1, 2].map((count) => ({ count, bytes: { saved: 8 * count } }));
+  const after = (cell: number, op: string, more = {}) => {
+    const sketch = new Sketch(cell);
+    sketch.op(op, [sketch.leaf("x", [2])], [2], { label: `y${cell}` });
+    const status = { ...sketch.bundle().status, cells: cells.slice(0, cell) };
+    const { message, buffers } = sender.frame(sketch.nodes, sketch.edges, { status, ...more });
+    view.client!.receive(message, buffers);
+    settle();
+  };
+  after(1, "Exp");
+  expect(all(".bars button")).toHaveLength(1);
+  after(2, "Sin");
+  expect(picture()).toContain("y2");
+  one("gv-moment-1").click();
+  settle();
+  expect(picture()).toContain("y1");
+  expect(picture()).not.toContain("y2");
+  expect(one("gv-note").textContent).toContain("after In [1]");
+  expect(all(".bars .cell")).toHaveLength(2);
+  one("gv-compare").click();
+  one("gv-now").click();
+  settle();
+  expect(picture()).toContain("y2");
+  expect(one("gv-note").textContent).toMatch(/1 new.*1 gone/);
+  const key = (name: string) => {
+    const press = new KeyboardEvent("keydown", { key: name });
+    all(".graph")[0].dispatchEvent(press);
+    settle();
+  };
+  key("[");
+  expect(picture()).toContain("y1");
+  key("]");
+  expect(picture()).toContain("y2");
+  after(1, "Cos");
+  expect(all(".bars button")).toHaveLength(1);
+});

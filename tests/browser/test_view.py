@@ -324,3 +324,24 @@ def test_a_second_tab_shows_the_same_and_follows(notebook, lab, browser):
     finally:
         second.context.close()
     assert book.serious_errors() == []
+
+
+def test_earlier_cells_are_shown_again_and_compared(notebook, picture):
+    cells = [LOAD + "\n" + NET, "%gradviz", "a = (loss * 2).exp()", "b = (loss * 3).sin().tanh()"]
+    book = notebook(cells, name="moments.ipynb")
+    for number in range(4):
+        book.run(number)
+    view = View(book).wait()
+    view.until(lambda: view.nodes(label="b").count(), lambda count: count == 1)
+    view.root.locator("[data-testid=gv-moment-3]").click()
+    view.until(lambda: view.nodes(label="a").count(), lambda count: count == 1)
+    assert view.nodes(label="b").count() == 0
+    view.root.locator("[data-testid=gv-compare]").click()
+    view.root.locator("[data-testid=gv-now]").click()
+    view.until(lambda: view.nodes(label="b").count(), lambda count: count == 1)
+    said = view.root.locator("[data-testid=gv-note]")
+    view.until(said.inner_text, lambda text: "new" in text and "gone" in text)
+    view.root.locator("[data-testid=gv-moment-3]").click()
+    view.until(said.inner_text, lambda text: "after In [3]" in text)
+    picture(book, "moments")
+    assert book.serious_errors() == []

@@ -34,6 +34,22 @@ export class GraphStore {
     for (const [id, detail] of delta.details) this.putDetail(id, detail);
   }
 
+  /** As it is now; what comes later does not change it. */
+  copy(): GraphStore {
+    const made = new GraphStore();
+    for (const [id, row] of this.nodes) made.nodes.set(id, row);
+    for (const [id, edges] of this.inputs) made.inputs.set(id, [...edges]);
+    for (const [id, detail] of this.details) made.details.set(id, detail);
+    return Object.assign(made, { findings: this.findings, status: this.status });
+  }
+
+  /** Nodes and edges. */
+  get size(): number {
+    let size = this.nodes.size;
+    for (const edges of this.inputs.values()) size += edges.length;
+    return size;
+  }
+
   putDetail(id: number, detail: Detail): void {
     this.details.set(id, { ...this.details.get(id), ...detail });
   }

@@ -1,6 +1,7 @@
 // What every panel may know and ask for. Panels see the model, never the messages it came from.
 
 import type { Fields, Language } from "../i18n";
+import type { Moments } from "../model/moments";
 import type { GraphStore } from "../model/store";
 import type { Place } from "../model/types";
 import { h } from "./dom";
@@ -9,6 +10,11 @@ export interface Context {
   readonly store: GraphStore;
   /** True when there is no Python to ask. */
   readonly frozen: boolean;
+  /** The graph after earlier cells, where this page has seen them. */
+  readonly moments?: Moments;
+  travel?(cell: number | null): void;
+  /** How things are now, also while the past is shown. */
+  readonly now?: GraphStore;
   /** Asks Python to run something once more, on copies; absent where there is none. */
   readonly attempt?: (asked: Record<string, unknown>) => void;
   language: Language;

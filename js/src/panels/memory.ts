@@ -14,14 +14,15 @@ export class Memory {
   constructor(private readonly context: Context) {}
 
   update(): void {
-    const { say, store, language } = this.context;
-    const cells = store.status.cells.slice(-MOST_CELLS);
+    const { say, store, language, now = store, moments } = this.context;
+    const cells = now.status.cells.slice(-MOST_CELLS);
     const most = cells.reduce((top, cell) => Math.max(top, total(cell)), 0);
     this.element.hidden = most === 0;
     if (most === 0) return;
     this.element.setAttribute("aria-label", say("memory.name"));
     const present = PARTS.filter((part) => cells.some((cell) => (cell.bytes[part] ?? 0) > 0));
-    refill(this.element, JSON.stringify([language, cells]), () => [
+    const seen = cells.map((cell) => moments?.has(cell.count) ?? false);
+    refill(this.element, JSON.stringify([language, cells, seen, moments?.at]), () => [
       h("div", { class: "bars" }, ...cells.map((cell) => this.bar(cell, most))),
       h(
         "div",
@@ -50,7 +51,21 @@ export class Memory {
       const height = Math.max(1, (cell.bytes[part] / most) * HEIGHT);
       bar.append(h("i", { class: part, style: `height:${height.toFixed(1)}px` }));
     }
-    return h("span", { class: "cell" }, bar, h("small", {}, String(cell.count)));
+    const content = [bar, h("small", {}, String(cell.count))];
+    const { moments, travel } = this.context;
+    if (!travel || !moments?.has(cell.count)) return h("span", { class: "cell" }, ...content);
+    return h(
+      "button",
+      {
+        type: "button",
+        class: "cell",
+        "data-testid": `gv-moment-${cell.count}`,
+        "aria-label": say("time.go", { cell: cell.count }),
+        "aria-pressed": String(moments.at === cell.count),
+        onclick: () => travel(cell.count),
+      },
+      ...content,
+    );
   }
 }
 

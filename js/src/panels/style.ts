@@ -183,6 +183,7 @@ button:disabled{opacity:.4;cursor:default}
 .memory{border-top:1px solid var(--gv-line);padding:10px 12px 8px}
 .bars{display:flex;align-items:flex-end;gap:3px}
 .bars .cell{flex:1 1 0;min-width:3px;max-width:56px;display:flex;flex-direction:column;align-items:stretch}
+.bars [aria-pressed=true]{outline:2px solid var(--gv-leaf-line);outline-offset:1px;border-radius:2px}
 .bar{display:flex;flex-direction:column;justify-content:flex-end;height:40px}
 .bar i{display:block}
 .bar i:first-child{border-radius:1px 1px 0 0}

@@ -7,12 +7,13 @@ import { diffOf } from "../model/diff";
 import { BUDGET, MOST_DRAWN } from "../model/fold";
 import { scalarOf } from "../model/format";
 import { Marks } from "../model/marks";
+import { Moments } from "../model/moments";
 import { buildScene, EMPTY_SCENE, type Item, loopOf, type Scene } from "../model/scene";
 import { GraphStore } from "../model/store";
 import type { Delta, Detail, NodeRow } from "../model/types";
 import type { Context } from "../panels/context";
 import { Crumbs } from "../panels/crumbs";
-import { h } from "../panels/dom";
+import { h, refill } from "../panels/dom";
 import { Find } from "../panels/find";
 import { Findings } from "../panels/findings";
 import { Graph } from "../panels/graph";
@@ -55,7 +56,8 @@ const MOST_GROWTH = 1.4;
 const KINDS: readonly Kind[] = ["svg", "png", "pdf", "dot", "json", "html"];
 
 export class App implements Context {
-  readonly store = new GraphStore();
+  readonly now = new GraphStore();
+  readonly moments = new Moments();
   readonly client: Client | null;
   readonly frozen: boolean;
   readonly attempt?: Context["attempt"];
@@ -169,6 +171,23 @@ export class App implements Context {
     this.legend.element.after(band);
   }
 
+  /** What is shown: the graph of now, or of an earlier moment. */
+  get store(): GraphStore {
+    return this.moments.past ?? this.now;
+  }
+
+  /** Shows the graph after a cell; null: as it is now. */
+  readonly travel = (cell: number | null): void => {
+    this.moments.go(cell);
+    this.refreshAll();
+  };
+
+  private refreshAll(): void {
+    this.marks.update(this.store.findings);
+    this.hurry();
+    this.schedule();
+  }
+
   get selectedNode(): number | null {
     return this.attention.selectedNode;
   }
@@ -236,12 +255,14 @@ export class App implements Context {
 
   /** A delta from a frame or a bundle. */
   take(delta: Delta): void {
-    this.store.apply(delta);
+    this.now.apply(delta);
+    const { state, cell } = this.now.status;
+    if (!this.frozen && cell !== null && state !== "running") this.moments.remember(cell, this.now);
     if (delta.replace) this.askedFor = "";
     this.marks.update(this.store.findings);
     if (!this.frozen) this.ask();
     // The last picture of a cell does not wait.
-    if (this.store.status.state !== "running") this.hurry();
+    if (state !== "running") this.hurry();
     this.schedule();
   }
 
@@ -341,7 +362,7 @@ export class App implements Context {
     );
     this.keepSelection();
     const labels = this.scene.items.map((item) => labelOf(item, this.say, this.valueOf(item)));
-    const arranged = `${this.store.structure}:${this.language}:${this.choices.by}:${[...this.choices.opened, "|", ...this.choices.closed].join()}`;
+    const arranged = `${this.moments.at}:${this.store.structure}:${this.language}:${this.choices.by}:${[...this.choices.opened, "|", ...this.choices.closed].join()}`;
     if (this.place && arranged === this.laidOut) this.finish(this.scene, this.place, labels, false);
     else {
       const scene = this.scene;
@@ -408,8 +429,17 @@ export class App implements Context {
     const words = [note ? this.say(`note.${note}`) : "", this.differs()].filter(
       (one) => one !== "",
     );
-    this.note.hidden = words.length === 0;
-    this.note.textContent = words.join(" ");
+    const { at } = this.moments;
+    this.note.hidden = words.length === 0 && at === null;
+    refill(this.note, JSON.stringify([words, at, this.language]), () =>
+      at === null ? words : [this.wayBack(at), ...words],
+    );
+  }
+
+  private wayBack(cell: number): HTMLElement {
+    const back = { type: "button", class: "link", "data-testid": "gv-now" };
+    const button = h("button", { ...back, onclick: () => this.travel(null) }, this.say("time.now"));
+    return h("span", {}, `${this.say("time.at", { cell })} `, button, " ");
   }
 
   /** What came and what is gone since the graph that it is compared with. */
@@ -549,8 +579,16 @@ export class App implements Context {
       find: () => this.tools().find(),
       escape: () => this.header.closeMenu() || this.find.close() || this.clearSelection(),
       drawn: (sights: Set<Sight>) => this.drawn(sights),
-      key: (key: string) => this.outer?.key(key) ?? false,
+      key: (key: string) => (this.outer?.key(key) ?? false) || this.turn(key),
     };
+  }
+
+  /** One cell back or forth in time. */
+  private turn(key: string): boolean {
+    if (key !== "[" && key !== "]") return false;
+    this.moments.turn(key === "[" ? -1 : 1);
+    this.refreshAll();
+    return true;
   }
 
   private drawn(sights: Set<Sight>): void {
