@@ -151,7 +151,8 @@ def _saved_input(node, index):
         freed()
     if not node.s or node.s[2 * index] is None or _unwanted(node, node.op.saved_by[index]):
         return None
-    return read_tensor(node.s[2 * index], node.s[2 * index + 1])
+    found = read_tensor(node.s[2 * index], node.s[2 * index + 1])
+    return found.__dict__.get("_converted", found)
 
 
 def _unwanted(node, by):

@@ -10,6 +10,8 @@ from ..backend import xp, zeros_by
 from ..engine import dispatch, dtypes
 from ..engine.dispatch import Tensor, wrap
 from ..engine.memory_format import in_format
+from ..engine.modes import state
+from ..engine.node import LEAF, Output
 from ..engine.operands import common_dtype, number, number_dtype, operands
 from ..engine.operation import RAW, TENSOR
 from .declare import alias, binary, declare, method, only_method, public, unary
@@ -108,6 +110,18 @@ def cast(x, dtype):
     if x._a.dtype == dtype:
         return x
     return to_copy(x, dtype) if dtype.kind in "fcV" else wrap(to_copy.op.forward(x._a, dtype))
+
+
+def converted(x, dtype):
+    """``x`` in the NumPy dtype in which an operation computes: that has no node of its own, since
+    the gradient comes back in the dtype of ``x`` anyway.
+    """
+    if x._a.dtype == dtype or state.special or x._g is None or dtype.kind not in "fcV":
+        return cast(x, dtype)
+    made = wrap(_cast(x._a, dtype))
+    made._g = Output(x, 0) if x._g is LEAF else x._g
+    made._v, made._converted = dispatch._cell(x), x  # writes into x count, and x is what was saved
+    return made
 
 
 TENSOR.cast = cast
@@ -283,7 +297,9 @@ def _pow_exponent(F, g, self, exponent, result):
         if (self.dtype.kind if F is RAW else self._a.dtype.kind) != "c"
         else self == 0
     )
-    return F.where(zero, F.constant_like(0, result), g * F.conj(result * F.log(self)))
+    return F.where(
+        zero, F.constant_like(0, result), g * F.conj(result * F.log(F.astype(self, result)))
+    )
 
 
 RAW.constant_like = lambda value, x: xp.asarray(value, x.dtype)

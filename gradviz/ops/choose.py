@@ -9,10 +9,17 @@ from ..engine import dtypes
 from ..engine.arguments import refusal
 from ..engine.dispatch import Tensor, wrap
 from ..engine.modes import is_recording
-from ..engine.operands import broadcast_error, common_dtype, not_a_tensor, number, operands
+from ..engine.operands import (
+    broadcast_error,
+    common_dtype,
+    is_wrapped,
+    not_a_tensor,
+    number,
+    operands,
+)
 from ..engine.operation import RAW, TENSOR
 from ..engine.views import check_inplace, write
-from .arithmetic import _out
+from .arithmetic import _out, converted
 from .declare import alias, binary, declare, method, only_method, public
 from .layout import laid_out
 
@@ -99,7 +106,8 @@ def where(condition, input=None, other=None, *, out=None):
     input, other = operands("where", input, other)
     if input._a.dtype != other._a.dtype:
         common = common_dtype(input, other).np
-        input, other = TENSOR.cast(input, common), TENSOR.cast(other, common)
+        convert = TENSOR.cast if is_wrapped(input) or is_wrapped(other) else converted
+        input, other = convert(input, common), convert(other, common)
     if condition._a.dtype not in (bool, xp.uint8):
         raise RuntimeError(
             "where expected condition to be a boolean tensor, but got a tensor with dtype "
@@ -295,7 +303,7 @@ def _bounded_dtype(name, ins, attrs):
 
 def _apply(function, ins, attrs):
     wanted = _bounded_dtype(function.op.name, ins, attrs)
-    ins = [x if x is None else TENSOR.cast(x, wanted.np) for x in ins]
+    ins = [x if x is None else converted(x, wanted.np) for x in ins]
     return function(*ins, *attrs)
 
 
@@ -408,6 +416,8 @@ def _lower(x):
 
 def lerp_(self, end, weight):
     """In-place ``lerp``."""
+    if isinstance(end, Tensor) and self._a.dtype != end._a.dtype:
+        raise RuntimeError(f"expected dtype {_lower(self)} for `end` but got dtype {_lower(end)}")
     if isinstance(weight, Tensor):
         return write(lerp_op.op, (self, end, weight))
     return write(lerp_number.op, (self, end), (weight,))

@@ -323,7 +323,8 @@ def cast_operand(self, other):
     if not dtypes.can_cast(wanted, self.dtype):
         views.check_target(self, (other,))
         views.check_cast(wanted.np, own)
-    return other if other._g is not None else dispatch.wrap(other._a.astype(own))
+    kept = other._g is not None or dispatch.state.special and dispatch.local.dual is not None
+    return other if kept else dispatch.wrap(other._a.astype(own))
 
 
 def tensor_argument(name, value, argument="input", position=1):

@@ -12,7 +12,17 @@ from ..engine.operands import operands, tensors
 from ..engine.operation import RAW
 from ..engine.views import write
 from .arithmetic import _floating, _sign
-from .declare import FUNCTIONS, alias, binary, cast_operand, declare, method, only_method, unary
+from .declare import (
+    FUNCTIONS,
+    alias,
+    binary,
+    cast_operand,
+    declare,
+    method,
+    only_method,
+    public,
+    unary,
+)
 
 ndarray = xp.ndarray
 
@@ -216,6 +226,18 @@ square = unary(
     self=lambda F, g, self: g * (F.conj(self) * 2),
 )
 abs_ = unary("abs", xp.abs, formula="g · sgn(self)", self=lambda F, g, self: g * F.sgn(self))
+
+
+def _abs_in_place(self):
+    """In-place ``abs``; RuntimeError for a complex tensor, whose absolute value is real."""
+    if self._a.dtype.kind == "c":
+        raise RuntimeError("In-place abs is not supported for complex tensors.")
+    return write(abs_.op, (self,))
+
+
+_abs_in_place.__name__ = _abs_in_place.__qualname__ = "abs_"
+only_method(_abs_in_place, "abs_")
+public("abs_", _abs_in_place)
 
 
 def _sgn_grad(F, g, self, result):

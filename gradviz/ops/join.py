@@ -6,6 +6,7 @@ from ..backend import beside, contiguous, xp, zeros_by
 from ..engine.dispatch import Tensor
 from ..engine.given import given
 from ..engine.memory_format import channels_format, in_format
+from ..engine.node import INFERENCE
 from ..engine.operands import common_dtype
 from ..engine.operation import RAW, TENSOR
 from ..engine.tensor import wrap_dim
@@ -404,14 +405,22 @@ def _split_into(op, self, split_sizes, dim):
     return op(self, tuple(split_sizes), d)
 
 
+def _unsafe(parts, input):
+    """Parts of an inference tensor are such too."""
+    if input._v is INFERENCE:
+        for part in parts:
+            part._v = INFERENCE
+    return parts
+
+
 def unsafe_split(input, split_size, dim=0):
     """``split`` whose parts share memory without being views."""
-    return _split_by(unsafe_split_op, input, split_size, dim)
+    return _unsafe(_split_by(unsafe_split_op, input, split_size, dim), input)
 
 
 def unsafe_split_with_sizes(input, split_sizes, dim=0):
     """``split_with_sizes`` whose parts share memory without being views."""
-    return _split_into(unsafe_split_sizes_op, input, split_sizes, dim)
+    return _unsafe(_split_into(unsafe_split_sizes_op, input, split_sizes, dim), input)
 
 
 def chunk(input, chunks, dim=0):

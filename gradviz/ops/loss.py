@@ -43,6 +43,7 @@ mse_op = declare(
     "self target",
     "reduction",
     formula="2 (self − target) · g / n",
+    hidden=("self_sym_sizes",),
     self=_mse_self,
     target=lambda F, g, self, target, self_shape, reduction: (
         -_mse_self(F, g, self, target, self_shape, reduction)
@@ -89,6 +90,7 @@ smooth_l1_op = declare(
     "self target",
     "reduction beta",
     formula="(self − target)/β inside β, its sign outside",
+    hidden=("self_sym_sizes",),
     self=_smooth_self,
     target=lambda F, g, self, target, self_shape, reduction, beta: (
         -_smooth_self(F, g, self, target, self_shape, reduction, beta)

@@ -13,7 +13,7 @@ from ..engine.saved_names import part
 from ..engine.tensor import wrap_dim
 from . import fused
 from . import rows as by_rows
-from .arithmetic import _cast
+from .arithmetic import _cast, converted
 from .declare import declare, method
 
 ndarray = xp.ndarray
@@ -167,8 +167,8 @@ mean_dims = declare(
 )
 
 
-def _as(input, dtype):
-    return input if dtype is None else TENSOR.cast(input, dtypes.PYTHON.get(dtype, dtype).np)
+def _as(input, dtype, convert=converted):
+    return input if dtype is None else convert(input, dtypes.PYTHON.get(dtype, dtype).np)
 
 
 def _finish(name, result, out, input):
@@ -188,7 +188,7 @@ def sum(input, dim=None, keepdim=False, *, dtype=None, out=None, axis=None):
     if dtype is not None and dtype.np != input._a.dtype:
         if dim is None and not keepdim and dtype.category >= 2:
             return _finish("sum", sum_cast(input, dtype.np), out, input)
-        input = _as(input, dtype)
+        input = _as(input, dtype, TENSOR.cast)
     if dim is None and not keepdim:
         return _finish("sum", sum_all(input), out, input)
     return _finish("sum", sum_dims(input, axes(dim, input._a.ndim), keepdim), out, input)
@@ -691,7 +691,7 @@ log_softmax_op = declare(
 
 def softmax(input, dim=None, dtype=None):
     """exp(x) / Σ exp(x) along ``dim``."""
-    input = _as(input, dtype)
+    input = _as(input, dtype, TENSOR.cast)
     d = wrap_dim(_implicit_dim(input, dim), input._a.ndim)
     _refuse_kinds("softmax", input, d)
     return softmax_op(input, d)
@@ -699,7 +699,7 @@ def softmax(input, dim=None, dtype=None):
 
 def log_softmax(input, dim=None, dtype=None):
     """log(softmax(x)) along ``dim``."""
-    input = _as(input, dtype)
+    input = _as(input, dtype, TENSOR.cast)
     d = wrap_dim(_implicit_dim(input, dim), input._a.ndim)
     _refuse_kinds("log_softmax", input, d)
     return log_softmax_op(input, d)

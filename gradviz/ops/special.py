@@ -322,8 +322,8 @@ nextafter = binary(
     "nextafter",
     xp.nextafter,
     numbers=False,
-    formula="g",
-    self=lambda F, g, self, other: g,
+    formula="g where self ≠ other",
+    self=lambda F, g, self, other: F.where(self == other, F.constant_like(0, g), g),
     other=lambda F, g, self, other: F.zeros_like(g),
 )
 

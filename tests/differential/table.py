@@ -957,7 +957,42 @@ def unary_expressions():
     return [f"{DOMAIN.get(n, 'x')}.{n if n.endswith(')') else n + '()'}" for n in UNARY]
 
 
+# Tensors of two dtypes: which operation converts without a node of its own.
+MIXED = """
+torch.where(b, n1, x)
+torch.where(b, n1, z)
+torch.where(b, n1, 1j)
+torch.clamp(n1, x)
+torch.clamp(n1, x, y)
+torch.clamp(n1, max=x)
+torch.clamp_min(n1, x)
+torch.cat([n1, x])
+torch.cat([n1, z])
+torch.stack([n1, x])
+torch.hstack([n1, x])
+torch.nextafter(n1, x)
+torch.nextafter(x, x)
+torch.lerp(n1, x, 0.3)
+n1.clone().lerp_(x, 0.3)
+n1.clone().add_(x)
+n1.clone().copy_(x)
+n1.clone().fill_(s)
+n1.masked_fill(b, s)
+n1.sum(dtype=torch.float64)
+n1.mean(dtype=torch.float64)
+n1.prod(dtype=torch.float64)
+n1.cumsum(0, dtype=torch.float64)
+n1.cumprod(0, dtype=torch.float64)
+n1.softmax(0, dtype=torch.float64)
+n1.norm(dtype=torch.float64)
+torch.nansum(n1, dtype=torch.float64)
+F.mse_loss(n1, x)
+F.l1_loss(n1, x)
+F.smooth_l1_loss(n1, x)
+"""
+
 FAMILIES = {
+    "mixed": lines(MIXED),
     "arithmetic": lines(ARITHMETIC),
     "reductions": lines(REDUCTIONS),
     "shapes": lines(SHAPES),

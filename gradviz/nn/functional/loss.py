@@ -13,6 +13,7 @@ from ...engine.modes import local, state
 from ...engine.operands import broadcast_error
 from ...engine.operation import TENSOR
 from ...ops import loss as table
+from ...ops.arithmetic import converted
 from ...ops.declare import FUNCTIONS, declare
 from ...ops.loss import reduction_code
 from ...ops.lower import raised
@@ -70,9 +71,7 @@ def _pair(input, target):
         from ...engine.operands import common_dtype
 
         common = common_dtype(input, target)
-        input, target = (
-            x if x.dtype is common else TENSOR.cast(x, common.np) for x in (input, target)
-        )
+        input, target = (converted(x, common.np) for x in (input, target))
     return input, target
 
 
