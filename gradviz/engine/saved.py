@@ -70,8 +70,13 @@ def read_array(tensor, version):
         return unpack(tensor)._a
     cell = tensor._v
     if cell is not None and cell[0] != (version or 0):
-        _complain(tensor._a, _first_output(tensor), cell[0], version or 0)
+        _complain(as_given(tensor)._a, _first_output(tensor), cell[0], version or 0)
     return tensor._a
+
+
+def as_given(tensor):
+    """What a person gave where ``tensor`` was converted from it by an operation."""
+    return tensor.__dict__.get("_converted", tensor)
 
 
 def _first_output(tensor):
@@ -87,7 +92,7 @@ def read_tensor(tensor, version):
         return unpack(tensor)
     cell = tensor._v
     if cell is not None and cell[0] != (version or 0):
-        _complain(tensor._a, _first_output(tensor), cell[0], version or 0)
+        _complain(as_given(tensor)._a, _first_output(tensor), cell[0], version or 0)
     return tensor
 
 

@@ -5,7 +5,15 @@ from __future__ import annotations
 from ..backend import xp
 from .given import shown
 from .node import FREED, LEAF, Nowhere, Output, freed, new
-from .saved import Packed, check_callables, check_may_be_packed, pack, read_tensor, result_tensor
+from .saved import (
+    Packed,
+    as_given,
+    check_callables,
+    check_may_be_packed,
+    pack,
+    read_tensor,
+    result_tensor,
+)
 
 
 class part:
@@ -151,8 +159,7 @@ def _saved_input(node, index):
         freed()
     if not node.s or node.s[2 * index] is None or _unwanted(node, node.op.saved_by[index]):
         return None
-    found = read_tensor(node.s[2 * index], node.s[2 * index + 1])
-    return found.__dict__.get("_converted", found)
+    return as_given(read_tensor(node.s[2 * index], node.s[2 * index + 1]))
 
 
 def _unwanted(node, by):
