@@ -1,6 +1,8 @@
 # %% [markdown] lang="en"
 # # A first graph
 #
+# **Question.** What does a program leave behind for `backward()` to walk along, and what is gone afterwards?
+#
 # Every operation on a tensor that requires a gradient leaves a node behind. Together the nodes are
 # the *autograd graph*: the recipe that `backward()` follows from the result back to its inputs.
 # This notebook builds two small graphs and looks at them.
@@ -9,6 +11,8 @@
 
 # %% [markdown] lang="zh"
 # # 第一张计算图
+#
+# **问题**：程序运行之后，留下了什么让 `backward()` 沿着走？走完之后，又少了什么？
 #
 # 对需要梯度的张量做的每一次运算，都会留下一个节点。所有节点合起来就是**计算图**：
 # `backward()` 沿着它从结果一路走回输入。本笔记本画出两张小图，并仔细看一看。
@@ -19,6 +23,9 @@
 # %load_ext gradviz
 import gradviz
 import gradviz as torch
+from gradviz import teach
+
+lesson = teach.Lesson("01", exercises=3)
 
 # %% [markdown] lang="en"
 # ## Leaf, intermediate, root
@@ -66,6 +73,10 @@ gradviz.show(loss)
 # $$\frac{\partial L}{\partial w} = 2z \cdot x = 28, \qquad
 # \frac{\partial L}{\partial x} = 2z \cdot w = 42, \qquad
 # \frac{\partial L}{\partial b} = 2z = 14.$$
+#
+# Will all three be found in the leaves? And will `h` have a gradient as well? Predict `True` or `False` for
+# each: replace
+# the `...`, then run on.
 
 # %% [markdown] lang="zh"
 # ## 反向传播
@@ -75,13 +86,25 @@ gradviz.show(loss)
 # $$\frac{\partial L}{\partial w} = 2z \cdot x = 28, \qquad
 # \frac{\partial L}{\partial x} = 2z \cdot w = 42, \qquad
 # \frac{\partial L}{\partial b} = 2z = 14.$$
+#
+# 三个叶子里都能找到梯度吗？`h` 也会有梯度吗？请分别预测 `True` 或 `False`：把 `...` 换掉，再继续运行。
+
+# %%
+guess_leaves = ...
+guess_h = ...
 
 # %%
 loss.backward()
 print("w.grad =", w.grad.item(), " x.grad =", x.grad.item(), " b.grad =", b.grad.item())
 
+leaves_have_gradients = None not in (w.grad, x.grad, b.grad)
+h_keeps_its_gradient = h.retains_grad
+lesson.compare(guess_leaves, leaves_have_gradients)
+lesson.compare(guess_h, h_keeps_its_gradient)
+
 # %% [markdown] lang="en"
-# Look at the picture again: the gradients are on the leaves, and the orange squares are hollow now.
+# Only leaves keep a gradient; `h` passed its own on. Look at the picture again: the gradients are on the
+# leaves, and the orange squares are hollow now.
 # `backward()` gave the saved tensors back, because they are rarely needed twice.
 #
 # ## A second backward
@@ -89,7 +112,8 @@ print("w.grad =", w.grad.item(), " x.grad =", x.grad.item(), " b.grad =", b.grad
 # So a second `backward()` through the same graph cannot work. This is the error; it is PyTorch's.
 
 # %% [markdown] lang="zh"
-# 再看上面的图：叶子上有了梯度，橙色方块变成了空心。`backward()` 已经释放了保存的张量，因为它们很少会用到第二次。
+# 只有叶子保留梯度，`h` 只是把梯度传了下去。再看上面的图：叶子上有了梯度，橙色方块变成了空心。`backward()` 已经释放了
+# 保存的张量，因为它们很少会用到第二次。
 #
 # ## 第二次反向传播
 #
@@ -183,3 +207,168 @@ import numpy as np
 
 exact_slope, exact_offset = np.polyfit(bmi.numpy(), progression.numpy(), 1)
 print(f"gradient descent {slope.item():.4f}, least squares {exact_slope:.4f}")
+
+# %% [markdown] lang="en"
+# ## Exercise 1
+#
+# Write `chain_rule(x, w, b)`: the three gradients of $(wx + b)^2$ by the formulas above, as a list for `w`,
+# `x`, `b`, from
+# plain numbers and without autograd. The cell below compares them with what `backward()` finds.
+
+# %% [markdown] lang="zh"
+# ## 练习 1
+#
+# 写出 `chain_rule(x, w, b)`：按上面的公式求 $(wx + b)^2$ 的三个梯度，依次为 `w`、`x`、`b`，写成列表。输入是普通数字，
+# 不用自动微分。
+# 下面的单元格会拿它与 `backward()` 的结果比较。
+
+
+# %% exercise=1
+def chain_rule(x, w, b):
+    return ...
+
+
+# %%
+@lesson.check(1)
+def check_chain_rule(want):
+    for numbers in ((2.0, 3.0, 1.0), (-1.0, 0.5, 4.0)):
+        x, w, b = (torch.tensor(number, requires_grad=True) for number in numbers)
+        ((w * x + b) ** 2).backward()
+        want.value(chain_rule(*numbers), [w.grad.item(), x.grad.item(), b.grad.item()])
+
+
+# %% solution=1
+def chain_rule(x, w, b):
+    z = w * x + b
+    return [2 * z * x, 2 * z * w, 2 * z]
+
+
+# %% wrong=1
+def chain_rule(x, w, b):
+    z = w * x + b
+    return [2 * z * w, 2 * z * x, 2 * z]
+
+
+# %% wrong=1
+def chain_rule(x, w, b):
+    return [28.0, 42.0, 14.0]
+
+
+# %% [markdown] lang="en"
+# ## Exercise 2
+#
+# Build a graph to order: write `build(a, b)` so that the value is $ab + ab$, the graph has **one**
+# multiplication and **one**
+# addition, and both `a` and `b` get gradients.
+
+# %% [markdown] lang="zh"
+# ## 练习 2
+#
+# 按要求搭一张图：写出 `build(a, b)`，使值等于 $ab + ab$，图里只有**一个**乘法和**一个**加法，并且 `a` 和 `b` 都能得到梯度。
+
+
+# %% exercise=2
+def build(a, b):
+    return ...
+
+
+# %%
+@lesson.check(2)
+def check_build(want):
+    a = torch.tensor(2.0, requires_grad=True)
+    b = torch.tensor(5.0, requires_grad=True)
+    result = build(a, b)
+    want.value(result, 20.0)
+    want.nodes(result, MulBackward0=1, AddBackward0=1)
+    result.backward()
+    want.grad(a, 10.0)
+    want.grad(b, 4.0)
+
+
+# %% solution=2
+def build(a, b):
+    product = a * b
+    return product + product
+
+
+# %% wrong=2
+def build(a, b):
+    return a * b + a * b
+
+
+# %% wrong=2
+def build(a, b):
+    return 2 * (a * b)
+
+
+# %% wrong=2
+def build(a, b):
+    product = a * b
+    return product + product.detach()
+
+
+# %% [markdown] lang="en"
+# ## Exercise 3: repair
+#
+# This descent builds its graph once and walks it three times. Repair `descend`.
+
+# %% [markdown] lang="zh"
+# ## 练习 3：修复
+#
+# 下面的梯度下降只建了一次图，却要走三遍。请修复 `descend`。
+
+
+# %% exercise=3
+def descend(w, rate):
+    loss = (w - 4) ** 2
+    for _ in range(3):
+        loss.backward()
+        with torch.no_grad():
+            w -= rate * w.grad
+        w.grad = None
+    return w
+
+
+# %%
+@lesson.check(3)
+def check_descend(want):
+    w = descend(torch.tensor(0.0, requires_grad=True), 0.25)
+    want.value(w, 3.5)
+    want.leaf(w)
+    want.grad(w, None)
+
+
+# %% solution=3
+def descend(w, rate):
+    for _ in range(3):
+        loss = (w - 4) ** 2
+        loss.backward()
+        with torch.no_grad():
+            w -= rate * w.grad
+        w.grad = None
+    return w
+
+
+# %% wrong=3
+def descend(w, rate):
+    for _ in range(3):
+        loss = (w - 4) ** 2
+        loss.backward()
+        with torch.no_grad():
+            w -= rate * w.grad
+    return w
+
+
+# %% wrong=3
+def descend(w, rate):
+    loss = (w - 4) ** 2
+    loss.backward()
+    for _ in range(3):
+        with torch.no_grad():
+            w -= rate * w.grad
+    w.grad = None
+    return w
+
+
+# %%
+lesson

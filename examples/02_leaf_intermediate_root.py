@@ -55,7 +55,8 @@ lesson.compare(guess_again, again.is_leaf)
 # %% [markdown] lang="en"
 # The sentence is too narrow, twice:
 #
-# - `x` and `scaled` do not require grad, and **every untracked tensor is a leaf**, even one that was computed: nothing was
+# - `x` and `scaled` do not require grad, and **every untracked tensor is a leaf**, even one that was
+#   computed: nothing was
 #   recorded, so no node made it.
 # - `again` was computed, yet it begins a new graph: `detach()` left the history behind.
 #
@@ -85,7 +86,8 @@ for name, tensor in {"w": w, "x": x, "h": h, "copy": copy, "again": again}.items
 # %% [markdown] lang="en"
 # ## The picture
 #
-# Blue rectangles are leaves, grey pills are operations, whose results are *intermediate*. The green one is the *root*,
+# Blue rectangles are leaves, grey pills are operations, whose results are *intermediate*. The green one is
+# the *root*,
 # where `backward()` starts. A graph may have several roots: `torch.autograd.backward([a, b])` starts from both.
 #
 # Which of `w.grad`, `h.grad` and `total.grad` will be there after the backward? Predict `True` for "there".
@@ -126,7 +128,8 @@ print(len(caught), "warnings:", str(caught[0].message).split(".")[0])
 
 # %% [markdown] lang="zh"
 # 只有需要梯度的叶子保留了梯度。`h` 的梯度曾短暂存在，因为梯度必须从它那里流过，只是没有存下来。
-# 硬要读取它会得到一条警告。`gradviz.explain` 会给出同样的解释，并指出是哪一行。如何有意保留它（`retain_grad`）是第 07 课的主题。
+# 硬要读取它会得到一条警告。`gradviz.explain` 会给出同样的解释，并指出是哪一行。如何有意保留它（`retain_grad`）是
+# 第 07 课的主题。
 
 # %%
 gradviz.explain(h)

@@ -194,7 +194,8 @@ def score(a, b):
 # %% [markdown] lang="en"
 # ## Exercise 2
 #
-# `body` and `head` are two layers. Write `prepare(body, head)` for fine-tuning: only `head` is to learn, and the graph
+# `body` and `head` are two layers. Write `prepare(body, head)` for fine-tuning: only `head` is to learn, and
+# the graph
 # of `head(body(x))` must contain nothing of `body`.
 #
 # <details><summary>Hint</summary>
@@ -225,8 +226,7 @@ def prepare(body, head):
 @lesson.check(2)
 def check_prepare(want):
     body, head = nn.Linear(3, 4), nn.Linear(4, 1)
-    if prepare(body, head) is ...:
-        want.that(...)
+    want.done(prepare(body, head))
     loss = head(torch.tanh(body(x))).sum()
     want.nodes(loss, AddmmBackward0=1, TanhBackward0=0)
     want.tracked(head.weight)
@@ -259,7 +259,8 @@ def prepare(body, head):
 # %% [markdown] lang="en"
 # ## Exercise 3: repair
 #
-# This program wants to learn a threshold: the number of entries of `x` above `t` should become 2. It fails. Run the check
+# This program wants to learn a threshold: the number of entries of `x` above `t` should become 2. It fails.
+# Run the check
 # to read the error, then repair `soft_count` so that the count can be differentiated. A step cannot; a steep sigmoid,
 # `torch.sigmoid(10 * (x - t))`, nearly is one.
 

@@ -1,7 +1,8 @@
 # %% [markdown] lang="en"
 # # Gradients accumulate
 #
-# **Question.** Why does every training loop call `zero_grad()`, and what does that call leave behind: zeros, or nothing?
+# **Question.** Why does every training loop call `zero_grad()`, and what does that call leave behind: zeros,
+# or nothing?
 
 # %% [markdown] lang="zh"
 # # 梯度会累加
@@ -44,17 +45,21 @@ lesson.compare(guess_twice, w.grad.item())
 gradviz.show(loss)
 
 # %% [markdown] lang="en"
-# One rule explains both numbers: whatever arrives at a leaf is **added** to its `.grad`. Within one backward two paths
-# arrive, 3 and 2·2: together 7. A second backward adds 7 more. Shared parameters, several losses and micro-batches all
+# One rule explains both numbers: whatever arrives at a leaf is **added** to its `.grad`. Within one backward
+# two paths
+# arrive, 3 and 2·2: together 7. A second backward adds 7 more. Shared parameters, several losses and
+# micro-batches all
 # work because of this rule; a forgotten `zero_grad()` goes wrong because of it.
 #
 # ## What forgetting costs
 #
-# Minimise $(w-5)^2$ from $w=1$ with learning rate 0.1. The step is right at first. Without clearing, each step also takes
+# Minimise $(w-5)^2$ from $w=1$ with learning rate 0.1. The step is right at first. Without clearing, each
+# step also takes
 # all earlier gradients along:
 
 # %% [markdown] lang="zh"
-# 两个数都可以用一条规则解释：到达叶子的一切都会**加到**它的 `.grad` 上。一次反向传播中有两条路径到达，分别带来 3 和 2·2，合起来是 7；
+# 两个数都可以用一条规则解释：到达叶子的一切都会**加到**它的 `.grad` 上。一次反向传播中有两条路径到达，分别带
+# 来 3 和 2·2，合起来是 7；
 # 第二次反向传播再加 7。参数共享、多个损失、小批量累积都得益于这条规则；忘了 `zero_grad()` 会出错，也是因为它。
 #
 # ## 忘记清零的代价
@@ -195,7 +200,8 @@ def peek(loss, w):
 # ## Exercise 2
 #
 # A batch does not fit into memory. Write `in_parts(w, parts)`: call `backward()` once for each part, so that only one
-# graph is alive at a time, and leave in `w.grad` the gradient of the **mean** of `loss_of(w, sample)` over all samples. The
+# graph is alive at a time, and leave in `w.grad` the gradient of the **mean** of `loss_of(w, sample)` over
+# all samples. The
 # parts may differ in size.
 #
 # <details><summary>Hint</summary>
@@ -234,8 +240,7 @@ def check_parts(want):
     w = torch.tensor(2.0, requires_grad=True)
     seen = []
     w.register_hook(lambda g: seen.append(g.item()))
-    if in_parts(w, [samples[:2], samples[2:4], samples[4:]]) is ...:
-        want.that(...)
+    want.done(in_parts(w, [samples[:2], samples[2:4], samples[4:]]))
     expected = torch.autograd.grad(loss_of(w, samples).mean(), w)[0]
     want.grad(w, expected.item())
     want.value(len(seen) - 1, 3)
@@ -268,7 +273,8 @@ def in_parts(w, parts):
 # %% [markdown] lang="en"
 # ## Exercise 3: repair
 #
-# This loop clears at the wrong place: nothing is learnt, and no error says so. Repair it; `model` should fit `y = 2x`.
+# This loop clears at the wrong place: nothing is learnt, and no error says so. Repair it; `model` should fit
+# `y = 2x`.
 
 # %% [markdown] lang="zh"
 # ## 练习 3：修复

@@ -20,7 +20,8 @@ lesson = teach.Lesson("06", exercises=3)
 # %% [markdown] lang="en"
 # ## Predict
 #
-# Each function below is followed by two `backward()` calls on the same result. `True`: the second works. `False`: it raises.
+# Each function below is followed by two `backward()` calls on the same result. `True`: the second works.
+# `False`: it raises.
 
 # %% [markdown] lang="zh"
 # ## 先预测
@@ -53,7 +54,8 @@ lesson.compare(guess_shift, twice(lambda x: x + 2))
 lesson.compare(guess_sum, twice(lambda x: x.sum()))
 
 # %% [markdown] lang="en"
-# `backward()` frees what the nodes have saved as it goes. `x**2` needs `x` again to compute its derivative; that is gone,
+# `backward()` frees what the nodes have saved as it goes. `x**2` needs `x` again to compute its derivative;
+# that is gone,
 # so it raises. A multiplication counts as needing its operands too, even when one is the number 2. Addition and `sum`
 # saved nothing, so there is nothing to miss. "The second backward never works" is a myth.
 #
@@ -78,12 +80,14 @@ print("grad_fn:", y.grad_fn.name(), " inputs:", y.grad_fn.next_functions[0][0].n
 y.backward()
 
 # %% [markdown] lang="en"
-# Note that `grad_fn` is still there after the backward, with its edges: you cannot tell from it whether a graph has been
+# Note that `grad_fn` is still there after the backward, with its edges: you cannot tell from it whether a
+# graph has been
 # freed. Only the saved tensors went.
 #
 # ## Keeping it
 #
-# `retain_graph=True` keeps the saved tensors for one more backward. The gradients **add up**, as always. $x = 2$, $y =
+# `retain_graph=True` keeps the saved tensors for one more backward. The gradients **add up**, as always. $x =
+# 2$, $y =
 # x^3$: what is `x.grad` after the two calls?
 
 # %% [markdown] lang="zh"
@@ -131,7 +135,8 @@ print("second derivative:", second.item())
 # %% [markdown] lang="en"
 # `retain_graph` keeps the **old** graph; the gradient that comes out is a plain number without a history.
 # `create_graph` also **records the backward itself**, so that the gradient has a graph of its own and can be
-# differentiated. (It keeps the old graph too: the new one needs it.) The tower shows a function, its derivatives and how
+# differentiated. (It keeps the old graph too: the new one needs it.) The tower shows a function, its
+# derivatives and how
 # the graph grows with each.
 
 # %% [markdown] lang="zh"
@@ -145,7 +150,8 @@ gradviz.DerivativeTower(lambda x: x**3 - 2 * x, order=3, low=-2.0, high=2.0)
 # %% [markdown] lang="en"
 # ## Exercise 1
 #
-# Two losses share a trunk. Write `both(first, second)`: two separate backward passes, after which the gradients are there
+# Two losses share a trunk. Write `both(first, second)`: two separate backward passes, after which the
+# gradients are there
 # and the saved tensors of the trunk are **freed**.
 
 # %% [markdown] lang="zh"
@@ -167,8 +173,7 @@ def check_both(want):
     w.register_hook(passes.append)
     trunk = torch.exp(w) * w
     first, second = trunk**2, torch.sin(trunk)
-    if both(first, second) is ...:
-        want.that(...)
+    want.done(both(first, second))
     t, slope = trunk.item(), (torch.exp(w) * (1 + w)).item()
     want.grad(w, (2 * t + torch.cos(trunk).item()) * slope)
     want.value(len(passes), 2)
@@ -253,7 +258,8 @@ def derivative(f, x, n):
 # ## Exercise 3: repair
 #
 # "Retain, do something, backward again" is fine until the something is `optimizer.step()`: it changes the weights in
-# place, and the retained graph was recorded with the old ones. Repair `two_steps` so that it takes two correct steps of
+# place, and the retained graph was recorded with the old ones. Repair `two_steps` so that it takes two
+# correct steps of
 # gradient descent, each with the gradient at the weights it starts from.
 
 # %% [markdown] lang="zh"

@@ -20,7 +20,8 @@ lesson = teach.Lesson("07", exercises=3)
 # %% [markdown] lang="en"
 # ## Keep it
 #
-# `h.retain_grad()` asks for the gradient of `h` to be stored as well. It has to be asked **before** the backward. Here
+# `h.retain_grad()` asks for the gradient of `h` to be stored as well. It has to be asked **before** the
+# backward. Here
 # it is asked for `h` before and for `z` after. Predict whether each has a gradient in the end.
 
 # %% [markdown] lang="zh"
@@ -51,12 +52,14 @@ with warnings.catch_warnings():
     lesson.compare(guess_z, z.grad is not None)
 
 # %% [markdown] lang="en"
-# `retain_grad` costs one gradient of memory for each tensor, and accumulates like a leaf. On a leaf it does nothing: a
+# `retain_grad` costs one gradient of memory for each tensor, and accumulates like a leaf. On a leaf it does
+# nothing: a
 # leaf keeps its gradient anyway.
 #
 # ## Hear it
 #
-# A hook is a function that is called with the gradient when it passes. What it returns **replaces** the gradient; `None`
+# A hook is a function that is called with the gradient when it passes. What it returns **replaces** the
+# gradient; `None`
 # lets it through. Two hooks on `h`, in this order: one doubles, one clips to at most 1. The gradient that arrives is
 # 0.8. What will `x.grad` be?
 
@@ -80,7 +83,8 @@ clip = h.register_hook(lambda grad: grad.clamp(max=1.0))
 lesson.compare(guess_chain, x.grad.item())
 
 # %% [markdown] lang="en"
-# Hooks run in the order in which they were added, each with what the one before returned. The bench lists them, with the
+# Hooks run in the order in which they were added, each with what the one before returned. The bench lists
+# them, with the
 # line that added each and a button to remove it.
 
 # %% [markdown] lang="zh"
@@ -92,13 +96,15 @@ gradviz.HookBench(h=h, x=x)
 # %% [markdown] lang="en"
 # ## How long does a hook live?
 #
-# "A hook goes away by itself after the backward." Measure it: a hook on a leaf, three backward passes, then `remove()`, then
+# "A hook goes away by itself after the backward." Measure it: a hook on a leaf, three backward passes, then
+# `remove()`, then
 # a fourth. How many calls?
 
 # %% [markdown] lang="zh"
 # ## 钩子能活多久？
 #
-# “钩子在反向传播之后会自动失效。”我们来测一测：在叶子上挂一个钩子，做三次反向传播，然后 `remove()`，再做第四次。它一共被调用几次？
+# “钩子在反向传播之后会自动失效。”我们来测一测：在叶子上挂一个钩子，做三次反向传播，然后 `remove()`，再做第四次。它一
+# 共被调用几次？
 
 # %%
 guess_calls = ...
@@ -118,7 +124,8 @@ lesson.compare(guess_calls, len(calls))
 # through it again.) Adding a hook in every iteration of a loop is therefore a classic leak: after a thousand steps a
 # thousand hooks fire.
 #
-# Modules have hooks too: `register_forward_hook` sees inputs and outputs, `register_full_backward_hook` the gradients of
+# Modules have hooks too: `register_forward_hook` sees inputs and outputs, `register_full_backward_hook` the
+# gradients of
 # both. This one writes down how large the gradient is that leaves each layer:
 
 # %% [markdown] lang="zh"
@@ -150,7 +157,8 @@ print(norms)
 # %% [markdown] lang="en"
 # ## Exercise 1
 #
-# Write `gradients(function, x)`: call `function(x)`, which returns a pair `(hidden, result)` of tensors, run the backward from
+# Write `gradients(function, x)`: call `function(x)`, which returns a pair `(hidden, result)` of tensors, run
+# the backward from
 # `result`, and return the gradient of `hidden`, without leaving a hook behind.
 
 # %% [markdown] lang="zh"
@@ -215,8 +223,10 @@ def gradients(function, x):
 # %% [markdown] lang="en"
 # ## Exercise 2
 #
-# A *gradient reversal* is used to make features that a second network cannot tell apart: forward it does nothing, backward
-# it turns the sign. Write `reverse(h)` with a hook. The tensor that was given must not be changed: others may use it too.
+# A *gradient reversal* is used to make features that a second network cannot tell apart: forward it does
+# nothing, backward
+# it turns the sign. Write `reverse(h)` with a hook. The tensor that was given must not be changed: others may
+# use it too.
 
 # %% [markdown] lang="zh"
 # ## 练习 2
@@ -273,13 +283,15 @@ def reverse(h):
 # %% [markdown] lang="en"
 # ## Exercise 3: repair
 #
-# `fit` clips the gradient of `w` with a hook. The further the training goes, the slower it gets, and what the hook does
+# `fit` clips the gradient of `w` with a hook. The further the training goes, the slower it gets, and what the
+# hook does
 # is done again and again. Repair it: at any time there must be one hook at most, and none at the end.
 
 # %% [markdown] lang="zh"
 # ## 练习 3：修复
 #
-# `fit` 用钩子截断 `w` 的梯度。训练越久就越慢，而且同样的处理被重复了一遍又一遍。请修复它：任何时刻最多只能有一个钩子，结束时一个也不留。
+# `fit` 用钩子截断 `w` 的梯度。训练越久就越慢，而且同样的处理被重复了一遍又一遍。请修复它：任何时刻最多只能有一个钩
+# 子，结束时一个也不留。
 
 
 # %% exercise=3
@@ -351,7 +363,8 @@ def fit(w, on_clip, steps):
 # ## What stays
 #
 # - `retain_grad()` before the backward keeps the gradient of an intermediate result.
-# - A hook sees the gradient when it passes; what it returns takes its place. Several run in the order they were added.
+# - A hook sees the gradient when it passes; what it returns takes its place. Several run in the order they
+#   were added.
 # - A hook on a leaf stays until `remove()`. Add it once.
 
 # %% [markdown] lang="zh"

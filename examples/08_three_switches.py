@@ -1,7 +1,8 @@
 # %% [markdown] lang="en"
 # # detach, no_grad, inference_mode
 #
-# **Question.** Three switches turn recording off. What does each of them leave out, and what can you still do with the
+# **Question.** Three switches turn recording off. What does each of them leave out, and what can you still do
+# with the
 # result afterwards?
 
 # %% [markdown] lang="zh"
@@ -66,9 +67,11 @@ lesson.compare(guess_inference, can_be_tracked(inferred))
 #
 # The three look alike from outside, yet they do different things:
 #
-# - `detach()` lets the whole graph be built and then steps out of it: a second name for the same memory, without history.
+# - `detach()` lets the whole graph be built and then steps out of it: a second name for the same memory,
+#   without history.
 # - `no_grad` builds no graph: nothing is saved.
-# - `inference_mode` builds no graph and leaves out the version counter as well, which guards saved values (lesson 09).
+# - `inference_mode` builds no graph and leaves out the version counter as well, which guards saved values
+#   (lesson 09).
 #
 # A hook on saved tensors counts them:
 
@@ -122,7 +125,8 @@ for name, run in {
     print(f"{name:15} saved tensors {count}  bytes {size:4}  is_inference {result.is_inference()}")
 
 # %% [markdown] lang="en"
-# What `detach` saved dies at once with the graph, unless something else holds it. So `detach()` cuts **a path**; the other
+# What `detach` saved dies at once with the graph, unless something else holds it. So `detach()` cuts **a
+# path**; the other
 # two switch recording off for **a stretch of code**. How fast each is depends on the machine: run the next cell a few
 # times. (The network is tiny, so what you see is mostly the cost of recording. On a GPU you would have to call
 # `torch.cuda.synchronize()` before looking at the clock.)
@@ -178,7 +182,8 @@ gradviz.StorageMap(h=h, view=view, copy=copy)
 #
 # ## Not a switch: eval()
 #
-# `model.eval()` changes what dropout and batch norm compute. It does **not** stop recording. Predict `requires_grad` of a
+# `model.eval()` changes what dropout and batch norm compute. It does **not** stop recording. Predict
+# `requires_grad` of a
 # result in eval mode.
 
 # %% [markdown] lang="zh"
@@ -199,7 +204,8 @@ net.train()
 # %% [markdown] lang="en"
 # ## Exercise 1
 #
-# In a teacher–student setting the teacher gives the target. Write `distill(teacher, student, x)`: the mean squared difference
+# In a teacher–student setting the teacher gives the target. Write `distill(teacher, student, x)`: the mean
+# squared difference
 # of their outputs. Gradients must reach the student only, and the teacher's parameters must stay trackable.
 
 # %% [markdown] lang="zh"
@@ -253,7 +259,8 @@ def distill(teacher, student, x):
 # %% [markdown] lang="en"
 # ## Exercise 2
 #
-# Features were computed in inference mode and shall now feed a layer that learns. Write `learn_on(features, head)`: the sum
+# Features were computed in inference mode and shall now feed a layer that learns. Write `learn_on(features,
+# head)`: the sum
 # of `head(features)`, through which `head` gets its gradient. Inference tensors may take part in a tracked operation
 # only where they need not be saved; `head` has to save its input.
 
@@ -308,14 +315,17 @@ def learn_on(features, head):
 # %% [markdown] lang="en"
 # ## Exercise 3: repair
 #
-# `evaluate` is meant to return the mean loss over all samples, record nothing and leave the model as it found it. It fails
-# in three ways: the mean of batch means is not the mean when the last batch is smaller; it records; and the model stays
+# `evaluate` is meant to return the mean loss over all samples, record nothing and leave the model as it found
+# it. It fails
+# in three ways: the mean of batch means is not the mean when the last batch is smaller; it records; and the
+# model stays
 # in eval mode.
 
 # %% [markdown] lang="zh"
 # ## 练习 3：修复
 #
-# `evaluate` 本应返回全部样本的平均损失，不记录任何东西，并让模型保持原样。它有三个毛病：最后一批较小时，“各批平均值的平均”并不是总平均；
+# `evaluate` 本应返回全部样本的平均损失，不记录任何东西，并让模型保持原样。它有三个毛病：最后一批较小时，“各批平均值的
+# 平均”并不是总平均；
 # 它在记录；模型还留在了 eval 模式。
 
 
@@ -389,7 +399,8 @@ def evaluate(model, batches):
 # %% [markdown] lang="en"
 # ## What stays
 #
-# - `detach()` cuts one path and shares memory; `no_grad` records nothing in a stretch of code; `inference_mode` saves even
+# - `detach()` cuts one path and shares memory; `no_grad` records nothing in a stretch of code;
+#   `inference_mode` saves even
 #   the version counter, and its results cannot be tracked later without a copy.
 # - Use `no_grad` when the result may meet autograd again, `inference_mode` when it never will.
 # - `eval()` is about layers, not about recording. Evaluation needs both.
@@ -397,7 +408,8 @@ def evaluate(model, batches):
 # %% [markdown] lang="zh"
 # ## 小结
 #
-# - `detach()` 切断一条路径，并共享内存；`no_grad` 让一段代码不做记录；`inference_mode` 连版本计数也省掉，其结果不经拷贝就不能再被跟踪。
+# - `detach()` 切断一条路径，并共享内存；`no_grad` 让一段代码不做记录；`inference_mode` 连版本计数也省掉，其结果不经拷
+#   贝就不能再被跟踪。
 # - 结果之后还可能参与自动微分，用 `no_grad`；确定不会，用 `inference_mode`。
 # - `eval()` 管的是层的行为，不管记录。评估时两者都需要。
 

@@ -25,7 +25,8 @@ lesson = teach.Lesson("09", exercises=3)
 # %% [markdown] lang="zh"
 # ## 先预测
 #
-# 下面五个程序都在 `backward()` 之前就地修改了某个东西。能运行且梯度正确填 `True`，报错填 `False`。请逐个细读；第二个正是教程里常常警告的写法。
+# 下面五个程序都在 `backward()` 之前就地修改了某个东西。能运行且梯度正确填 `True`，报错填 `False`。请逐个细读；第二个
+# 正是教程里常常警告的写法。
 
 
 # %%
@@ -94,12 +95,14 @@ lesson.compare(guess_exp, works(result_of_exp_changed))
 # 1. **A leaf that requires grad** may not be changed in place while recording is on.
 # 2. **A value that a node has saved** may not have changed when backward needs it.
 #
-# `loss += term` breaks neither, and neither does changing the input of an addition, which saves nothing. `h**2` has saved
+# `loss += term` breaks neither, and neither does changing the input of an addition, which saves nothing.
+# `h**2` has saved
 # its input, `exp` its *result*.
 #
 # ## The counter
 #
-# How does the engine notice? Every piece of memory counts its changes. A node writes down the count when it saves, and
+# How does the engine notice? Every piece of memory counts its changes. A node writes down the count when it
+# saves, and
 # compares when it unpacks. Predict `h._version` after these two changes.
 
 # %% [markdown] lang="zh"
@@ -108,11 +111,13 @@ lesson.compare(guess_exp, works(result_of_exp_changed))
 # 1. 在记录打开时，**需要梯度的叶子**不能就地修改。
 # 2. **被节点保存的值**，到反向传播要用它时不能已经变了。
 #
-# `loss += term` 两条都没有违反；修改加法的输入也没有，因为加法什么都不保存。而 `h**2` 保存了它的输入，`exp` 保存了它的**结果**。
+# `loss += term` 两条都没有违反；修改加法的输入也没有，因为加法什么都不保存。而 `h**2` 保存了它的输入，`exp` 保存了它
+# 的**结果**。
 #
 # ## 计数器
 #
-# 引擎是怎么发现的？每块内存都记着自己被改过几次。节点保存时记下当时的次数，取用时再比较。下面改了两次之后，`h._version` 是多少？
+# 引擎是怎么发现的？每块内存都记着自己被改过几次。节点保存时记下当时的次数，取用时再比较。下面改了两次之
+# 后，`h._version` 是多少？
 
 # %%
 guess_version = ...
@@ -166,13 +171,15 @@ print("should be 2 * 3 = 6, is", w.grad.item())
 # %% [markdown] lang="en"
 # ## Rebinding is not changing
 #
-# "`x += 1.0` is wrong, `x = x + 1.0` is right" says another text. The second is not an error, but it makes a **new** tensor
+# "`x += 1.0` is wrong, `x = x + 1.0` is right" says another text. The second is not an error, but it makes a
+# **new** tensor
 # and gives it the old name. The optimizer still holds the old one. Predict whether `x.grad` is there in the end.
 
 # %% [markdown] lang="zh"
 # ## 重新绑定不是修改
 #
-# 还有文章说：“`x += 1.0` 是错的，`x = x + 1.0` 才对。”后者不会报错，但它创建了一个**新**张量，再把旧名字给它，优化器手里仍是旧的那个。
+# 还有文章说：“`x += 1.0` 是错的，`x = x + 1.0` 才对。”后者不会报错，但它创建了一个**新**张量，再把旧名字给它，优化器
+# 手里仍是旧的那个。
 # 请预测最后 `x.grad` 有没有值。
 
 # %%
@@ -196,7 +203,8 @@ gradviz.explain(x)
 # %% [markdown] lang="en"
 # ## Exercise 1
 #
-# Write `update(w, rate)`: one step of gradient descent on the leaf `w`, **in place** (the same object, the same memory),
+# Write `update(w, rate)`: one step of gradient descent on the leaf `w`, **in place** (the same object, the
+# same memory),
 # not recorded, with the gradient cleared afterwards.
 
 # %% [markdown] lang="zh"
@@ -217,8 +225,7 @@ def check_update(want):
     place = w.data_ptr()
     for _ in range(2):
         (w**2).sum().backward()
-        if update(w, 0.25) is ...:
-            want.that(...)
+        want.done(update(w, 0.25))
     want.value(w, [0.25, 0.5])
     want.leaf(w)
     want.grad(w, None)
@@ -252,14 +259,17 @@ def update(w, rate):
 # %% [markdown] lang="en"
 # ## Exercise 2
 #
-# Predict with a function. Write `will_fail(w, change)`: `True` when the backward of `torch.sigmoid(w).sum()` fails because
-# `change(result)` has changed the sigmoid's result in place, `False` otherwise. Look at the version counter; do not run
+# Predict with a function. Write `will_fail(w, change)`: `True` when the backward of `torch.sigmoid(w).sum()`
+# fails because
+# `change(result)` has changed the sigmoid's result in place, `False` otherwise. Look at the version counter;
+# do not run
 # the backward.
 
 # %% [markdown] lang="zh"
 # ## 练习 2
 #
-# 用函数来预测。写出 `will_fail(w, change)`：如果 `change(result)` 就地修改了 sigmoid 的结果，导致 `torch.sigmoid(w).sum()` 的反向传播失败，
+# 用函数来预测。写出 `will_fail(w, change)`：如果 `change(result)` 就地修改了 sigmoid 的结果，导
+# 致 `torch.sigmoid(w).sum()` 的反向传播失败，
 # 返回 `True`，否则返回 `False`。请查看版本计数，不要真的运行反向传播。
 
 

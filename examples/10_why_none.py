@@ -92,7 +92,8 @@ guess_p5 = ...
 guess_p6 = ...
 
 # %% [markdown] lang="en"
-# `gradviz.explain` knows what happened in the notebook, and names the line. It gives the reason as a word too, which is
+# `gradviz.explain` knows what happened in the notebook, and names the line. It gives the reason as a word
+# too, which is
 # compared with yours here.
 
 # %% [markdown] lang="zh"
@@ -116,7 +117,8 @@ lesson.compare(guess_p5, cause(p5, "p5"))
 lesson.compare(guess_p6, cause(p6, "p6"))
 
 # %% [markdown] lang="en"
-# The third is the nastiest: there is no error. `w` gets a gradient, training runs, and the part of the model before `item()`
+# The third is the nastiest: there is no error. `w` gets a gradient, training runs, and the part of the model
+# before `item()`
 # never learns. Ask for the full report:
 
 # %% [markdown] lang="zh"
@@ -134,7 +136,8 @@ gradviz.explain(p3)
 # %% [markdown] lang="zh"
 # ## 是 None 还是零？
 #
-# 某教程的表格用“路径被切断”来解释梯度为**零**。我们来测一测：`cut`（被切断）、`dead`（没有激活的 relu）、`masked`（`torch.where`
+# 某教程的表格用“路径被切断”来解释梯度为**零**。我们来测一测：`cut`（被切断）、`dead`（没有激活
+# 的 relu）、`masked`（`torch.where`
 # 计算了却没有选中的分支），各自填 `0` 或 `None`。
 
 # %%
@@ -156,8 +159,10 @@ lesson.compare(guess_dead, dead.grad)
 lesson.compare(guess_masked, masked.grad)
 
 # %% [markdown] lang="en"
-# `None` means: not connected. Zero means: connected, and the derivative is 0 here. They call for different remedies. An
-# `if` in Python leaves the other branch out of the graph (`None`, and the optimizer skips it); `torch.where` computes both
+# `None` means: not connected. Zero means: connected, and the derivative is 0 here. They call for different
+# remedies. An
+# `if` in Python leaves the other branch out of the graph (`None`, and the optimizer skips it); `torch.where`
+# computes both
 # and sends zero into the one not chosen.
 
 # %% [markdown] lang="zh"
@@ -167,12 +172,14 @@ lesson.compare(guess_masked, masked.grad)
 # %% [markdown] lang="en"
 # ## Exercise 1
 #
-# Write `outlook(x, result)`, **before** any backward: `"grad"` if `result.backward()` will fill `x.grad`, `"passes"` if a
+# Write `outlook(x, result)`, **before** any backward: `"grad"` if `result.backward()` will fill `x.grad`,
+# `"passes"` if a
 # gradient will pass through `x` without being kept, `"none"` if none will come. `x.grad` must not be touched.
 #
 # <details><summary>Hint</summary>
 #
-# `torch.autograd.grad(result, x, allow_unused=True, retain_graph=True)` gives `(None,)` when the two are not connected. It
+# `torch.autograd.grad(result, x, allow_unused=True, retain_graph=True)` gives `(None,)` when the two are not
+# connected. It
 # raises when `x` does not require grad.
 #
 # </details>
@@ -305,7 +312,8 @@ def report(model):
 # %% [markdown] lang="en"
 # ## Exercise 3: repair
 #
-# This network hides two of the six causes. After a backward **every** parameter of its three layers should have a gradient, and
+# This network hides two of the six causes. After a backward **every** parameter of its three layers should
+# have a gradient, and
 # `parameters()` should list all six. Repair it.
 
 # %% [markdown] lang="zh"
@@ -386,7 +394,8 @@ class Net(nn.Module):
 # %% [markdown] lang="en"
 # ## What stays
 #
-# - Ask in this order: does it require grad, is it a leaf, was it used, was the path cut, did backward run, was it cleared?
+# - Ask in this order: does it require grad, is it a leaf, was it used, was the path cut, did backward run,
+#   was it cleared?
 # - `None`: not connected. Zero: connected, with derivative 0.
 # - A path cut in the middle raises no error. Check that every parameter gets a gradient in the first step.
 

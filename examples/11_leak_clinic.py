@@ -34,7 +34,8 @@ def step(w):
 # %% [markdown] lang="en"
 # ## Predict
 #
-# Each `step` records two operations (`pow` and `sum`). Three loops make 100 steps each. How many recorded operations are
+# Each `step` records two operations (`pow` and `sum`). Three loops make 100 steps each. How many recorded
+# operations are
 # still alive when each has ended, with what it returned kept?
 #
 # Many texts warn that evaluating *without* `no_grad` fills the memory until it bursts. The third loop does just that.
@@ -42,7 +43,8 @@ def step(w):
 # %% [markdown] lang="zh"
 # ## 先预测
 #
-# 每次 `step` 记录两个运算（`pow` 和 `sum`）。下面三个循环各走 100 步。循环结束、返回值仍被持有时，各有多少个记录下来的运算还活着？
+# 每次 `step` 记录两个运算（`pow` 和 `sum`）。下面三个循环各走 100 步。循环结束、返回值仍被持有时，各有多少个记录下来
+# 的运算还活着？
 #
 # 许多文章警告说：评估时**不用** `no_grad`，内存会一直涨到撑爆。第三个循环正是这样做的。
 
@@ -107,14 +109,17 @@ del history
 # %% [markdown] lang="en"
 # ## Twelve programs to repair
 #
-# Each program below does what it should and keeps what it should not. Repair them one after the other: what the program returns
-# must stay as useful as it was, and no recorded operation may be left alive by it. Each kind has a rule of its own among
+# Each program below does what it should and keeps what it should not. Repair them one after the other: what
+# the program returns
+# must stay as useful as it was, and no recorded operation may be left alive by it. Each kind has a rule of
+# its own among
 # [what gradviz can find](../docs/findings.md).
 
 # %% [markdown] lang="zh"
 # ## 十二个等待修复的程序
 #
-# 下面每个程序都完成了该做的事，却留住了不该留的东西。请逐个修复：返回的东西要和原来一样有用，但不能让任何记录下来的运算继续活着。
+# 下面每个程序都完成了该做的事，却留住了不该留的东西。请逐个修复：返回的东西要和原来一样有用，但不能让任何记录下来的运
+# 算继续活着。
 # 每一种在 [gradviz 能发现的问题](../docs/findings.zh.md)里都有对应的规则。
 
 # %% [markdown] lang="en"
@@ -765,7 +770,8 @@ def logged():
 # %% [markdown] lang="en"
 # ## What stays
 #
-# - Keep numbers (`item()`) or detached tensors, wherever something outlives the step: lists, sums, attributes, closures,
+# - Keep numbers (`item()`) or detached tensors, wherever something outlives the step: lists, sums,
+#   attributes, closures,
 #   defaults, caches, generators, hooks, exceptions, logs.
 # - At the border of a chunk of time, `detach()` the state.
 # - `del` and `gc.collect()` help only when nobody else holds on. Ask `gradviz.why_alive`.
@@ -773,7 +779,8 @@ def logged():
 # %% [markdown] lang="zh"
 # ## 小结
 #
-# - 凡是比一步训练活得更久的地方，列表、总和、属性、闭包、默认参数、缓存、生成器、钩子、异常、日志，都只存数值（`item()`）或脱离图的张量。
+# - 凡是比一步训练活得更久的地方，列表、总和、属性、闭包、默认参数、缓存、生成器、钩子、异常、日志，都只存数值
+#   （`item()`）或脱离图的张量。
 # - 在时间段的边界上，对状态调用 `detach()`。
 # - 只有当别处不再持有时，`del` 和 `gc.collect()` 才有用。不妨问问 `gradviz.why_alive`。
 

@@ -19,8 +19,10 @@ lesson = teach.Lesson("12", exercises=4)
 # %% [markdown] lang="en"
 # ## Vanishing and exploding
 #
-# A sigmoid has a slope of at most 0.25. A chain of 10 of them, all at their steepest point: by how much is the gradient
-# multiplied? And by how much in a chain of 10 layers that each multiply by 3? Predict both (any notation: `0.25**10`).
+# A sigmoid has a slope of at most 0.25. A chain of 10 of them, all at their steepest point: by how much is
+# the gradient
+# multiplied? And by how much in a chain of 10 layers that each multiply by 3? Predict both (any notation:
+# `0.25**10`).
 
 # %% [markdown] lang="zh"
 # ## 消失与爆炸
@@ -50,11 +52,13 @@ lesson.compare(guess_sigmoids, ten_sigmoids)
 lesson.compare(guess_triples, ten_triples)
 
 # %% [markdown] lang="en"
-# A million times smaller, or sixty thousand times larger, after ten layers. In a network it looks like this: the norm of each
+# A million times smaller, or sixty thousand times larger, after ten layers. In a network it looks like this:
+# the norm of each
 # layer's gradient, layer by layer, before and after a change of activation. Choose *grad* in the panel.
 
 # %% [markdown] lang="zh"
-# 只过十层，就小了一百万倍，或者大了六万倍。在网络里看起来是这样的：逐层画出梯度的范数，比较换激活函数前后的差别。请在面板中选择“梯度”。
+# 只过十层，就小了一百万倍，或者大了六万倍。在网络里看起来是这样的：逐层画出梯度的范数，比较换激活函数前后的差别。请在
+# 面板中选择“梯度”。
 
 
 # %%
@@ -118,11 +122,14 @@ lesson.compare(guess_where, where_at_0)
 lesson.compare(guess_softmax, large_softmax)
 
 # %% [markdown] lang="en"
-# The fourth is the famous trap. `torch.where` chooses 0, so the *value* is fine. But backward runs through **both** branches:
-# the one not chosen is given a gradient of 0, the slope of the root at 0 is infinite, and 0 · ∞ is NaN. The mask has to
+# The fourth is the famous trap. `torch.where` chooses 0, so the *value* is fine. But backward runs through
+# **both** branches:
+# the one not chosen is given a gradient of 0, the slope of the root at 0 is infinite, and 0 · ∞ is NaN. The
+# mask has to
 # be applied to the *input* of the dangerous function.
 #
-# Underflow is not a source of NaN, although you may read so: what is too small becomes **zero**, what is too large becomes
+# Underflow is not a source of NaN, although you may read so: what is too small becomes **zero**, what is too
+# large becomes
 # infinity; NaN comes from meetings such as ∞ − ∞ or 0 · ∞.
 #
 # ## Finding the culprit
@@ -148,8 +155,10 @@ with torch.autograd.detect_anomaly():
 # %% [markdown] lang="en"
 # ## Clipping
 #
-# `clip_grad_norm_` scales **all** gradients by one factor, so that their common norm is at most the limit; the direction stays.
-# `clip_grad_value_` limits each entry by itself; the direction turns. Predict the two gradients below, from `[3, 4]` with limit 1.
+# `clip_grad_norm_` scales **all** gradients by one factor, so that their common norm is at most the limit;
+# the direction stays.
+# `clip_grad_value_` limits each entry by itself; the direction turns. Predict the two gradients below, from
+# `[3, 4]` with limit 1.
 
 # %% [markdown] lang="zh"
 # ## 裁剪
@@ -176,7 +185,8 @@ lesson.compare(guess_by_norm, by_norm)
 lesson.compare(guess_by_value, by_value)
 
 # %% [markdown] lang="en"
-# "NaN or infinity in the gradient? Clip it!" Measure what clipping by norm does when one entry out of three is NaN. How many
+# "NaN or infinity in the gradient? Clip it!" Measure what clipping by norm does when one entry out of three
+# is NaN. How many
 # entries are NaN afterwards?
 
 # %% [markdown] lang="zh"
@@ -246,7 +256,8 @@ def safe_sqrt(x):
 # %% [markdown] lang="en"
 # ## Exercise 2
 #
-# Write `log_likelihood(logits, target)`: the logarithm of the softmax probability of class `target`, for one vector of logits.
+# Write `log_likelihood(logits, target)`: the logarithm of the softmax probability of class `target`, for one
+# vector of logits.
 # It must be right, and have a finite gradient, even for logits like 1000.
 
 # %% [markdown] lang="zh"
@@ -295,7 +306,8 @@ def log_likelihood(logits, target):
 # %% [markdown] lang="en"
 # ## Exercise 3
 #
-# Write `total_norm(parameters)`: the norm of all gradients taken together, as clipping measures it. Parameters without a gradient do
+# Write `total_norm(parameters)`: the norm of all gradients taken together, as clipping measures it.
+# Parameters without a gradient do
 # not count; nothing may change.
 
 # %% [markdown] lang="zh"
@@ -338,7 +350,8 @@ def total_norm(parameters):
 # %% [markdown] lang="en"
 # ## Exercise 4: repair
 #
-# `train` diverges on this steep loss. Clipping was added, but at the wrong place. Repair it so that every step is at most
+# `train` diverges on this steep loss. Clipping was added, but at the wrong place. Repair it so that every
+# step is at most
 # `rate` long.
 
 # %% [markdown] lang="zh"
@@ -414,7 +427,8 @@ def train(w, rate, steps):
 #
 # - A chain multiplies slopes: with depth they vanish or explode.
 # - `where` runs backward through both branches. Mask the input of the dangerous function.
-# - Anomaly mode names the first node that returned NaN. Clipping goes between `backward()` and `step()`, and does not cure NaN.
+# - Anomaly mode names the first node that returned NaN. Clipping goes between `backward()` and `step()`, and
+#   does not cure NaN.
 
 # %% [markdown] lang="zh"
 # ## 小结

@@ -50,8 +50,10 @@ gradviz.DerivativeTower(lambda x: torch.sin(x) * x, order=3)
 # ## A gradient step inside the graph
 #
 # Meta-learning asks: which **starting point** $\theta$ is good *after one step* of learning? The inner step is
-# $\theta' = \theta - \alpha \, \partial L / \partial \theta$, the outer loss is measured at $\theta'$. With $L(\theta) =
-# \theta^4$, $\theta = 1$ and $\alpha = 0.1$: $\theta' = 1 - 0.4 = 0.6$. The derivative of $\theta'^2$ with respect to $\theta$ is
+# $\theta' = \theta - \alpha \, \partial L / \partial \theta$, the outer loss is measured at $\theta'$. With
+# $L(\theta) =
+# \theta^4$, $\theta = 1$ and $\alpha = 0.1$: $\theta' = 1 - 0.4 = 0.6$. The derivative of $\theta'^2$ with
+# respect to $\theta$ is
 #
 # $$2\theta' \cdot (1 - \alpha \, L''(\theta)) = 1.2 \cdot (1 - 1.2).$$
 #
@@ -60,8 +62,10 @@ gradviz.DerivativeTower(lambda x: torch.sin(x) * x, order=3)
 # %% [markdown] lang="zh"
 # ## 图里的一步梯度下降
 #
-# 元学习问的是：从哪个**起点** $\theta$ 出发，**学一步之后**的结果好？内层一步是 $\theta' = \theta - \alpha \, \partial L / \partial \theta$，
-# 外层损失在 $\theta'$ 处计算。取 $L(\theta) = \theta^4$，$\theta = 1$，$\alpha = 0.1$，则 $\theta' = 1 - 0.4 = 0.6$。$\theta'^2$ 对 $\theta$ 的导数是
+# 元学习问的是：从哪个**起点** $\theta$ 出发，**学一步之后**的结果好？内层一步
+# 是 $\theta' = \theta - \alpha \, \partial L / \partial \theta$，
+# 外层损失在 $\theta'$ 处计算。取 $L(\theta) = \theta^4$，$\theta = 1$，$\alpha = 0.1$，
+# 则 $\theta' = 1 - 0.4 = 0.6$。$\theta'^2$ 对 $\theta$ 的导数是
 #
 # $$2\theta' \cdot (1 - \alpha \, L''(\theta)) = 1.2 \cdot (1 - 1.2).$$
 #
@@ -89,16 +93,19 @@ lesson.compare(guess_first_order, first_order)
 gradviz.show(outer)
 
 # %% [markdown] lang="en"
-# Even the **sign** differs: from here a larger $\theta$ makes the loss after the step smaller. In the picture the inner backward is
+# Even the **sign** differs: from here a larger $\theta$ makes the loss after the step smaller. In the picture
+# the inner backward is
 # part of the graph: there are nodes for the derivative of $\theta^4$.
 #
 # ## The bill
 #
-# The graph of the gradient needs the first graph, so both stay alive. Predict: does the outer graph hold more operations
+# The graph of the gradient needs the first graph, so both stay alive. Predict: does the outer graph hold more
+# operations
 # with `create_graph=True`?
 
 # %% [markdown] lang="zh"
-# 连**符号**都不同：从这里出发，$\theta$ 越大，走一步之后的损失反而越小。在图里，内层的反向传播成了图的一部分：可以看到 $\theta^4$ 求导的节点。
+# 连**符号**都不同：从这里出发，$\theta$ 越大，走一步之后的损失反而越小。在图里，内层的反向传播成了图的一部分：可以看
+# 到 $\theta^4$ 求导的节点。
 #
 # ## 账单
 #
@@ -125,7 +132,8 @@ lesson.compare(guess_more, with_graph > without)
 # %% [markdown] lang="en"
 # ## A physics-informed loss
 #
-# A small network $u(t)$ shall obey $u'' = -u$ with $u(0) = 0$ and $u'(0) = 1$; the answer is the sine. No data at all: the
+# A small network $u(t)$ shall obey $u'' = -u$ with $u(0) = 0$ and $u'(0) = 1$; the answer is the sine. No
+# data at all: the
 # loss is the equation. Its derivative in $t$ is taken with `create_graph`, since the loss is then differentiated once
 # more, by the weights.
 
@@ -209,7 +217,8 @@ def hessian(f, x):
 # %% [markdown] lang="en"
 # ## Exercise 2
 #
-# Write `hvp(f, x, v)`: the Hessian times the vector `v`, **without building the matrix**: two calls of `grad`, whatever the
+# Write `hvp(f, x, v)`: the Hessian times the vector `v`, **without building the matrix**: two calls of
+# `grad`, whatever the
 # length of `x`.
 #
 # <details><summary>Hint</summary>
@@ -273,7 +282,8 @@ def hvp(f, x, v):
 # %% [markdown] lang="zh"
 # ## 练习 3
 #
-# **梯度惩罚**要求判别器处处斜率为 1：对各样本的 $(\lVert \partial c / \partial x \rVert - 1)^2$ 取平均。写出 `penalty(critic, x)`，
+# **梯度惩罚**要求判别器处处斜率为 1：对各样本的 $(\lVert \partial c / \partial x \rVert - 1)^2$ 取平均。写
+# 出 `penalty(critic, x)`，
 # 它必须能对判别器的参数求导。
 
 
@@ -328,13 +338,15 @@ def penalty(critic, x):
 # %% [markdown] lang="en"
 # ## Exercise 4: repair
 #
-# `meta_step` should improve the starting point by the loss after one inner step. It runs, and silently uses the first-order
+# `meta_step` should improve the starting point by the loss after one inner step. It runs, and silently uses
+# the first-order
 # gradient only. Also, what it returns is no longer a leaf, and should be one. Repair it.
 
 # %% [markdown] lang="zh"
 # ## 练习 4：修复
 #
-# `meta_step` 应当根据内层走一步之后的损失来改进起点。它能运行，却悄悄地只用了一阶梯度；而且返回的 `theta` 不再是叶子，它本应是叶子。请修复它。
+# `meta_step` 应当根据内层走一步之后的损失来改进起点。它能运行，却悄悄地只用了一阶梯度；而且返回的 `theta` 不再是叶
+# 子，它本应是叶子。请修复它。
 
 
 # %% exercise=4

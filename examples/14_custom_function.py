@@ -1,7 +1,8 @@
 # %% [markdown] lang="en"
 # # A Function of your own, and gradcheck
 #
-# **Question.** You know the derivative better than autograd does. How do you tell it, and how do you prove that you are right?
+# **Question.** You know the derivative better than autograd does. How do you tell it, and how do you prove
+# that you are right?
 
 # %% [markdown] lang="zh"
 # # 自己写 Function，并用 gradcheck 验证
@@ -20,13 +21,15 @@ lesson = teach.Lesson("14", exercises=4)
 # %% [markdown] lang="en"
 # ## Forward, backward, and a bag between them
 #
-# `forward` computes, and puts into the bag `ctx` what `backward` will need. `backward` gets the gradient of the result and returns
+# `forward` computes, and puts into the bag `ctx` what `backward` will need. `backward` gets the gradient of
+# the result and returns
 # **one gradient for each input**, in order; `None` for an input that has none.
 
 # %% [markdown] lang="zh"
 # ## 前向、反向，以及中间的袋子
 #
-# `forward` 负责计算，并把 `backward` 要用的东西放进袋子 `ctx`。`backward` 拿到结果的梯度，按顺序为**每个输入返回一个梯度**；没有梯度的输入返回 `None`。
+# `forward` 负责计算，并把 `backward` 要用的东西放进袋子 `ctx`。`backward` 拿到结果的梯度，按顺序为**每个输入返回一个
+# 梯度**；没有梯度的输入返回 `None`。
 
 
 # %%
@@ -50,13 +53,15 @@ gradviz.show(y)
 # %% [markdown] lang="en"
 # One node, `CubeBackward`, with one saved tensor, in place of whatever `x**3` would have recorded.
 #
-# A widely copied listing forgets `ctx.save_for_backward(x)` and says that `gradcheck` prints `True`. Predict what really comes:
+# A widely copied listing forgets `ctx.save_for_backward(x)` and says that `gradcheck` prints `True`. Predict
+# what really comes:
 # `"true"`, `"false"` or `"error"`.
 
 # %% [markdown] lang="zh"
 # 图里只有一个节点 `CubeBackward`，带着一个保存的张量，取代了 `x**3` 本来会记录的东西。
 #
-# 有一段被广泛转载的代码漏掉了 `ctx.save_for_backward(x)`，却声称 `gradcheck` 会打印 `True`。请预测实际结果：`"true"`、`"false"` 还是 `"error"`。
+# 有一段被广泛转载的代码漏掉了 `ctx.save_for_backward(x)`，却声称 `gradcheck` 会打印 `True`。请预测实际结
+# 果：`"true"`、`"false"` 还是 `"error"`。
 
 # %%
 guess_forgotten = ...
@@ -89,8 +94,10 @@ lesson.compare(guess_forgotten, forgotten)
 # %% [markdown] lang="en"
 # ## What gradcheck does
 #
-# It nudges each input by a little `eps` to both sides and compares the slope with yours. A wrong gradient **raises** (unless you pass
-# `raise_exception=False`). Nudging needs digits: do it in `float64`. The scanner below shows the error of the numerical slope
+# It nudges each input by a little `eps` to both sides and compares the slope with yours. A wrong gradient
+# **raises** (unless you pass
+# `raise_exception=False`). Nudging needs digits: do it in `float64`. The scanner below shows the error of the
+# numerical slope
 # of $x^3$ at 2 for many `eps`. Predict which `eps` is better in `float32`: `1e-2` or `1e-6`?
 
 # %% [markdown] lang="zh"
@@ -126,7 +133,8 @@ for power in range(1, 13):
 scanner
 
 # %% [markdown] lang="en"
-# The curves are the error as a power of ten, for `eps` = 0.1, 0.01, … Too large an `eps`: the curve bends. Too small: the digits that
+# The curves are the error as a power of ten, for `eps` = 0.1, 0.01, … Too large an `eps`: the curve bends.
+# Too small: the digits that
 # differ are rounded away. The best `float32` can do is about $10^{-4}$ here; `float64` reaches $10^{-10}$.
 #
 # ## When the two must disagree
@@ -235,13 +243,15 @@ class Softplus(Function):
 # %% [markdown] lang="en"
 # ## Exercise 2
 #
-# Several inputs, one of them a plain number: `Scale.apply(x, w, factor)` is `x * w * factor`. `factor` has no gradient. Use
+# Several inputs, one of them a plain number: `Scale.apply(x, w, factor)` is `x * w * factor`. `factor` has no
+# gradient. Use
 # `ctx.needs_input_grad` so that a gradient nobody wants is not computed (return `None` for it).
 
 # %% [markdown] lang="zh"
 # ## 练习 2
 #
-# 有几个输入，其中一个是普通数字：`Scale.apply(x, w, factor)` 等于 `x * w * factor`，`factor` 没有梯度。请利用 `ctx.needs_input_grad`，
+# 有几个输入，其中一个是普通数字：`Scale.apply(x, w, factor)` 等于 `x * w * factor`，`factor` 没有梯度。请利
+# 用 `ctx.needs_input_grad`，
 # 不去计算没人要的梯度（返回 `None`）。
 
 
@@ -317,8 +327,10 @@ class Scale(Function):
 # %% [markdown] lang="en"
 # ## Exercise 3
 #
-# Make `Cube` from above **twice** differentiable cheaply: save nothing but `x`, and let the backward consist of operations that autograd
-# can record. It does already! Show it: write `second(x)`, the second derivative of `Cube` at the vector `x`, and `proved(x)`,
+# Make `Cube` from above **twice** differentiable cheaply: save nothing but `x`, and let the backward consist
+# of operations that autograd
+# can record. It does already! Show it: write `second(x)`, the second derivative of `Cube` at the vector `x`,
+# and `proved(x)`,
 # whether `gradgradcheck` agrees.
 
 # %% [markdown] lang="zh"
@@ -378,13 +390,15 @@ def proved(x):
 # %% [markdown] lang="en"
 # ## Exercise 4: repair
 #
-# This Function broadcasts `b` over the rows of `x`. Its backward returns a gradient of the wrong shape for `b`, and it keeps `x` on `ctx` as an
+# This Function broadcasts `b` over the rows of `x`. Its backward returns a gradient of the wrong shape for
+# `b`, and it keeps `x` on `ctx` as an
 # attribute: then nobody checks whether `x` was changed in place meanwhile. Repair both.
 
 # %% [markdown] lang="zh"
 # ## 练习 4：修复
 #
-# 这个 Function 把 `b` 广播到 `x` 的每一行。它的反向为 `b` 返回了形状不对的梯度；而且它把 `x` 直接存成 `ctx` 的属性，这样就没有人检查
+# 这个 Function 把 `b` 广播到 `x` 的每一行。它的反向为 `b` 返回了形状不对的梯度；而且它把 `x` 直接存成 `ctx` 的属性，
+# 这样就没有人检查
 # `x` 是否在中途被就地修改过。两处都请修复。
 
 
@@ -453,14 +467,16 @@ class Affine(Function):
 # %% [markdown] lang="en"
 # ## What stays
 #
-# - `save_for_backward` in `forward`, `saved_tensors` in `backward`, one gradient an input. Numbers may go on `ctx`, tensors belong into `save_for_backward`.
+# - `save_for_backward` in `forward`, `saved_tensors` in `backward`, one gradient an input. Numbers may go on
+#   `ctx`, tensors belong into `save_for_backward`.
 # - `gradcheck` in `float64` proves the first derivative, `gradgradcheck` the second. A wrong one raises.
 # - A straight-through estimator fails the check, and should.
 
 # %% [markdown] lang="zh"
 # ## 小结
 #
-# - `forward` 里用 `save_for_backward`，`backward` 里用 `saved_tensors`，每个输入返回一个梯度。数字可以放在 `ctx` 上，张量应交给 `save_for_backward`。
+# - `forward` 里用 `save_for_backward`，`backward` 里用 `saved_tensors`，每个输入返回一个梯度。数字可以放在 `ctx` 上，
+#   张量应交给 `save_for_backward`。
 # - 用 `float64` 的 `gradcheck` 验证一阶导数，用 `gradgradcheck` 验证二阶导数。错了会抛出异常。
 # - 直通估计器通不过检查，也本该如此。
 

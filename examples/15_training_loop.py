@@ -1,7 +1,8 @@
 # %% [markdown] lang="en"
 # # The training loop
 #
-# **Question.** Four lines make a training loop. Which orders of them work, what does an optimizer do with a gradient, and how do you
+# **Question.** Four lines make a training loop. Which orders of them work, what does an optimizer do with a
+# gradient, and how do you
 # split a batch without changing the result?
 
 # %% [markdown] lang="zh"
@@ -20,7 +21,8 @@ lesson = teach.Lesson("15", exercises=4)
 # %% [markdown] lang="en"
 # ## Four lines
 #
-# `zero_grad`, forward, `backward`, `step`. Predict for each order whether it trains as the usual one does (`True` or `False`).
+# `zero_grad`, forward, `backward`, `step`. Predict for each order whether it trains as the usual one does
+# (`True` or `False`).
 #
 # | order | lines of one round |
 # |---|---|
@@ -73,12 +75,15 @@ lesson.compare(guess_c, c_works)
 lesson.compare(guess_d, d_works)
 
 # %% [markdown] lang="en"
-# Clearing may stand anywhere except between `backward` and `step`. Order C throws each gradient away and never says so.
+# Clearing may stand anywhere except between `backward` and `step`. Order C throws each gradient away and
+# never says so.
 #
 # ## What an optimizer does
 #
-# SGD subtracts `lr * grad`. Momentum subtracts a running sum of gradients; Adam divides a running mean by the root of a running mean of
-# squares. A consequence: predict the length of Adam's **first** step with `lr=0.1`, for a gradient of 1000, and for one of 0.001.
+# SGD subtracts `lr * grad`. Momentum subtracts a running sum of gradients; Adam divides a running mean by the
+# root of a running mean of
+# squares. A consequence: predict the length of Adam's **first** step with `lr=0.1`, for a gradient of 1000,
+# and for one of 0.001.
 
 # %% [markdown] lang="zh"
 # 清零放在哪里都行，唯独不能在 `backward` 与 `step` 之间。顺序 C 把每次的梯度都扔掉了，而且一声不吭。
@@ -106,7 +111,8 @@ lesson.compare(guess_huge, round(first_step(1000.0), 3))
 lesson.compare(guess_tiny, round(first_step(0.001), 3))
 
 # %% [markdown] lang="en"
-# Here are three optimizers in a narrow valley, $x^2 + 25y^2$, with a scheduler that lowers the learning rate for the third. One click on
+# Here are three optimizers in a narrow valley, $x^2 + 25y^2$, with a scheduler that lowers the learning rate
+# for the third. One click on
 # the button is one more step of all three.
 
 # %% [markdown] lang="zh"
@@ -149,7 +155,8 @@ cockpit
 # %% [markdown] lang="en"
 # ## A model that learns
 #
-# A line through noisy points, with modules, an optimizer and a graph that is drawn. `loss` of the last round is all that is left of
+# A line through noisy points, with modules, an optimizer and a graph that is drawn. `loss` of the last round
+# is all that is left of
 # 100 graphs.
 
 # %% [markdown] lang="zh"
@@ -177,7 +184,8 @@ gradviz.show(loss)
 # ## Exercise 1
 #
 # Write SGD with momentum yourself: `step(parameters, velocities, lr, momentum)`. For each parameter
-# $v \leftarrow \mu v + g$ and $p \leftarrow p - \eta v$, in place, not recorded. `velocities` is a list of tensors, one a parameter,
+# $v \leftarrow \mu v + g$ and $p \leftarrow p - \eta v$, in place, not recorded. `velocities` is a list of
+# tensors, one a parameter,
 # zero at first. A parameter without a gradient is left alone.
 
 # %% [markdown] lang="zh"
@@ -207,8 +215,7 @@ def check_sgd(want):
         for model in (mine, theirs):
             model.zero_grad()
             (model(data) ** 2).mean().backward()
-        if step(parameters, velocities, 0.1, 0.9) is ...:
-            want.that(...)
+        want.done(step(parameters, velocities, 0.1, 0.9))
         optimizer.step()
     want.value(mine.weight, theirs.weight.tolist())
     want.value(mine.bias, theirs.bias.tolist())
@@ -253,14 +260,17 @@ def step(parameters, velocities, lr, momentum):
 # %% [markdown] lang="en"
 # ## Exercise 2
 #
-# Accumulate: `train_epoch(model, optimizer, batches, every)` makes one step for every `every` micro-batches, with the gradient of the **mean
-# over all their samples**. Micro-batches may have different sizes, and the last group may be incomplete; it makes a step too. Each
+# Accumulate: `train_epoch(model, optimizer, batches, every)` makes one step for every `every` micro-batches,
+# with the gradient of the **mean
+# over all their samples**. Micro-batches may have different sizes, and the last group may be incomplete; it
+# makes a step too. Each
 # micro-batch is a pair `(x, y)`; the loss is the squared error.
 
 # %% [markdown] lang="zh"
 # ## 练习 2
 #
-# 梯度累积：`train_epoch(model, optimizer, batches, every)` 每 `every` 个小批量走一步，所用梯度对应**这些小批量全部样本的平均**误差。
+# 梯度累积：`train_epoch(model, optimizer, batches, every)` 每 `every` 个小批量走一步，所用梯度对应**这些小批量全部样
+# 本的平均**误差。
 # 小批量的大小可以不同，最后一组可能凑不满，也要走一步。每个小批量是一对 `(x, y)`，损失是平方误差。
 
 
@@ -281,8 +291,7 @@ def check_epoch(want):
     optimizer = torch.optim.SGD(mine.parameters(), lr=0.01)
     steps = []
     optimizer.register_step_post_hook(lambda *_: steps.append(mine.weight.item()))
-    if train_epoch(mine, optimizer, batches, 3) is ...:
-        want.that(...)
+    want.done(train_epoch(mine, optimizer, batches, 3))
     reference = torch.optim.SGD(whole.parameters(), lr=0.01)
     for group in groups:
         x, y = (torch.cat([pair[i] for pair in group]) for i in (0, 1))
@@ -326,13 +335,15 @@ def train_epoch(model, optimizer, batches, every):
 # %% [markdown] lang="en"
 # ## Exercise 3
 #
-# Write `groups(model)`: parameter groups for an optimizer, so that weight decay 0.1 applies to weight **matrices** only and not to biases or
+# Write `groups(model)`: parameter groups for an optimizer, so that weight decay 0.1 applies to weight
+# **matrices** only and not to biases or
 # norms' scales (everything with fewer than two dimensions).
 
 # %% [markdown] lang="zh"
 # ## 练习 3
 #
-# 写出 `groups(model)`：为优化器准备参数组，使权重衰减 0.1 只作用于权重**矩阵**，不作用于偏置和归一化层的缩放（即维数小于二的参数）。
+# 写出 `groups(model)`：为优化器准备参数组，使权重衰减 0.1 只作用于权重**矩阵**，不作用于偏置和归一化层的缩放（即维数
+# 小于二的参数）。
 
 
 # %% exercise=3
@@ -377,7 +388,8 @@ def groups(model):
 # %% [markdown] lang="en"
 # ## Exercise 4: repair
 #
-# Training was interrupted and goes on from a checkpoint. The model is restored, yet the path is not the one it would have taken. Repair
+# Training was interrupted and goes on from a checkpoint. The model is restored, yet the path is not the one
+# it would have taken. Repair
 # `save` and `resume`.
 
 # %% [markdown] lang="zh"

@@ -25,7 +25,8 @@ lesson = teach.Lesson("16", exercises=3)
 # | `float16` | 1, 5, 10 bits | 65504 | 3 |
 # | `bfloat16` | 1, 8, 7 bits | about $3.4 \cdot 10^{38}$ | 2 |
 #
-# `float16` has the digits, `bfloat16` has the range. Predict what each number becomes; write numbers or `float("inf")`.
+# `float16` has the digits, `bfloat16` has the range. Predict what each number becomes; write numbers or
+# `float("inf")`.
 
 # %% [markdown] lang="zh"
 # ## 三种格式
@@ -55,11 +56,13 @@ lesson.compare(guess_257_half, half_257)
 lesson.compare(guess_257_bfloat, bfloat_257)
 
 # %% [markdown] lang="en"
-# Too large becomes infinity, too small becomes **zero**, never NaN by itself. Weights and activations rarely suffer. Gradients do: they are small.
+# Too large becomes infinity, too small becomes **zero**, never NaN by itself. Weights and activations rarely
+# suffer. Gradients do: they are small.
 #
 # ## A gradient that vanishes in the format
 #
-# $y = 0.0001 \cdot w$, then $0.0001 \cdot y$: the gradient of $w$ is $10^{-8}$. In `float16` the smallest positive number is about $6 \cdot
+# $y = 0.0001 \cdot w$, then $0.0001 \cdot y$: the gradient of $w$ is $10^{-8}$. In `float16` the smallest
+# positive number is about $6 \cdot
 # 10^{-8}$. Predict `w.grad`: once plainly, once when the loss was multiplied by 65536 first.
 
 # %% [markdown] lang="zh"
@@ -67,7 +70,8 @@ lesson.compare(guess_257_bfloat, bfloat_257)
 #
 # ## 被格式吞掉的梯度
 #
-# $y = 0.0001 \cdot w$，再乘以 0.0001：$w$ 的梯度是 $10^{-8}$。而 `float16` 能表示的最小正数约为 $6 \cdot 10^{-8}$。请预测 `w.grad`：
+# $y = 0.0001 \cdot w$，再乘以 0.0001：$w$ 的梯度是 $10^{-8}$。而 `float16` 能表示的最小正数约为 $6 \cdot 10^{-8}$。请
+# 预测 `w.grad`：
 # 一次是直接求，一次是先把损失乘以 65536。
 
 # %%
@@ -89,12 +93,14 @@ lesson.compare(guess_plain, plain)
 lesson.compare(guess_scaled_is_zero, scaled == 0)
 
 # %% [markdown] lang="en"
-# That is all there is to *loss scaling*: multiply the loss, so that every gradient is shifted into the range; divide the gradients, in
+# That is all there is to *loss scaling*: multiply the loss, so that every gradient is shifted into the range;
+# divide the gradients, in
 # `float32`, before they are used.
 #
 # ## autocast
 #
-# `autocast` chooses the format operation by operation: matrix products in half the bits, sums and losses in `float32`. The parameters stay
+# `autocast` chooses the format operation by operation: matrix products in half the bits, sums and losses in
+# `float32`. The parameters stay
 # `float32`. Predict the dtypes, as text like `"float32"`.
 
 # %% [markdown] lang="zh"
@@ -102,7 +108,8 @@ lesson.compare(guess_scaled_is_zero, scaled == 0)
 #
 # ## autocast
 #
-# `autocast` 逐个运算地选择格式：矩阵乘法用一半的位数，求和与损失用 `float32`。参数始终是 `float32`。请预测各个 dtype，填 `"float32"` 这样的文字。
+# `autocast` 逐个运算地选择格式：矩阵乘法用一半的位数，求和与损失用 `float32`。参数始终是 `float32`。请预测各
+# 个 dtype，填 `"float32"` 这样的文字。
 
 # %%
 guess_hidden = ...
@@ -129,22 +136,28 @@ lesson.compare(guess_weight_grad, name(layer.weight.grad))
 gradviz.show(loss)
 
 # %% [markdown] lang="en"
-# The conversions are nodes of the graph (`ToCopyBackward0`), and they have a derivative: they convert the gradient back. Backward runs
+# The conversions are nodes of the graph (`ToCopyBackward0`), and they have a derivative: they convert the
+# gradient back. Backward runs
 # **outside** the `with`: each node computes in the format of its forward.
 #
 # ## The scaler
 #
-# `GradScaler` finds the factor by itself. Each round: `scale(loss).backward()`, `step(optimizer)`, `update()`. If a gradient has become infinite
-# or NaN, the step is left out and the factor is halved; after `growth_interval` good rounds it is doubled. Rounds 3 and 4 below overflow.
+# `GradScaler` finds the factor by itself. Each round: `scale(loss).backward()`, `step(optimizer)`,
+# `update()`. If a gradient has become infinite
+# or NaN, the step is left out and the factor is halved; after `growth_interval` good rounds it is doubled.
+# Rounds 3 and 4 below overflow.
 # Starting at 1024, doubling after 2 good rounds: what is the factor after 6 rounds?
 
 # %% [markdown] lang="zh"
-# 格式转换也是图中的节点（`ToCopyBackward0`），它们有导数：把梯度转换回去。反向传播在 `with` **之外**运行：每个节点都用前向时的格式计算。
+# 格式转换也是图中的节点（`ToCopyBackward0`），它们有导数：把梯度转换回去。反向传播在 `with` **之外**运行：每个节点都
+# 用前向时的格式计算。
 #
 # ## 缩放器
 #
-# `GradScaler` 会自己寻找系数。每一轮依次是 `scale(loss).backward()`、`step(optimizer)`、`update()`。如果某个梯度变成了无穷大或 NaN，
-# 就跳过这一步，系数减半；连续 `growth_interval` 轮正常，系数加倍。下面第 3、4 轮会溢出。从 1024 开始，2 轮正常就加倍：6 轮之后系数是多少？
+# `GradScaler` 会自己寻找系数。每一轮依次是 `scale(loss).backward()`、`step(optimizer)`、`update()`。如果某个梯度变成
+# 了无穷大或 NaN，
+# 就跳过这一步，系数减半；连续 `growth_interval` 轮正常，系数加倍。下面第 3、4 轮会溢出。从 1024 开始，2 轮正常就加
+# 倍：6 轮之后系数是多少？
 
 # %%
 guess_scale = ...
@@ -173,13 +186,16 @@ cockpit
 # %% [markdown] lang="en"
 # ## Exercise 1
 #
-# Write `clipped_step(scaler, optimizer, loss, parameters, limit)`: one round with a scaler in which the **true** gradient is clipped to norm
-# `limit`. Does the order matter? `scaler.unscale_(optimizer)` divides the gradients now; `step` then does not divide again.
+# Write `clipped_step(scaler, optimizer, loss, parameters, limit)`: one round with a scaler in which the
+# **true** gradient is clipped to norm
+# `limit`. Does the order matter? `scaler.unscale_(optimizer)` divides the gradients now; `step` then does not
+# divide again.
 
 # %% [markdown] lang="zh"
 # ## 练习 1
 #
-# 写出 `clipped_step(scaler, optimizer, loss, parameters, limit)`：用缩放器走一轮，并把**真实的**梯度裁剪到范数 `limit`。顺序重要吗？
+# 写出 `clipped_step(scaler, optimizer, loss, parameters, limit)`：用缩放器走一轮，并把**真实的**梯度裁剪到范
+# 数 `limit`。顺序重要吗？
 # `scaler.unscale_(optimizer)` 会立即把梯度除回来，之后 `step` 不会再除一次。
 
 
@@ -195,8 +211,7 @@ def check_clipped(want):
     optimizer = torch.optim.SGD([w], lr=1.0)
     scaler = torch.amp.GradScaler("cpu", init_scale=1024.0, growth_interval=1)
     loss = (w * torch.tensor([3.0, 4.0])).sum()
-    if clipped_step(scaler, optimizer, loss, [w], 1.0) is ...:
-        want.that(...)
+    want.done(clipped_step(scaler, optimizer, loss, [w], 1.0))
     want.value(w, [0.4, 0.2])
     want.value(scaler.get_scale(), 2048.0)
     optimizer.zero_grad()
@@ -240,13 +255,15 @@ def clipped_step(scaler, optimizer, loss, parameters, limit):
 # %% [markdown] lang="en"
 # ## Exercise 2
 #
-# Scale by hand: `true_gradient(function, w)`, where `w` is a `float16` vector and `function(w)` a `float16` number. Return the gradient in
+# Scale by hand: `true_gradient(function, w)`, where `w` is a `float16` vector and `function(w)` a `float16`
+# number. Return the gradient in
 # `float32`. Choose a power of two as the factor: start at $2^{20}$ and halve it until no entry is infinite or NaN.
 
 # %% [markdown] lang="zh"
 # ## 练习 2
 #
-# 手工缩放：写出 `true_gradient(function, w)`，其中 `w` 是 `float16` 向量，`function(w)` 是一个 `float16` 数。请以 `float32` 返回梯度。
+# 手工缩放：写出 `true_gradient(function, w)`，其中 `w` 是 `float16` 向量，`function(w)` 是一个 `float16` 数。请
+# 以 `float32` 返回梯度。
 # 系数取 2 的幂：从 $2^{20}$ 开始，不断减半，直到没有元素是无穷大或 NaN。
 
 
@@ -293,7 +310,8 @@ def true_gradient(function, w):
 # %% [markdown] lang="en"
 # ## Exercise 3: repair
 #
-# This loop uses a scaler and yet ends elsewhere than `float32` training would. Two of its lines are wrong and one is missing. Repair
+# This loop uses a scaler and yet ends elsewhere than `float32` training would. Two of its lines are wrong and
+# one is missing. Repair
 # it.
 
 # %% [markdown] lang="zh"

@@ -1,7 +1,8 @@
 # %% [markdown] lang="en"
 # # Checkpointing and the memory ledger
 #
-# **Question.** Most of the memory of a training step is what the graph has saved. What if it saved less and computed some things twice?
+# **Question.** Most of the memory of a training step is what the graph has saved. What if it saved less and
+# computed some things twice?
 
 # %% [markdown] lang="zh"
 # # 激活检查点与内存账本
@@ -20,7 +21,8 @@ lesson = teach.Lesson("17", exercises=3)
 # %% [markdown] lang="en"
 # ## Where the bytes are
 #
-# Six blocks, each with two linear layers and two `tanh`. The ledger measures one training step: parameters, gradients, optimizer state, and what
+# Six blocks, each with two linear layers and two `tanh`. The ledger measures one training step: parameters,
+# gradients, optimizer state, and what
 # is saved for backward, over time. It also tells what checkpointing each part would have saved.
 
 # %% [markdown] lang="zh"
@@ -59,8 +61,10 @@ ledger
 #
 # ## Save the input only
 #
-# `checkpoint(one, x, use_reentrant=False)` runs a block **without keeping** what its nodes save. It keeps the block's input. When backward arrives, it
-# runs the block again, takes what it needs, and goes on. `plain` saves 35 tensors. Predict for the checkpointed version: how many tensors are
+# `checkpoint(one, x, use_reentrant=False)` runs a block **without keeping** what its nodes save. It keeps the
+# block's input. When backward arrives, it
+# runs the block again, takes what it needs, and goes on. `plain` saves 35 tensors. Predict for the
+# checkpointed version: how many tensors are
 # saved, how often each block has run after backward, and whether the gradients are equal (`True` or `False`).
 
 # %% [markdown] lang="zh"
@@ -68,8 +72,10 @@ ledger
 #
 # ## 只存输入
 #
-# `checkpoint(one, x, use_reentrant=False)` 运行一个块，但**不留下**其中各节点要保存的东西，只留下这个块的输入。等反向传播到来时，它把这个块
-# 再运行一遍，取出所需，再继续。`plain` 保存了 35 个张量。请预测使用检查点的版本：保存多少个张量？反向之后每个块运行了几次？梯度是否相等（`True` 或 `False`）？
+# `checkpoint(one, x, use_reentrant=False)` 运行一个块，但**不留下**其中各节点要保存的东西，只留下这个块的输入。等反向
+# 传播到来时，它把这个块
+# 再运行一遍，取出所需，再继续。`plain` 保存了 35 个张量。请预测使用检查点的版本：保存多少个张量？反向之后每个块运行了
+# 几次？梯度是否相等（`True` 或 `False`）？
 
 # %%
 guess_saved = ...
@@ -113,11 +119,13 @@ lesson.compare(guess_runs, len(runs))
 lesson.compare(guess_equal, all(torch.equal(a, b) for a, b in zip(*gradients, strict=True)))
 
 # %% [markdown] lang="en"
-# One tensor a block is saved, its input; the price is one more forward. Now the picture: with checkpointing every node is still there, but the
+# One tensor a block is saved, its input; the price is one more forward. Now the picture: with checkpointing
+# every node is still there, but the
 # orange squares are place-holders that hold nothing before backward.
 
 # %% [markdown] lang="zh"
-# 每块只保存一个张量，即它的输入；代价是多做一次前向。看图：使用检查点之后，节点一个不少，但橙色方块只是占位符，反向之前里面什么都没有。
+# 每块只保存一个张量，即它的输入；代价是多做一次前向。看图：使用检查点之后，节点一个不少，但橙色方块只是占位符，反向之
+# 前里面什么都没有。
 
 # %%
 shown = checkpoint(blocks[0], x, use_reentrant=False).sum()
@@ -126,13 +134,15 @@ gradviz.show(shown)
 # %% [markdown] lang="en"
 # ## What happens twice
 #
-# "Running again" means running your Python again. Predict: how many lines will the list have when the block notes each of its runs? And is the dropout
+# "Running again" means running your Python again. Predict: how many lines will the list have when the block
+# notes each of its runs? And is the dropout
 # mask of the second run the same as that of the first (otherwise the gradient would be wrong)?
 
 # %% [markdown] lang="zh"
 # ## 什么会发生两次
 #
-# “再运行一遍”指的是再运行一遍你的 Python 代码。请预测：如果块每运行一次就记一笔，列表里会有几条？第二次运行的 dropout 掩码与第一次相同吗
+# “再运行一遍”指的是再运行一遍你的 Python 代码。请预测：如果块每运行一次就记一笔，列表里会有几条？第二次运行
+# 的 dropout 掩码与第一次相同吗
 # （不同的话梯度就错了）？
 
 # %%
@@ -157,22 +167,27 @@ same_mask = torch.equal(masks[0], h.grad != 0)
 lesson.compare(guess_same_mask, same_mask)
 
 # %% [markdown] lang="en"
-# The state of torch's random generators is kept and put back for the second run. Other sources of chance are not: `random`, NumPy, the clock. And counters,
-# logs and running statistics count twice. (The second run stops as soon as it has everything that backward needs, so lines at the end of a block may run
+# The state of torch's random generators is kept and put back for the second run. Other sources of chance are
+# not: `random`, NumPy, the clock. And counters,
+# logs and running statistics count twice. (The second run stops as soon as it has everything that backward
+# needs, so lines at the end of a block may run
 # only once. Do not build on it.)
 #
 # ## Exercise 1
 #
-# Checkpoint longer pieces: `segments(blocks, x, size)` runs the blocks in order, with one checkpoint for every `size` blocks. Fewer inputs are saved; more
+# Checkpoint longer pieces: `segments(blocks, x, size)` runs the blocks in order, with one checkpoint for
+# every `size` blocks. Fewer inputs are saved; more
 # is alive while one piece is computed again. (With $n$ blocks, pieces of about $\sqrt n$ balance the two.)
 
 # %% [markdown] lang="zh"
-# torch 随机数发生器的状态会被保存，并在第二次运行时还原。其他随机来源则不会：`random`、NumPy、时钟。计数器、日志和滑动统计量也会被算两次。
+# torch 随机数发生器的状态会被保存，并在第二次运行时还原。其他随机来源则不会：`random`、NumPy、时钟。计数器、日志和滑
+# 动统计量也会被算两次。
 # （第二次运行一旦凑齐反向所需的东西就会停下，所以块末尾的几行可能只运行一次。不要依赖这一点。）
 #
 # ## 练习 1
 #
-# 给更长的片段加检查点：`segments(blocks, x, size)` 依次运行各块，每 `size` 个块使用一个检查点。这样保存的输入更少，而重算一段时同时活着的东西更多。
+# 给更长的片段加检查点：`segments(blocks, x, size)` 依次运行各块，每 `size` 个块使用一个检查点。这样保存的输入更少，而
+# 重算一段时同时活着的东西更多。
 # （有 $n$ 个块时，每段约 $\sqrt n$ 个块能使两者平衡。）
 
 
@@ -228,7 +243,8 @@ def segments(blocks, x, size):
 # %% [markdown] lang="en"
 # ## Exercise 2
 #
-# Another way to pay less: save in half the bits. Write `thrifty_hooks()`: a context in which `float32` tensors of more than 1000 entries are saved as
+# Another way to pay less: save in half the bits. Write `thrifty_hooks()`: a context in which `float32`
+# tensors of more than 1000 entries are saved as
 # `bfloat16` and come back as `float32`; smaller ones stay exact.
 #
 # <details><summary>Hint</summary>
@@ -240,7 +256,8 @@ def segments(blocks, x, size):
 # %% [markdown] lang="zh"
 # ## 练习 2
 #
-# 另一种省法：用一半的位数来保存。写出 `thrifty_hooks()`：在它的上下文里，元素多于 1000 个的 `float32` 张量以 `bfloat16` 保存，取出时变回 `float32`；
+# 另一种省法：用一半的位数来保存。写出 `thrifty_hooks()`：在它的上下文里，元素多于 1000 个的 `float32` 张量
+# 以 `bfloat16` 保存，取出时变回 `float32`；
 # 较小的保持原样。
 #
 # <details><summary>提示</summary>
@@ -258,7 +275,7 @@ def thrifty_hooks():
 # %%
 @lesson.check(2)
 def check_hooks(want):
-    want.that(thrifty_hooks())
+    want.done(thrifty_hooks())
     big = torch.full((2000,), 1.001, requires_grad=True)
     small = torch.full((10,), 1.001, requires_grad=True)
     with thrifty_hooks():
@@ -294,13 +311,15 @@ def thrifty_hooks():
 # %% [markdown] lang="en"
 # ## Exercise 3: repair
 #
-# `train_step` checkpoints a block that scales by a number drawn with Python's `random`. The second run draws another number: the gradient belongs to a different
+# `train_step` checkpoints a block that scales by a number drawn with Python's `random`. The second run draws
+# another number: the gradient belongs to a different
 # function, and nothing raises. The step is also counted twice. Repair both; the block must still be checkpointed.
 
 # %% [markdown] lang="zh"
 # ## 练习 3：修复
 #
-# `train_step` 给一个块加了检查点，而这个块要乘以一个由 Python 的 `random` 抽出的数。第二次运行抽到的是另一个数：梯度属于另一个函数，却没有任何报错。
+# `train_step` 给一个块加了检查点，而这个块要乘以一个由 Python 的 `random` 抽出的数。第二次运行抽到的是另一个数：梯度
+# 属于另一个函数，却没有任何报错。
 # 此外步数也被算了两次。请修复这两处；块仍须使用检查点。
 
 
@@ -386,7 +405,8 @@ def train_step(w, counter):
 # ## What stays
 #
 # - Saved tensors peak when backward begins. Checkpointing trades them for one more forward.
-# - A checkpointed piece must compute the same thing twice: draw chance outside or with torch, and keep side effects out.
+# - A checkpointed piece must compute the same thing twice: draw chance outside or with torch, and keep side
+#   effects out.
 # - `saved_tensors_hooks` sees everything that is saved: count it, shrink it, or move it elsewhere.
 
 # %% [markdown] lang="zh"

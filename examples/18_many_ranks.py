@@ -1,7 +1,8 @@
 # %% [markdown] lang="en"
 # # Many ranks: buckets and overlap
 #
-# **Question.** Several processes train one model, each on its own part of the data. What do they have to exchange, when, and why does it cost so little?
+# **Question.** Several processes train one model, each on its own part of the data. What do they have to
+# exchange, when, and why does it cost so little?
 
 # %% [markdown] lang="zh"
 # # 多进程：分桶与重叠
@@ -21,15 +22,19 @@ lesson = teach.Lesson("18", exercises=4)
 # %% [markdown] lang="en"
 # ## The arithmetic
 #
-# Data-parallel training rests on one sentence: the gradient of a mean is the mean of the gradients. Here are four "ranks" in one process, copies of one model.
-# The batch of 8 is split into 4 parts of 2; each rank computes the gradient of its own mean loss; the gradients are averaged. Is the result the gradient of
+# Data-parallel training rests on one sentence: the gradient of a mean is the mean of the gradients. Here are
+# four "ranks" in one process, copies of one model.
+# The batch of 8 is split into 4 parts of 2; each rank computes the gradient of its own mean loss; the
+# gradients are averaged. Is the result the gradient of
 # the whole batch? And if the parts are 5, 1, 1 and 1 samples? Predict `True` or `False`.
 
 # %% [markdown] lang="zh"
 # ## 算术
 #
-# 数据并行训练的依据只有一句话：平均值的梯度，等于梯度的平均值。下面在一个进程里模拟四个“进程”，它们是同一个模型的副本。8 个样本分成 4 份，每份 2 个；
-# 每个副本求自己那份平均损失的梯度，再把梯度取平均。结果是整批的梯度吗？如果四份分别是 5、1、1、1 个样本呢？请填 `True` 或 `False`。
+# 数据并行训练的依据只有一句话：平均值的梯度，等于梯度的平均值。下面在一个进程里模拟四个“进程”，它们是同一个模型的副
+# 本。8 个样本分成 4 份，每份 2 个；
+# 每个副本求自己那份平均损失的梯度，再把梯度取平均。结果是整批的梯度吗？如果四份分别是 5、1、1、1 个样本呢？请
+# 填 `True` 或 `False`。
 
 # %%
 guess_equal_parts = ...
@@ -67,11 +72,15 @@ lesson.compare(guess_unequal_parts, unequal_parts)
 #
 # ## Buckets
 #
-# Sending each gradient by itself would be slow, waiting for all would waste time. `DistributedDataParallel` collects gradients in **buckets** and sends a bucket as
-# soon as it is full, while backward goes on with earlier layers. Backward produces the **last** layer's gradients first, so buckets are filled in that order.
+# Sending each gradient by itself would be slow, waiting for all would waste time. `DistributedDataParallel`
+# collects gradients in **buckets** and sends a bucket as
+# soon as it is full, while backward goes on with earlier layers. Backward produces the **last** layer's
+# gradients first, so buckets are filled in that order.
 #
-# We look at one process that is a group of its own: it does everything but wait for others. The model has 4 layers of 64 × 64 numbers (16 kB each, and a
-# small bias). Predict the number of buckets for a limit of 25 MB, of 0.001 MB, and of almost nothing. In which layer do the gradients of the first bucket lie: 0, 1,
+# We look at one process that is a group of its own: it does everything but wait for others. The model has 4
+# layers of 64 × 64 numbers (16 kB each, and a
+# small bias). Predict the number of buckets for a limit of 25 MB, of 0.001 MB, and of almost nothing. In
+# which layer do the gradients of the first bucket lie: 0, 1,
 # 2 or 3?
 
 # %% [markdown] lang="zh"
@@ -79,10 +88,12 @@ lesson.compare(guess_unequal_parts, unequal_parts)
 #
 # ## 分桶
 #
-# 每个梯度单独发送太慢，等全部到齐又浪费时间。`DistributedDataParallel` 把梯度收集到**桶**里，桶一满就发送，与此同时反向传播继续处理更靠前的层。
+# 每个梯度单独发送太慢，等全部到齐又浪费时间。`DistributedDataParallel` 把梯度收集到**桶**里，桶一满就发送，与此同时反
+# 向传播继续处理更靠前的层。
 # 反向传播先得到**最后**一层的梯度，所以桶也按这个顺序装满。
 #
-# 我们看一个自成一组的进程：除了等待别人，该做的它都做。模型有 4 层，每层 64 × 64 个数（各 16 kB，外加一个小小的偏置）。请预测桶的容量上限为 25 MB、0.001 MB、
+# 我们看一个自成一组的进程：除了等待别人，该做的它都做。模型有 4 层，每层 64 × 64 个数（各 16 kB，外加一个小小的偏
+# 置）。请预测桶的容量上限为 25 MB、0.001 MB、
 # 几乎为零时各有几个桶。第一个桶里的梯度属于哪一层：0、1、2 还是 3？
 
 # %%
@@ -131,13 +142,15 @@ lesson.compare(guess_first_layer, int(first_bucket[0][0]))
 print(first_bucket)
 
 # %% [markdown] lang="en"
-# The limit is looked at *after* a gradient was put in: with 0.001 MB a weight fills a bucket by itself, and the small bias before it rides along. In the very first
+# The limit is looked at *after* a gradient was put in: with 0.001 MB a weight fills a bucket by itself, and
+# the small bias before it rides along. In the very first
 # backward the order is only being learnt, and all travel together; from the second on the buckets are final.
 #
 # The timeline shows when each gradient came and when its bucket travelled. What lies beside backward costs nothing.
 
 # %% [markdown] lang="zh"
-# 上限是在放进一个梯度**之后**才检查的：上限 0.001 MB 时，一个权重就足以装满一个桶，在它之前到达的小偏置搭了便车。第一次反向传播时顺序还在摸索，
+# 上限是在放进一个梯度**之后**才检查的：上限 0.001 MB 时，一个权重就足以装满一个桶，在它之前到达的小偏置搭了便车。第一
+# 次反向传播时顺序还在摸索，
 # 所有梯度一起走；从第二次起，分桶才确定下来。
 #
 # 时间线显示每个梯度何时到达、所在的桶何时发送。与反向传播重叠的部分不花时间。
@@ -150,11 +163,13 @@ for _ in range(3):
 gradviz.RankTimeline(ddp)
 
 # %% [markdown] lang="en"
-# `gradviz launch -n 4 script.py` runs a script in four processes that really exchange; `gradviz.rank_report` lets each of them tell its timeline.
+# `gradviz launch -n 4 script.py` runs a script in four processes that really exchange; `gradviz.rank_report`
+# lets each of them tell its timeline.
 #
 # ## Clip before or after?
 #
-# Two ranks have the gradients $(6, 0)$ and $(0, 2)$. Clipping to norm 1 can be done by each rank first, then the mean is taken; or after the mean. Predict both results as lists.
+# Two ranks have the gradients $(6, 0)$ and $(0, 2)$. Clipping to norm 1 can be done by each rank first, then
+# the mean is taken; or after the mean. Predict both results as lists.
 
 # %% [markdown] lang="zh"
 # `gradviz launch -n 4 script.py` 会在四个真正互相通信的进程中运行脚本；`gradviz.rank_report` 让每个进程报告自己的时间线。
@@ -181,21 +196,25 @@ lesson.compare(guess_clip_first, clip_first)
 lesson.compare(guess_clip_last, [round(v, 4) for v in clip_last.tolist()])
 
 # %% [markdown] lang="en"
-# Clipping first turns the direction: each rank loses its own scale before they are weighed against each other. `DistributedDataParallel` averages inside `backward`, so
+# Clipping first turns the direction: each rank loses its own scale before they are weighed against each
+# other. `DistributedDataParallel` averages inside `backward`, so
 # clipping between `backward()` and `step()` is the right kind by itself.
 #
 # ## Exercise 1
 #
-# Be the all-reduce: `average(models)` gives every model of the list the mean gradient of all, in each parameter. A parameter without a gradient on some rank counts as zero
+# Be the all-reduce: `average(models)` gives every model of the list the mean gradient of all, in each
+# parameter. A parameter without a gradient on some rank counts as zero
 # there; if no rank has one, it stays `None`. Each model must own its gradient: they may not share memory.
 
 # %% [markdown] lang="zh"
-# 先裁剪会改变方向：各个进程在相互权衡之前，先丢掉了自己的尺度。`DistributedDataParallel` 在 `backward` 内部取平均，所以在 `backward()` 与 `step()` 之间裁剪，
+# 先裁剪会改变方向：各个进程在相互权衡之前，先丢掉了自己的尺度。`DistributedDataParallel` 在 `backward` 内部取平均，所
+# 以在 `backward()` 与 `step()` 之间裁剪，
 # 自然就是正确的那一种。
 #
 # ## 练习 1
 #
-# 扮演 all-reduce：`average(models)` 让列表中每个模型的每个参数都得到全体梯度的平均值。某个进程上没有梯度的参数，在那里按零计；如果所有进程都没有，则保持 `None`。
+# 扮演 all-reduce：`average(models)` 让列表中每个模型的每个参数都得到全体梯度的平均值。某个进程上没有梯度的参数，在那
+# 里按零计；如果所有进程都没有，则保持 `None`。
 # 每个模型要拥有自己的梯度，不能共享内存。
 
 
@@ -212,8 +231,7 @@ def check_average(want):
     models[1]["a"](torch.tensor([[4.0]])).sum().backward()
     models[1]["b"](torch.tensor([[4.0]])).sum().backward()
     models[1]["b"].bias.grad = None
-    if average(models) is ...:
-        want.that(...)
+    want.done(average(models))
     for one in models:
         want.grad(one["a"].weight, [[3.0]])
         want.grad(one["b"].weight, [[2.0]])
@@ -255,13 +273,15 @@ def average(models):
 # %% [markdown] lang="en"
 # ## Exercise 2
 #
-# Accumulate over micro-batches and exchange **once**: `accumulate(ddp, parts)` leaves the gradient of the mean over all parts (of equal size) and lets only the last backward
+# Accumulate over micro-batches and exchange **once**: `accumulate(ddp, parts)` leaves the gradient of the
+# mean over all parts (of equal size) and lets only the last backward
 # send. Under `with ddp.no_sync():` gradients are only added locally.
 
 # %% [markdown] lang="zh"
 # ## 练习 2
 #
-# 在多个小批量上累积，只通信**一次**：`accumulate(ddp, parts)` 最后留下全部小批量（大小相同）平均值的梯度，并且只有最后一次反向传播才发送。
+# 在多个小批量上累积，只通信**一次**：`accumulate(ddp, parts)` 最后留下全部小批量（大小相同）平均值的梯度，并且只有最
+# 后一次反向传播才发送。
 # 在 `with ddp.no_sync():` 里，梯度只在本地累加。
 
 
@@ -276,8 +296,7 @@ def check_accumulate(want):
     sent = []
     ddp = counted(DistributedDataParallel(nn.Linear(3, 1)), sent)
     parts = x.split(2)
-    if accumulate(ddp, parts) is ...:
-        want.that(...)
+    want.done(accumulate(ddp, parts))
     want.value(ddp.module.weight.grad, [(2 * ddp.module(x).detach() * x).mean(0).tolist()])
     want.value(len(sent), 1)
 
@@ -314,13 +333,15 @@ def accumulate(ddp, parts):
 # %% [markdown] lang="en"
 # ## Exercise 3
 #
-# A communication hook may send fewer bits. Write `half_hook(state, bucket)`: it turns the bucket's `buffer()` into `bfloat16` (what would be sent), back into `float32`,
+# A communication hook may send fewer bits. Write `half_hook(state, bucket)`: it turns the bucket's `buffer()`
+# into `bfloat16` (what would be sent), back into `float32`,
 # and returns a `torch.futures.Future` with that result.
 
 # %% [markdown] lang="zh"
 # ## 练习 3
 #
-# 通信钩子可以让发送的位数更少。写出 `half_hook(state, bucket)`：把桶的 `buffer()` 转成 `bfloat16`（即要发送的内容），再转回 `float32`，
+# 通信钩子可以让发送的位数更少。写出 `half_hook(state, bucket)`：把桶的 `buffer()` 转成 `bfloat16`（即要发送的内容），
+# 再转回 `float32`，
 # 返回一个装着该结果的 `torch.futures.Future`。
 
 
@@ -336,7 +357,7 @@ def check_half(want):
         def buffer(self):
             return torch.tensor([1.001, 257.0])
 
-    want.that(half_hook(None, Bucket()))
+    want.done(half_hook(None, Bucket()))
     ddp = DistributedDataParallel(nn.Linear(1, 1, bias=False))
     ddp.register_comm_hook(None, half_hook)
     ddp(torch.tensor([[257.0]])).sum().backward()
@@ -366,7 +387,8 @@ def half_hook(state, bucket):
 # %% [markdown] lang="en"
 # ## Exercise 4: repair
 #
-# A mixture of experts uses one branch in each round. The second round stops with "Expected to have finished reduction": the bucket waits for a gradient that never
+# A mixture of experts uses one branch in each round. The second round stops with "Expected to have finished
+# reduction": the bucket waits for a gradient that never
 # comes. Repair `wrap`.
 #
 # <details><summary>Hint</summary>

@@ -1,12 +1,14 @@
 # %% [markdown] lang="en"
 # # Applications: where gradients may go
 #
-# **Question.** GANs, adversarial examples, target networks, experts, moving averages: the formulas differ, yet each is one decision about which tensors a gradient may reach. Which one?
+# **Question.** GANs, adversarial examples, target networks, experts, moving averages: the formulas differ,
+# yet each is one decision about which tensors a gradient may reach. Which one?
 
 # %% [markdown] lang="zh"
 # # 应用：梯度可以去哪里
 #
-# **问题**：GAN、对抗样本、目标网络、混合专家、滑动平均，公式各不相同，但每一个都归结为一个决定：梯度可以到达哪些张量。是哪个决定？
+# **问题**：GAN、对抗样本、目标网络、混合专家、滑动平均，公式各不相同，但每一个都归结为一个决定：梯度可以到达哪些张
+# 量。是哪个决定？
 
 # %%
 # %load_ext gradviz
@@ -19,13 +21,16 @@ lesson = teach.Lesson("19", exercises=5)
 # %% [markdown] lang="en"
 # ## Two players
 #
-# A GAN has a generator that makes samples and a discriminator that tells them from real ones. They take turns. In the discriminator's turn the samples are detached. In the generator's turn the gradient has
-# to pass **through** the discriminator. Predict for each turn which of the two has gradients afterwards (`True` or `False`).
+# A GAN has a generator that makes samples and a discriminator that tells them from real ones. They take
+# turns. In the discriminator's turn the samples are detached. In the generator's turn the gradient has
+# to pass **through** the discriminator. Predict for each turn which of the two has gradients afterwards
+# (`True` or `False`).
 
 # %% [markdown] lang="zh"
 # ## 两位选手
 #
-# GAN 里有一个造样本的生成器，和一个分辨真假的判别器，二者轮流行动。轮到判别器时，样本先脱离图；轮到生成器时，梯度必须**穿过**判别器。请预测每一轮之后两者各自有没有梯度（`True` 或 `False`）。
+# GAN 里有一个造样本的生成器，和一个分辨真假的判别器，二者轮流行动。轮到判别器时，样本先脱离图；轮到生成器时，梯度必
+# 须**穿过**判别器。请预测每一轮之后两者各自有没有梯度（`True` 或 `False`）。
 
 # %%
 guess_d_turn_generator = ...
@@ -70,13 +75,16 @@ lesson.compare(guess_g_turn_generator, g_turn_generator)
 lesson.compare(guess_g_turn_discriminator, g_turn_discriminator)
 
 # %% [markdown] lang="en"
-# The generator's turn fills the discriminator's gradients as well: they are on the way. They have to be cleared before its next turn, or not be computed at all.
+# The generator's turn fills the discriminator's gradients as well: they are on the way. They have to be
+# cleared before its next turn, or not be computed at all.
 #
-# Note that `fake` was computed **once**: `detach()` cut only the discriminator's use of it, and its own graph served the generator's turn.
+# Note that `fake` was computed **once**: `detach()` cut only the discriminator's use of it, and its own graph
+# served the generator's turn.
 #
 # ## The input as the unknown
 #
-# An *adversarial example* asks how to change the **input** so that the loss grows. The gradient goes to `x`; the model is a constant. `torch.autograd.grad` asks for exactly that. Predict whether the model has gradients
+# An *adversarial example* asks how to change the **input** so that the loss grows. The gradient goes to `x`;
+# the model is a constant. `torch.autograd.grad` asks for exactly that. Predict whether the model has gradients
 # afterwards.
 
 # %% [markdown] lang="zh"
@@ -86,7 +94,8 @@ lesson.compare(guess_g_turn_discriminator, g_turn_discriminator)
 #
 # ## 把输入当作未知数
 #
-# **对抗样本**问的是：怎样改动**输入**才能让损失变大。梯度流向 `x`，模型是常量。`torch.autograd.grad` 正好只求这个。请预测之后模型有没有梯度。
+# **对抗样本**问的是：怎样改动**输入**才能让损失变大。梯度流向 `x`，模型是常量。`torch.autograd.grad` 正好只求这个。请
+# 预测之后模型有没有梯度。
 
 # %%
 guess_model_has = ...
@@ -114,13 +123,15 @@ lesson.compare(guess_model_has, has_gradients(classifier))
 # %% [markdown] lang="en"
 # ## The branch not taken
 #
-# A router sends each sample to one expert. An `if` in Python: only the chosen expert is in the graph. With weights that multiply all outputs: all are. Predict for the second expert, not chosen by either (its weight is 0):
+# A router sends each sample to one expert. An `if` in Python: only the chosen expert is in the graph. With
+# weights that multiply all outputs: all are. Predict for the second expert, not chosen by either (its weight is 0):
 # `None` or `0`?
 
 # %% [markdown] lang="zh"
 # ## 没走的那条路
 #
-# 路由器把每个样本交给一个专家。用 Python 的 `if`，图里只有被选中的专家；用权重去乘所有输出，则全都在图里。第二个专家两种方式都没选中（权重为 0），它的梯度是 `None` 还是 `0`？
+# 路由器把每个样本交给一个专家。用 Python 的 `if`，图里只有被选中的专家；用权重去乘所有输出，则全都在图里。第二个专家
+# 两种方式都没选中（权重为 0），它的梯度是 `None` 还是 `0`？
 
 # %%
 guess_if = ...
@@ -148,7 +159,8 @@ lesson.compare(guess_weights, with_weights if with_weights is None else with_wei
 #
 # ## Exercise 1: attack
 #
-# Write `attack(model, x, label, step)`: the input moved by `step` in the direction of the sign of the gradient that **increases** the cross entropy. The result is an ordinary untracked tensor; neither `x` nor the model
+# Write `attack(model, x, label, step)`: the input moved by `step` in the direction of the sign of the
+# gradient that **increases** the cross entropy. The result is an ordinary untracked tensor; neither `x` nor the model
 # may be changed or given gradients.
 
 # %% [markdown] lang="zh"
@@ -156,7 +168,8 @@ lesson.compare(guess_weights, with_weights if with_weights is None else with_wei
 #
 # ## 练习 1：攻击
 #
-# 写出 `attack(model, x, label, step)`：沿着使交叉熵**增大**的梯度符号方向，把输入移动 `step`。结果是普通的、未被跟踪的张量；`x` 和模型都不能被改动，也不能留下梯度。
+# 写出 `attack(model, x, label, step)`：沿着使交叉熵**增大**的梯度符号方向，把输入移动 `step`。结果是普通的、未被跟踪
+# 的张量；`x` 和模型都不能被改动，也不能留下梯度。
 
 
 # %% exercise=1
@@ -212,13 +225,16 @@ def attack(model, x, label, step):
 # %% [markdown] lang="en"
 # ## Exercise 2: the generator's turn
 #
-# Write `generator_turn(generator, discriminator, noise)`: run the backward of the generator's loss (the discriminator shall say "real", label 1) so that the generator gets gradients and the discriminator gets **none**, and
+# Write `generator_turn(generator, discriminator, noise)`: run the backward of the generator's loss (the
+# discriminator shall say "real", label 1) so that the generator gets gradients and the discriminator gets
+# **none**, and
 # can be trained afterwards as before.
 
 # %% [markdown] lang="zh"
 # ## 练习 2：轮到生成器
 #
-# 写出 `generator_turn(generator, discriminator, noise)`：对生成器的损失（要让判别器说“真”，标签为 1）做反向传播，使生成器得到梯度，而判别器**没有**；之后判别器照常可以训练。
+# 写出 `generator_turn(generator, discriminator, noise)`：对生成器的损失（要让判别器说“真”，标签为 1）做反向传播，使生
+# 成器得到梯度，而判别器**没有**；之后判别器照常可以训练。
 
 
 # %% exercise=2
@@ -232,8 +248,7 @@ def check_turn(want):
     maker, judged = copy.deepcopy(generator), copy.deepcopy(discriminator)
     maker.zero_grad()
     judged.zero_grad()
-    if generator_turn(maker, judged, noise) is ...:
-        want.that(...)
+    want.done(generator_turn(maker, judged, noise))
     want.that(not has_gradients(judged))
     want.that(all(p.requires_grad for p in judged.parameters()))
     loss = judge(judged(maker(noise)), torch.ones(16, 1))
@@ -273,12 +288,15 @@ def generator_turn(generator, discriminator, noise):
 # %% [markdown] lang="en"
 # ## Exercise 3: a moving average
 #
-# Write `follow(shadow, model, decay)`: every parameter of `shadow` becomes `decay * itself + (1 - decay) * model's`, in place; every **buffer** (running statistics) is copied. Nothing is recorded; `shadow` shares no memory with `model`.
+# Write `follow(shadow, model, decay)`: every parameter of `shadow` becomes `decay * itself + (1 - decay) *
+# model's`, in place; every **buffer** (running statistics) is copied. Nothing is recorded; `shadow` shares no
+# memory with `model`.
 
 # %% [markdown] lang="zh"
 # ## 练习 3：滑动平均
 #
-# 写出 `follow(shadow, model, decay)`：`shadow` 的每个参数就地变为 `decay * 自身 + (1 - decay) * 模型的参数`；每个**缓冲区**（滑动统计量）直接复制。不记录任何东西；`shadow` 与 `model` 不共享内存。
+# 写出 `follow(shadow, model, decay)`：`shadow` 的每个参数就地变为 `decay * 自身 + (1 - decay) * 模型的参数`；每个**缓
+# 冲区**（滑动统计量）直接复制。不记录任何东西；`shadow` 与 `model` 不共享内存。
 
 
 # %% exercise=3
@@ -294,8 +312,7 @@ def check_follow(want):
     nn.init.constant_(model[0].weight, 3.0)
     model[1].running_mean.fill_(5.0)
     for _ in range(2):
-        if follow(shadow, model, 0.5) is ...:
-            want.that(...)
+        want.done(follow(shadow, model, 0.5))
     want.value(shadow[0].weight, [[2.5]])
     want.leaf(shadow[0].weight)
     want.value(shadow[1].running_mean, [5.0])
@@ -335,13 +352,16 @@ def follow(shadow, model, decay):
 # %% [markdown] lang="en"
 # ## Exercise 4: a target network
 #
-# Value learning pulls $Q(s, a)$ towards $r + \gamma \max_{a'} Q'(s', a')$. The right side is a *target*: no gradient may go there, even if $Q'$ is the same network. Write `td_loss(q, target_q, s, a, r, after, gamma)`: the mean squared difference;
+# Value learning pulls $Q(s, a)$ towards $r + \gamma \max_{a'} Q'(s', a')$. The right side is a *target*: no
+# gradient may go there, even if $Q'$ is the same network. Write `td_loss(q, target_q, s, a, r, after,
+# gamma)`: the mean squared difference;
 # `a` holds the index of the action of each row.
 
 # %% [markdown] lang="zh"
 # ## 练习 4：目标网络
 #
-# 值学习把 $Q(s, a)$ 拉向 $r + \gamma \max_{a'} Q'(s', a')$。右边是**目标**：梯度不能流向那里，哪怕 $Q'$ 就是同一个网络。写出 `td_loss(q, target_q, s, a, r, after, gamma)`：差的平方的平均值；`a` 是每一行所选动作的编号。
+# 值学习把 $Q(s, a)$ 拉向 $r + \gamma \max_{a'} Q'(s', a')$。右边是**目标**：梯度不能流向那里，哪怕 $Q'$ 就是同一个网
+# 络。写出 `td_loss(q, target_q, s, a, r, after, gamma)`：差的平方的平均值；`a` 是每一行所选动作的编号。
 
 
 # %% exercise=4
@@ -395,13 +415,16 @@ def td_loss(q, target_q, s, a, r, after, gamma):
 # %% [markdown] lang="en"
 # ## Exercise 5: repair
 #
-# A policy gradient weighs the log probability of each action by its *advantage*: the return minus a baseline that a second network estimates. The advantage is a number that was observed, not a way to make the loss smaller. This program lets the policy's loss train the
+# A policy gradient weighs the log probability of each action by its *advantage*: the return minus a baseline
+# that a second network estimates. The advantage is a number that was observed, not a way to make the loss
+# smaller. This program lets the policy's loss train the
 # baseline. Repair it: the policy's part must reach the policy only, the baseline's part the baseline only.
 
 # %% [markdown] lang="zh"
 # ## 练习 5：修复
 #
-# 策略梯度用**优势**给每个动作的对数概率加权：优势是回报减去由另一个网络估计的基线。优势是观察到的数值，而不是用来减小损失的途径。下面的程序让策略的损失去训练了基线。请修复它：策略那部分只能到达策略，基线那部分只能到达基线。
+# 策略梯度用**优势**给每个动作的对数概率加权：优势是回报减去由另一个网络估计的基线。优势是观察到的数值，而不是用来减小
+# 损失的途径。下面的程序让策略的损失去训练了基线。请修复它：策略那部分只能到达策略，基线那部分只能到达基线。
 
 
 # %% exercise=5
@@ -455,7 +478,8 @@ def losses(log_probability, returns, baseline):
 # %% [markdown] lang="en"
 # ## What stays
 #
-# - Ask of every term: which tensors is it allowed to train? Cut the others with `detach()` or `no_grad`, or freeze them.
+# - Ask of every term: which tensors is it allowed to train? Cut the others with `detach()` or `no_grad`, or
+#   freeze them.
 # - Freezing lets the gradient through, cutting does not: a GAN's generator needs the first, a target the second.
 # - Averages and target networks are updated in place, unrecorded, buffers included.
 

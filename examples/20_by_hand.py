@@ -20,13 +20,15 @@ lesson = teach.Lesson("20", exercises=4)
 # %% [markdown] lang="en"
 # ## A network by hand
 #
-# Two layers, $h = \tanh(x W_1 + b_1)$ and $\hat y = h W_2 + b_2$, and the mean squared error. Backward is the chain rule, from the end to the front. Each line needs one number from the line
+# Two layers, $h = \tanh(x W_1 + b_1)$ and $\hat y = h W_2 + b_2$, and the mean squared error. Backward is the
+# chain rule, from the end to the front. Each line needs one number from the line
 # after it and something **saved** from forward.
 
 # %% [markdown] lang="zh"
 # ## 手写一个网络
 #
-# 两层：$h = \tanh(x W_1 + b_1)$，$\hat y = h W_2 + b_2$，损失是均方误差。反向就是从后往前用链式法则。每一行都需要后一行算出的梯度，以及前向时**保存**下来的东西。
+# 两层：$h = \tanh(x W_1 + b_1)$，$\hat y = h W_2 + b_2$，损失是均方误差。反向就是从后往前用链式法则。每一行都需要后一
+# 行算出的梯度，以及前向时**保存**下来的东西。
 
 # %%
 rng = np.random.default_rng(0)
@@ -45,7 +47,8 @@ d_z = d_h * (1 - h**2)
 d_W1, d_b1 = x.T @ d_z, d_z.sum(0)
 
 # %% [markdown] lang="en"
-# Before you compare: which two of these shapes must be equal, by a rule that always helps to find the right transposition? Predict the shapes of `d_W1` and `d_b1` as lists.
+# Before you compare: which two of these shapes must be equal, by a rule that always helps to find the right
+# transposition? Predict the shapes of `d_W1` and `d_b1` as lists.
 
 # %% [markdown] lang="zh"
 # 比较之前先想一想：有一条规则总能帮你找对该转置谁，它说的是哪两个形状必须相等？请预测 `d_W1` 和 `d_b1` 的形状，写成列表。
@@ -59,11 +62,13 @@ lesson.compare(guess_shape_W1, list(d_W1.shape))
 lesson.compare(guess_shape_b1, list(d_b1.shape))
 
 # %% [markdown] lang="en"
-# A gradient has the shape of what it is the gradient of. Now the same with autograd. Do all four agree? And predict the names of the nodes in order, from the result to the front: which comes
+# A gradient has the shape of what it is the gradient of. Now the same with autograd. Do all four agree? And
+# predict the names of the nodes in order, from the result to the front: which comes
 # **second**, after `MeanBackward0`?
 
 # %% [markdown] lang="zh"
-# 梯度与它所对应的量形状相同。现在用自动微分做同样的事。四个梯度都一致吗？再请预测从结果往前的节点名称：`MeanBackward0` 之后的**第二个**是什么？
+# 梯度与它所对应的量形状相同。现在用自动微分做同样的事。四个梯度都一致吗？再请预测从结果往前的节点名
+# 称：`MeanBackward0` 之后的**第二个**是什么？
 
 # %%
 guess_agree = ...
@@ -84,15 +89,18 @@ lesson.compare(guess_second_node, second_node)
 gradviz.show(result)
 
 # %% [markdown] lang="en"
-# The picture is your program turned round: for every line of the backward there is a node, and every saved thing is an orange square. Addition has none: it saves nothing, although you may
+# The picture is your program turned round: for every line of the backward there is a node, and every saved
+# thing is an orange square. Addition has none: it saves nothing, although you may
 # read that it "needs its inputs".
 #
 # ## A node of your own
 #
-# Here is the whole idea in one class, for single numbers. A `Value` remembers what it was made from, and for each of them the local slope.
+# Here is the whole idea in one class, for single numbers. A `Value` remembers what it was made from, and for
+# each of them the local slope.
 
 # %% [markdown] lang="zh"
-# 这幅图就是把你的程序倒过来：反向的每一行对应一个节点，每样保存的东西对应一个橙色方块。加法没有方块：它什么都不保存，尽管有的文章说它“需要输入”。
+# 这幅图就是把你的程序倒过来：反向的每一行对应一个节点，每样保存的东西对应一个橙色方块。加法没有方块：它什么都不保存，
+# 尽管有的文章说它“需要输入”。
 #
 # ## 自己的节点
 #
@@ -162,19 +170,22 @@ def tanh(value):
 # %% [markdown] lang="en"
 # ## Exercise 2
 #
-# Write `backward(root)`: fills `grad` of every `Value` that `root` was computed from. A value that is used twice gets the sum, and a node may pass its gradient on only **after all** of it has
+# Write `backward(root)`: fills `grad` of every `Value` that `root` was computed from. A value that is used
+# twice gets the sum, and a node may pass its gradient on only **after all** of it has
 # arrived. Do not recurse: the graph may be a chain of 100,000.
 #
 # <details><summary>Hint</summary>
 #
-# First count for each node how many times it is used. Then go from the root; a node is ready when everything that uses it has been done.
+# First count for each node how many times it is used. Then go from the root; a node is ready when everything
+# that uses it has been done.
 #
 # </details>
 
 # %% [markdown] lang="zh"
 # ## 练习 2
 #
-# 写出 `backward(root)`：为计算 `root` 用到的每个 `Value` 填好 `grad`。用了两次的值得到的是总和；一个节点必须等自己的梯度**全部**到齐之后，才能继续往前传。
+# 写出 `backward(root)`：为计算 `root` 用到的每个 `Value` 填好 `grad`。用了两次的值得到的是总和；一个节点必须等自己的
+# 梯度**全部**到齐之后，才能继续往前传。
 # 不要用递归：图可能是一条长达十万的链。
 #
 # <details><summary>提示</summary>
@@ -195,8 +206,7 @@ def check_backward(want):
     a, b = Value(2.0), Value(3.0)
     shared = a * b
     result = shared * shared + a
-    if backward(result) is ...:
-        want.that(...)
+    want.done(backward(result))
     p, q = (torch.tensor(v, requires_grad=True) for v in (2.0, 3.0))
     ((p * q) ** 2 + p).backward()
     want.value(a.grad, p.grad.item())
@@ -258,12 +268,14 @@ def backward(root):
 # %% [markdown] lang="en"
 # ## Exercise 3
 #
-# In a graph of arrays there is one more thing: broadcasting. `x + b` stretches `b` over the rows; backward has to add up what was stretched. Write `unbroadcast(grad, shape)` in NumPy.
+# In a graph of arrays there is one more thing: broadcasting. `x + b` stretches `b` over the rows; backward
+# has to add up what was stretched. Write `unbroadcast(grad, shape)` in NumPy.
 
 # %% [markdown] lang="zh"
 # ## 练习 3
 #
-# 数组的图里还多一件事：广播。`x + b` 把 `b` 拉伸到每一行；反向时要把拉伸的部分加回来。请用 NumPy 写出 `unbroadcast(grad, shape)`。
+# 数组的图里还多一件事：广播。`x + b` 把 `b` 拉伸到每一行；反向时要把拉伸的部分加回来。请用 NumPy 写
+# 出 `unbroadcast(grad, shape)`。
 
 
 # %% exercise=3
@@ -279,7 +291,8 @@ def check_unbroadcast(want):
         seed = torch.arange(6.0).reshape(2, 3)
         (torch.ones(2, 3) * 2 + b).backward(seed)
         found = unbroadcast(seed.numpy(), shape)
-        want.that(...) if found is ... else want.value(np.asarray(found).tolist(), b.grad.tolist())
+        want.done(found)
+        want.value(np.asarray(found).tolist(), b.grad.tolist())
 
 
 # %% solution=3
@@ -302,13 +315,15 @@ def unbroadcast(grad, shape):
 # %% [markdown] lang="en"
 # ## Exercise 4: repair
 #
-# A numerical gradient is the referee for everything by hand. This one, found in a tutorial, is wrong for `float32` input, and it changes its input. Repair `numerical(f, x)`: compute in
+# A numerical gradient is the referee for everything by hand. This one, found in a tutorial, is wrong for
+# `float32` input, and it changes its input. Repair `numerical(f, x)`: compute in
 # `float64`, central differences, `x` untouched.
 
 # %% [markdown] lang="zh"
 # ## 练习 4：修复
 #
-# 手写的一切都要由数值梯度来裁判。下面这个来自某篇教程，对 `float32` 输入算不对，还会改动输入。请修复 `numerical(f, x)`：用 `float64` 计算，取中心差分，不改动 `x`。
+# 手写的一切都要由数值梯度来裁判。下面这个来自某篇教程，对 `float32` 输入算不对，还会改动输入。请修
+# 复 `numerical(f, x)`：用 `float64` 计算，取中心差分，不改动 `x`。
 
 
 # %% exercise=4
@@ -379,7 +394,8 @@ def numerical(f, x, eps=1e-6):
 # %% [markdown] lang="en"
 # ## What stays
 #
-# - Autograd is the chain rule with a record: what each result was made from, its local slope, and what had to be saved.
+# - Autograd is the chain rule with a record: what each result was made from, its local slope, and what had to
+#   be saved.
 # - Backward counts uses, so that every node runs once with the whole sum.
 # - Check what you wrote by hand against a numerical gradient in `float64`.
 

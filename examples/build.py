@@ -52,7 +52,7 @@ NEXT = {"en": "Next: [{title}]({file}) · ", "zh": "下一课：[{title}]({file}
 ALL = {"en": "[All lessons](README.md)", "zh": "[全部课程](README.zh.md)"}
 QUESTION = re.compile(r"^\*\*(?:Question\.|问题)\*\*：?\s*(.+?)(?:\n\n|\Z)", re.M | re.S)
 SOLUTION = {"en": "A solution", "zh": "参考答案"}
-WRAPPED_HAN = re.compile(f"(?<={HAN})\n(?={HAN})")
+WRAPPED_HAN = re.compile(f"(?<={HAN})\n *(?={HAN})")
 
 
 def sources():

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import traceback
 from html import escape
 
 from gradviz.ask.answer import STYLE, Answer
-from gradviz.texts import set_language, text
+from gradviz.texts import text
 from gradviz.watch.places import Files
 
 from . import progress
@@ -48,16 +47,11 @@ class Verdict(Answer):
 
 
 class Lesson:
-    """Lesson ``name`` with so many ``exercises``; progress is kept in a file.
-
-    In a notebook whose name ends in ``.zh.ipynb`` it speaks Chinese.
-    """
+    """Lesson ``name`` with so many ``exercises``; progress is kept in a file."""
 
     def __init__(self, name: str, exercises: int = 0):
         self.name, self.exercises = name, exercises
         self.verdicts: dict[int | str, Verdict] = {}
-        if os.environ.get("JPY_SESSION_NAME", "").endswith(".zh.ipynb"):
-            set_language("zh")
 
     def __repr__(self):
         one = progress.read().get(self.name, {})

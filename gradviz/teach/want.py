@@ -95,6 +95,10 @@ class Want:
         left = operations_left(function)
         self._note(left == 0, "no_graph", what=_written(0), left=left)
 
+    def done(self, answer):
+        """Something was answered: ``...`` stops the check here."""
+        _done(answer)
+
     def that(self, held: bool):
         """``held`` is true; it is told as it is written."""
         self._note(bool(_done(held)), "that", what=_written(0))

@@ -179,8 +179,8 @@ def test_a_folder_that_cannot_be_written_stops_nobody(monkeypatch, tmp_path):
     assert attempt(teach.Lesson("01"), lambda want: want.value(1, 1)).held
 
 
-def test_a_chinese_notebook_speaks_chinese(monkeypatch):
-    monkeypatch.setenv("JPY_SESSION_NAME", "examples/03_requires_grad.zh.ipynb")
+def test_verdicts_in_chinese():
+    texts.set_language("zh")
     verdict = attempt(teach.Lesson("03"), lambda want: want.value(1, 2))
     assert "练习 1：还不对。" in repr(verdict) and "练习" in verdict._repr_html_()
 
