@@ -25,20 +25,24 @@ class BackwardPlayer(Displayed, PlayerView):
 
     ``what``: a tensor, whose sweep is paused before its first node and run by ``step``, ``play``,
     ``finish``, ``position`` or the page; or what ``to_json`` gave, as a dict or in a JSON file.
-    ``gradient`` and ``retain_graph`` as in ``backward``. ``settings`` are traits.
+    ``gradient`` and ``retain_graph`` as in ``backward``; ``quiz``: the page asks what goes out of
+    each step before it tells, and counts what is guessed right. ``settings`` are traits.
 
     A sweep in the player frees nothing before it is finished; ``abort`` or ``close`` leaves every
     gradient as it was. Raises what ``backward`` raises for a tensor; TypeError for anything else;
     ValueError for more than 2,000 nodes, or a recording of another schema.
     """
 
-    def __init__(self, what, gradient=None, retain_graph=False, **settings):
+    def __init__(self, what, gradient=None, retain_graph=False, quiz=False, **settings):
         settings = settings_of(settings)
         if isinstance(what, Tensor):
             stepper = paused(what, gradient, retain_graph)
+            stepper.recording.quiz = quiz
             super().__init__(stepper.recording, stepper, _busy, **settings)
         else:
-            super().__init__(recorded(what), **settings)
+            told = recorded(what)
+            told.quiz = told.quiz or quiz
+            super().__init__(told, **settings)
 
     def still(self):
         """The graph as a picture and as text."""

@@ -90,7 +90,7 @@ class Why:
 @dataclass(slots=True)
 class Recording:
     """``nodes``, ``edges`` and ``details`` as they were before the first step; ``kept``: the sweep
-    retains its graph, so nothing is freed.
+    retains its graph, so nothing is freed; ``quiz``: the page asks what goes out before it tells.
     """
 
     nodes: list[Node] = field(default_factory=list)
@@ -101,6 +101,7 @@ class Recording:
     steps: list[Step] = field(default_factory=list)
     why: list[Why] = field(default_factory=list)
     kept: bool = False
+    quiz: bool = False
     state: str = PAUSED
     error: str = ""
 

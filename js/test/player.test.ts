@@ -210,6 +210,22 @@ test("in a quiz what goes out is shown when it is asked for", () => {
   expect(get("reveal")).not.toBeNull();
 });
 
+test("a guess is told right or wrong and counted; a recording may ask from the start", () => {
+  const { player, get, card } = show(raw(3, { quiz: true }));
+  player.goTo(2);
+  const guess = get("step").querySelector<HTMLInputElement>(".guess")!;
+  guess.value = "2.97";
+  guess.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter" }));
+  expect(card()).toMatch(/1 of 1 right.*goes out3 .*✓/s);
+  player.goTo(1);
+  const inputs = get("step").querySelectorAll<HTMLInputElement>(".guess");
+  inputs[0].value = "[7, 8]";
+  get("reveal").click();
+  expect(card()).toMatch(/1 of 2 right.*✗ \[7, 8\]/s);
+  get("quiz").click();
+  expect(card()).not.toContain("right");
+});
+
 test("when the last step comes with the whole recording it no longer plays", () => {
   const driver = { drive: () => {}, abort: () => {}, moved: () => {} };
   const { player, get } = show(raw(2, { state: "paused" }), driver);

@@ -64,3 +64,12 @@ def test_numbers_are_there_in_the_middle_of_a_cell(shell, run, tmp_path):
     assert 2.0 in [one["value"]["values"] for one in told.values() if one.get("value")]
     assert '"values":2.0' in shell.user_ns["page"].read_text().replace(": ", ":")
     shell.user_ns["player"].close()
+
+
+def test_a_recording_may_ask_before_it_tells():
+    x = torch.tensor(2.0, requires_grad=True)
+    player = torch.BackwardPlayer(x * x, quiz=True)
+    player.finish()
+    assert player.to_json()["quiz"]
+    assert torch.BackwardPlayer(player.to_json()).to_json()["quiz"]
+    assert not torch.BackwardPlayer(x * x).to_json()["quiz"]

@@ -10,11 +10,34 @@ import { spelled } from "./trial";
 const FEW = 6;
 const PATHS = 12;
 
+/** What a person thinks goes out. */
+interface Guess {
+  words: string;
+  right: boolean;
+}
+
+/** As near as one can be by hand. */
+const NEAR = 0.02;
+
+const isFew = (stats: Stats | null): boolean =>
+  stats !== null &&
+  stats.values !== null &&
+  stats.shape.reduce((product, size) => product * size, 1) <= FEW;
+
+function guessOf(words: string, grad: Stats | null): Guess | null {
+  if (words.trim() === "" || !grad) return null;
+  const said = (words.replaceAll("−", "-").match(/-?[\d.]+(e-?\d+)?/gi) ?? []).map(Number);
+  const flat = [grad.values].flat(Number.POSITIVE_INFINITY).map(Number);
+  const near = (value: number, n: number) =>
+    Math.abs(value - said[n]) <= NEAR * Math.max(Math.abs(value), 1e-3);
+  return { words, right: said.length === flat.length && flat.every(near) };
+}
+
 export class StepCard {
   readonly element = h("section", { class: "step", "data-testid": "gv-step" });
-  /** What goes out stays hidden until somebody asks. */
+  /** What goes out stays hidden until somebody asks; what was guessed then, by position. */
   private quiz = false;
-  private revealed = -1;
+  private readonly guesses = new Map<number, (Guess | null)[]>();
   private latest: [Recording | null, number, number | null] = [null, 0, null];
 
   constructor(private readonly context: Context) {}
@@ -29,7 +52,6 @@ export class StepCard {
       return;
     }
     const step = recording.steps[position - 1];
-    const hidden = this.quiz && this.revealed !== position;
     const key = JSON.stringify([
       language,
       position,
@@ -37,7 +59,7 @@ export class StepCard {
       recording.state,
       step,
       this.quiz,
-      hidden,
+      [...this.guesses],
     ]);
     refill(this.element, key, () => [
       this.quizButton(),
@@ -48,24 +70,57 @@ export class StepCard {
 
   private quizButton(): HTMLElement {
     const run = () => {
-      this.quiz = !this.quiz;
-      this.revealed = -1;
-      this.update(...this.latest);
+      this.ask(!this.quiz);
+      const [recording] = this.latest;
+      if (recording?.raw) recording.raw.quiz = this.quiz;
     };
     const { say } = this.context;
     const button = chip("quiz", say("player.quiz"), this.quiz, run, say("player.quiz_hint"));
     button.classList.add("quiz");
-    return button;
+    const told = [...this.guesses.values()].flat().filter((guess) => guess !== null);
+    const right = told.filter((guess) => guess.right).length;
+    const score = told.length > 0 && say("player.score", { right, n: told.length });
+    return h(
+      "div",
+      { class: "quiz" },
+      score ? h("span", { class: "dim" }, `${score} `) : null,
+      button,
+    );
   }
 
-  /** In a quiz: a button that shows what was asked for. */
-  private reveal(position: number): HTMLElement {
+  /** Hides from now on what goes out, or no longer. */
+  ask(quiz: boolean): void {
+    this.quiz = quiz;
+    this.guesses.clear();
+    this.update(...this.latest);
+  }
+
+  /** In a quiz: room for a guess at each gradient of few numbers, and a button that shows them. */
+  private reveal(step: Step, position: number): HTMLElement[] {
+    const { say } = this.context;
+    const inputs = step.sent.map(({ grad }) =>
+      isFew(grad) ? h("input", { "aria-label": say("player.guess"), class: "guess" }) : null,
+    );
     const run = () => {
-      this.revealed = position;
+      const made = inputs.map((input, n) => guessOf(input?.value ?? "", step.sent[n].grad));
+      this.guesses.set(position, made);
       this.update(...this.latest);
     };
+    const rows = inputs.map((input, n) => {
+      // The notebook has a use of its own for this key.
+      input?.addEventListener("keydown", (event) => {
+        event.stopPropagation();
+        if (event.key === "Enter") run();
+      });
+      return h("div", {}, input, " → ", this.node(step.sent[n].target));
+    });
     const look = { type: "button", class: "tool", "data-testid": "gv-reveal" };
-    return h("button", { ...look, onclick: run }, this.context.say("player.reveal"));
+    const hint = inputs.some((input) => input !== null) && say("player.guess");
+    return [
+      h("div", { class: "dim" }, hint || ""),
+      ...rows,
+      h("button", { ...look, onclick: run }, say("player.reveal")),
+    ];
   }
 
   private start(recording: Recording): HTMLElement[] {
@@ -101,10 +156,10 @@ export class StepCard {
       step.stop ? h("p", { class: "bad", role: "status" }, say(`player.stop_${step.stop}`)) : null,
       this.part("in", this.cameIn(recording, step, position)),
       step.rule ? this.part("rule", this.rule(step)) : null,
-      ...(this.quiz && this.revealed !== position
-        ? [this.part("out", [this.reveal(position)])]
+      ...(this.quiz && !this.guesses.has(position)
+        ? [this.part("out", this.reveal(step, position))]
         : [
-            this.part("out", this.goesOut(step)),
+            this.part("out", this.goesOut(step, this.guesses.get(position))),
             step.added.length > 0 ? this.part("added", this.added(step)) : null,
           ]),
       step.freed.length > 0 ? this.part("freed", this.freed(step)) : null,
@@ -153,18 +208,22 @@ export class StepCard {
     return same;
   }
 
-  private goesOut(step: Step): HTMLElement[] {
+  private goesOut(step: Step, guesses?: (Guess | null)[]): HTMLElement[] {
     const { say } = this.context;
     if (step.sent.length === 0) return [h("div", { class: "dim" }, say("player.nothing_out"))];
-    return step.sent.map(({ target, grad }) =>
-      h(
+    return step.sent.map(({ target, grad }, n) => {
+      const guess = guesses?.[n];
+      return h(
         "div",
         {},
         h("code", {}, this.brief(grad)),
         h("span", { class: "dim" }, " → "),
         this.node(target),
-      ),
-    );
+        guess
+          ? h("span", { class: guess.right ? "" : "bad" }, guess.right ? " ✓" : ` ✗ ${guess.words}`)
+          : null,
+      );
+    });
   }
 
   private added(step: Step): HTMLElement[] {
@@ -247,8 +306,7 @@ export class StepCard {
   /** The numbers themselves when they are few, else their size and norm. */
   private brief(stats: Stats | null): string {
     if (!stats) return this.context.say("player.undefined");
-    const count = stats.shape.reduce((product, size) => product * size, 1);
-    if (stats.values !== null && count <= FEW) return spelled(stats.values);
+    if (isFew(stats)) return spelled(stats.values);
     const shape = stats.shape.join("×") || "()";
     return `${shape} ‖·‖ ${figure(stats.norm)}`;
   }

@@ -127,7 +127,8 @@ pre{margin:3px 0 0;padding:6px 8px;background:var(--gv-panel);border:1px solid v
 .step .name{font:600 12px ${MONO};text-align:left}
 .step code{white-space:pre-wrap}
 .step code.line{display:block}
-.quiz{float:right;margin-left:8px}
+div.quiz{float:right;margin-left:8px}
+.guess{width:11em;font:12px ${MONO};color:inherit;background:var(--gv-panel);border:1px solid var(--gv-line);border-radius:4px;padding:0 4px}
 .step-part{margin-bottom:8px}
 .step-part>b{display:block;font-weight:400;color:var(--gv-dim);margin-bottom:1px}
 .step-part .square{display:inline-block;margin:0}

@@ -26,6 +26,7 @@ export class Player {
   private position = 0;
   private playing = false;
   private busy = false;
+  private asked = false;
   private timer = 0;
   private readonly stops = new Set<number>();
   private breaks = { nan: true, norm: 0 };
@@ -66,6 +67,8 @@ export class Player {
       whole.details.set(id, { ...detail, ...whole.details.get(id) });
     }
     this.app.take(whole);
+    if (recording.raw.quiz === true && !this.asked) this.card.ask(true);
+    this.asked = true;
     this.tell();
     this.goOn();
   }
