@@ -5,8 +5,9 @@ from __future__ import annotations
 import gc
 
 from gradviz.engine import events
+from gradviz.engine.node import Node
 from gradviz.engine.tensor import Tensor
-from gradviz.sources.graph import node_of, reach
+from gradviz.sources.graph import node_behind, reach
 from gradviz.sources.interest import Interest
 from gradviz.texts import catalogue, text
 from gradviz.watch.case import held
@@ -54,13 +55,13 @@ def checked(x):
 def alive_at(x, moment: Moment) -> WhyAlive:
     """The paths to ``x`` at a moment; for callers that know it."""
     found = walk(moment.roots, Interest())
-    tensors = [one for one in found.holdings if isinstance(one.thing, Tensor)]
-    node = node_of(x) if isinstance(x, Tensor) else x
-    away = _distances(node, [node_of(one.thing) for one in tensors]) if node is not None else {}
+    tensors = [one for one in found.holdings if isinstance(one.thing, Tensor | Node)]
+    node, tops = node_behind(x) or x, [node_behind(one.thing) for one in tensors]
+    away = _distances(node, tops) if isinstance(node, Node) else {}
     rows = []
     for one in tensors:
         itself = one.thing is x
-        above = node_of(one.thing)
+        above = node_behind(one.thing)
         if itself or (above is not None and above.seq in away):
             rows.append((rank(one.steps, one.path), _row(one, itself, above, away)))
     rows.sort(key=lambda item: (item[1]["steps"], item[0]))

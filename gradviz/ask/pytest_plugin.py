@@ -74,13 +74,12 @@ def _left(watch, given):
 
 def _tops(values):
     """The nodes of the tensors that ``values`` hold."""
-    from gradviz.engine.tensor import Tensor
-    from gradviz.sources.graph import node_of
+    from gradviz.sources.graph import node_behind
     from gradviz.sources.interest import Interest
     from gradviz.watch.holders import Roots, walk
 
     found = walk(Roots(extra=dict(enumerate(values))), Interest()).holdings
-    nodes = [node_of(one.thing) for one in found if isinstance(one.thing, Tensor)]
+    nodes = [node_behind(one.thing) for one in found]
     return [node for node in nodes if node is not None]
 
 

@@ -8,6 +8,7 @@ import pkgutil
 from functools import cache
 
 from gradviz.watch.case import Case
+from gradviz.watch.holders import Found
 from gradviz.watch.model import Finding
 
 from . import rules
@@ -31,13 +32,15 @@ def all_rules() -> tuple[Rule, ...]:
     return tuple(sorted(found, key=lambda rule: rule.identifier))
 
 
-def examine(recorder, source, roots, choice: Choice = EVERYTHING) -> list[Finding]:
+def examine(
+    recorder, source, roots, choice: Choice = EVERYTHING, found: Found | None = None
+) -> list[Finding]:
     """What is wrong now, worst first; also written into the trace, with a mark on each node it
     names.
 
-    ``source`` gives the evidence (``source.case(roots)``).
+    ``source`` gives the evidence (``source.case(roots, found)``).
     """
-    findings = look(source.case(roots), choice)
+    findings = look(source.case(roots, found), choice)
     recorder.set_findings(findings)
     mark(recorder, findings)
     return findings

@@ -7,7 +7,6 @@ from __future__ import annotations
 import ast
 
 from gradviz.watch.case import Case, Held
-from gradviz.watch.names import rank
 from gradviz.watch.program import calls, names_in, own_expressions, targets
 
 READERS = ("item", "tolist", "numpy", "float", "int")
@@ -87,8 +86,8 @@ def read_by_name(case: Case, held: Held, readers=READERS) -> bool:
     if made is None:
         return False
     names = {part.id for part in targets(made.node) if isinstance(part, ast.Name)}
-    for statement in case.cells.calling(*readers) if names else ():
-        beside = statement.cell == made.cell and statement.function is made.function
+    for statement in case.cells.within([made.cell]) if names else ():
+        beside = statement.function is made.function
         for call in calls(statement.node, *readers) if beside and statement is not made else ():
             if names & names_in(call, plain=True):
                 return True
@@ -100,7 +99,7 @@ def read_as_a_whole(case: Case, group: list[Held]) -> list[Held]:
     ``torch.cat(preds).mean().item()``, ``[p.item() for p in preds]``.
     """
     name = str(group[0].steps[0].name)
-    if not any(_reads(statement.node, name) for statement in case.cells.calling(*READERS)):
+    if not any(_reads(statement.node, name) for statement in case.cells.mentioning(name)):
         return []
     lines = [line for line in same_line(distinct(group)) if len(line) >= 2]
     waiting = [line for line in lines if not any(case.graph.swept(h.facts.id) for h in line)]
@@ -158,6 +157,7 @@ def spans_of(case: Case, id: int) -> tuple[list[int], int]:
     if len(links) < 2:
         links = case.graph.steps_behind(id)
     if len(links) < 2:
+        case.graph.note_alone(id)
         return links, 0
     leaves = case.graph.weigh([id]).leaves
     passes = [
@@ -199,7 +199,7 @@ def elsewhere(case: Case, group: list[Held], *categories) -> set[int]:
 
 def best_first(group: list[Held]) -> list[Held]:
     """Paths a person would use come first."""
-    return sorted(group, key=lambda held: rank(held.steps, held.path))
+    return sorted(group, key=lambda held: held.rank)
 
 
 def without_gradient(case: Case, optimizer) -> set[int]:

@@ -7,7 +7,7 @@ Observers are called bare: they must not raise, and must not keep tensors or nod
 from __future__ import annotations
 
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, cached_property
 
 from .node import FREED, LEAF, Nowhere
 
@@ -132,14 +132,37 @@ def unwatched():
 
 # ---------------------------------------------------------------- reading the engine without side
 # effects
+class _Late:
+    """What modules give that import this one; fetched when it is first asked for."""
+
+    @cached_property
+    def read_g(self):
+        from .tensor import _read_g
+
+        return _read_g
+
+    @cached_property
+    def ensure_id(self):
+        from .tensor import ensure_id
+
+        return ensure_id
+
+    @cached_property
+    def owner(self):
+        from .views import owner
+
+        return owner
+
+
+_late = _Late()
+
+
 def edge(tensor):
     """The edge slot of a tensor: None, LEAF, a node or an Output; None too for a view whose node is
     not made yet.
     """
-    from .tensor import _read_g
-
     try:
-        return _read_g(tensor)
+        return _late.read_g(tensor)
     except AttributeError:
         return None
 
@@ -328,20 +351,14 @@ def formula(node):
 
 def leaf_id(tensor):
     """A serial number for a tensor that no node made, given when first asked."""
-    from .tensor import ensure_id
-
-    return ensure_id(tensor)
+    return _late.ensure_id(tensor)
 
 
 def storage_id(tensor):
     """An identity for the memory under ``tensor``."""
-    from .views import owner
-
-    return id(owner(tensor._a))
+    return id(_late.owner(tensor._a))
 
 
 def storage_bytes(tensor):
     """Bytes of the whole storage under ``tensor``."""
-    from .views import owner
-
-    return owner(tensor._a).nbytes
+    return _late.owner(tensor._a).nbytes

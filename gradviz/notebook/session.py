@@ -127,9 +127,9 @@ class Session:
 
     def _settle(self, roots, error):
         self.source.drain(float("inf"))
-        self.source.settle(roots, error)
+        found = self.source.settle(roots, error)
         self.recorder.end_cell(f"{type(error).__name__}: {error}" if error else "")
-        findings = examine(self.recorder, self.source, roots, self.choice)
+        findings = examine(self.recorder, self.source, roots, self.choice, found)
         self.recorder.set_findings(findings)
         self._look(self._followers(), roots)
         return findings

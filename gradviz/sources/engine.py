@@ -6,6 +6,8 @@ import threading
 import time
 import weakref
 from collections import deque
+from heapq import nlargest
+from operator import itemgetter
 
 import numpy as np
 
@@ -31,8 +33,8 @@ from .rows import Rows, tensor_id
 
 LIVE = 800  # rows while a cell runs: more would slow the collector, and so the cell
 BORN = 5_000
-WEIGHED = 50_000
-HELD = 20_000
+WEIGHED = 20_000
+HELD, TOPS = 5_000, 400
 FAILURES = 50
 NAMED = 50
 CHANGES = 20
@@ -68,6 +70,8 @@ class EngineSource:
         self._memories: dict[int, list[int]] = {}
         self._cell_start = 0
         self._fresh_cell = None
+        self.origins: dict[int, tuple] = {}
+        self.alone: dict[int, weakref.ref] = {}
         self._norms = False
         self._lock = threading.RLock()
 
@@ -106,6 +110,8 @@ class EngineSource:
     def _text_of(self, count):
         """Source of the newest cell with this execution count."""
         cells = self.recorder.trace.cells
+        if count in self.cells.texts and not (cells and cells[-1].count == count):
+            return self.cells.texts[count]
         return next((cell.text for cell in reversed(cells) if cell.count == count), None)
 
     # -- while a cell runs -----------------------------------------------------------
@@ -151,8 +157,10 @@ class EngineSource:
             self.picture.clear()
 
     # -- when a cell has ended --------------------------------------------------------
-    def settle(self, roots: Roots, error: BaseException | None = None):
-        """Names, values, gradients, saved states and liveness of the cell's final graph."""
+    def settle(self, roots: Roots, error: BaseException | None = None) -> Found | None:
+        """Names, values, gradients, saved states and liveness of the cell's final graph. What the
+        walk from ``roots`` found, for ``case`` and to be dropped then.
+        """
         started = time.perf_counter()
         with self._lock, self.recorder.lock:
             try:
@@ -166,12 +174,15 @@ class EngineSource:
                     fresh = failure(self, error, self.recorder.trace.cell)
                     self.failures = [*self.failures[-FAILURES:], fresh]
                     self._show_failed(error, fresh)
+                return found
             finally:
                 self.release()
 
-    def case(self, roots: Roots):
-        """The evidence after a cell, for one call of the doctor."""
-        return evidence.case(self, walk(roots, Interest()), roots)
+    def case(self, roots: Roots, found: Found | None = None):
+        """The evidence after a cell, for one call of the doctor; ``found``: what a walk from
+        ``roots`` has just found.
+        """
+        return evidence.case(self, found or walk(roots, Interest()), roots)
 
     def modules(self) -> list[str]:
         """The files of the person's whose code took part, cells not counted."""
@@ -207,13 +218,15 @@ class EngineSource:
 
     def _held_through(self):
         """The name through whose graph each operation is alive."""
-        rows, starts = self.rows, []
-        for key, candidates in self._paths.items():
-            node = node_of(rows.tensors[key])
-            if node is not None:
-                steps, path = min(candidates, key=lambda item: names.rank(*item))
-                starts.append((names.rank(steps, path), path, node))
-        starts.sort(key=lambda item: item[0])
+        found = ((key, node_of(tensor)) for key, tensor in self.rows.tensors.items())
+        tops = nlargest(
+            TOPS, ((key, node) for key, node in found if node is not None), itemgetter(0)
+        )
+        starts = []
+        for key, node in tops:
+            ranked = [(names.rank(*one), one[1], node) for one in self._paths[key]]
+            starts.append(min(ranked, key=itemgetter(0)))
+        starts.sort(key=itemgetter(0))
         return details.held_through([item[1:] for item in starts], HELD)
 
     def _show_final(self, found: Found):
@@ -274,7 +287,10 @@ class EngineSource:
         """
         self._tensors = {key: weakref.ref(tensor) for key, tensor in self.rows.tensors.items()}
         self._memories = {}
-        for key, tensor in self.rows.tensors.items():
+        in_view = self.recorder.trace.nodes
+        for key, tensor in self.rows.tensors.items() if in_view else ():
+            if key not in in_view:
+                continue
             self._memories.setdefault(events.storage_id(tensor), []).append(key)
         if self.watcher.flow is not None:
             self.picture.put_norms(self.watcher.flow.norms)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import weakref
+from functools import cache
+
 import numpy as np
 
 from gradviz.engine import events
-from gradviz.engine.node import LEAF
+from gradviz.engine.node import LEAF, Node
 from gradviz.engine.tensor import Tensor
 from gradviz.watch import case as model
 
@@ -14,7 +17,9 @@ from .rows import is_parameter, tensor_id
 
 STEPS = 300
 NEAR = 20_000
-WIDE = 50_000
+WIDE = 20_000
+REMEMBERED = 50_000
+ATTENTION, FIRST = 400, 2
 NOTHING, KEPT, GONE = 0, 1, 2
 
 
@@ -22,14 +27,16 @@ def case(source, found, roots) -> model.Case:
     """Everything that the rules may ask about, of what ``found`` (a walk) saw."""
     known: dict[int, model.Facts] = {}
     held, arrays = [], []
-    for holding in found.holdings:
+    holdings, unseen = attended(source, found.holdings)
+    for holding in holdings:
         thing = holding.thing
         if isinstance(thing, np.ndarray):
             arrays.append(model.held(holding.link, array_facts(thing)))
             continue
         facts = known.get(id(thing))
         if facts is None:
-            facts = known[id(thing)] = facts_of(thing, source)
+            facts_from = facts_of if isinstance(thing, Tensor) else node_facts
+            facts = known[id(thing)] = facts_from(thing, source)
         held.append(model.held(holding.link, facts))
     cells = source.recorder.trace.cells
     source.cells.follow(cells)
@@ -44,14 +51,44 @@ def case(source, found, roots) -> model.Case:
         ledger=source.ledger,
         cells=source.cells,
         places=source.places,
-        graph=GraphView(source, found),
+        graph=GraphView(source, found.holdings, holdings),
         hooks=list(source.watcher.hooks),
         cuts=list(source.watcher.cuts.values()),
         errors=[error for error in source.failures if error.cell not in old],
         roots=roots,
         superseded=set(old),
+        unseen=unseen,
         cell=cells[-1].count if cells else None,
     )
+
+
+def attended(source, holdings):
+    """(holdings that the rules look at, how many of each container they do not): of very many live
+    results the newest, the first of each container and what is talked about already, so that a
+    look takes no longer for having many.
+    """
+    if len(holdings) <= ATTENTION:
+        return holdings, {}
+    told = {id for finding in source.recorder.trace.findings for id in finding.node_ids}
+    groups: dict[int, list] = {}
+    chosen = []
+    for holding in holdings:
+        thing = holding.thing
+        node = graph.node_behind(thing)
+        if node is None and isinstance(thing, Tensor) and events.edge(thing) is LEAF:
+            chosen.append(holding)
+        elif node is not None and node.seq in told:
+            chosen.append(holding)
+        else:
+            groups.setdefault(id(holding.link.owner), []).append(holding)
+    unseen, share = {}, ATTENTION // len(groups) + FIRST + 1
+    for owner, group in list(groups.items())[-ATTENTION:]:
+        if len(group) > share + FIRST:
+            unseen[owner] = len(group) - share - FIRST
+            group = [*group[:FIRST], *group[-share:]]
+        chosen += group
+    order = {id(holding): at for at, holding in enumerate(holdings)}
+    return sorted(chosen, key=lambda holding: order[id(holding)]), unseen
 
 
 def _keepers(held, roots):
@@ -64,6 +101,9 @@ def _keepers(held, roots):
     names = {getattr(owner, "__module__", None) for owner in owners}  # of objects: of their class
     names |= {link.home for link in kept.values()}
     return sorted(files[name] for name in names & files.keys())
+
+
+_name_of = cache(str)
 
 
 def array_facts(array) -> model.Facts:
@@ -92,7 +132,7 @@ def facts_of(tensor, source) -> model.Facts:
         leaf=edge is LEAF,
         parameter=is_parameter(tensor),
         shape=tuple(array.shape),
-        dtype=str(array.dtype),
+        dtype=_name_of(array.dtype),
         bytes=array.nbytes,
         storage=events.storage_id(tensor),
         storage_bytes=events.storage_bytes(tensor),
@@ -101,11 +141,33 @@ def facts_of(tensor, source) -> model.Facts:
         grad_attached=grad is not None and graph.node_of(grad) is not None,
     )
     if node is not None:
-        facts.op, facts.epoch = node.name(), source.ledger.epoch(node.seq)
-        facts.chain = source.places.chain(source.watcher.note(node))
+        facts.op, facts.epoch, facts.chain = _origin(node, source)
         facts.place = facts.chain[0] if facts.chain else None
         facts.retains = any(kind == "retain_grad" for kind, _ in events.hooks(node))
     return facts
+
+
+def node_facts(node, source) -> model.Facts:
+    """Plain facts of the result of a node that is held itself: ``loss.grad_fn``."""
+    facts = model.Facts(id=node.seq, own=-node.seq, attached=True)
+    shape, facts.dtype = events.output_meta(node)[0]
+    facts.shape = tuple(shape)
+    facts.op, facts.epoch, facts.chain = _origin(node, source)
+    facts.place = facts.chain[0] if facts.chain else None
+    return facts
+
+
+def _origin(node, source):
+    """(class name, epoch, places) of a node; they do not change, so they are remembered."""
+    known = source.origins.get(node.seq)
+    if known is None:
+        if len(source.origins) > REMEMBERED:
+            source.origins.clear()
+        chain = source.places.chain(source.watcher.note(node))
+        known = node.name(), source.ledger.epoch(node.seq), chain
+        if all(place.cell is not None for place in chain):
+            source.origins[node.seq] = known
+    return known
 
 
 def _module(holding):
@@ -152,17 +214,22 @@ def _optimizer(holding):
 class GraphView:
     """Questions of the rules about nodes, by serial. Holds the graph for one call only."""
 
-    def __init__(self, source, found):
+    def __init__(self, source, holdings, seen):
         self._source = source
         self._ledger = source.ledger
         self._nodes, self._tensors = {}, {}
-        for holding in found.holdings:
-            if isinstance(holding.thing, Tensor):
-                self._tensors.setdefault(tensor_id(holding.thing), holding.thing)
+        for holding in holdings:
+            if isinstance(holding.thing, Node):
+                self._nodes[holding.thing.seq] = holding.thing
+            elif isinstance(holding.thing, Tensor):
                 node = graph.node_of(holding.thing)
+                id = events.leaf_id(holding.thing) if node is None else node.seq
+                self._tensors.setdefault(id, holding.thing)
                 if node is not None:
-                    self._nodes[node.seq] = node
-        self._tops = list(self._nodes.values())
+                    self._nodes[id] = node
+        self._every = list(self._nodes.values())
+        nodes = (graph.node_behind(holding.thing) for holding in seen)
+        self._tops = list({node.seq: node for node in nodes if node is not None}.values())
         self._swept_roots = source.ledger.swept_roots()
         self._swept: dict[int, bool] = {}
         self._weights: dict = {}
@@ -268,12 +335,24 @@ class GraphView:
         Between two links there are at most ``hops`` other nodes.
         """
         links = [id]
-        while len(links) < longest:
+        while len(links) < longest and not self._is_alone(id):
             following = self._same_place_below(links[-1], hops)
             if following is None:
                 break
             links.append(following)
         return links
+
+    def note_alone(self, id):
+        """The node is no link of a chain: so it stays, its inputs do not change."""
+        node, alone = self._nodes.get(id), self._source.alone
+        if node is not None:
+            if len(alone) > REMEMBERED:
+                alone.clear()
+            alone[id] = weakref.ref(node)
+
+    def _is_alone(self, id):
+        ref = self._source.alone.get(id)
+        return ref is not None and ref() is self._nodes.get(id)
 
     def _same_place_below(self, id, hops):
         note, op = self.note(id)[:2], self.op(id)
@@ -317,7 +396,7 @@ class GraphView:
         that it was computed from, newest first, one a step; however much lies in between.
         """
         node = self._nodes.get(id)
-        if node is None:
+        if node is None or self._is_alone(id):
             return [id]
         same = self._lines().get((getattr(node, "note", None), type(node)), ())
         newest = {self._ledger.epoch(seq): seq for seq in sorted(same) if seq <= id}
@@ -403,8 +482,10 @@ class GraphView:
         born = self._source.born
         if not any(ref() is not None for ref in born):
             return list(self._source.object_cycles.values())
-        reached = self.everything()
-        known = self._source.object_cycles
+        whole, known = graph.reach(self._every, WIDE), self._source.object_cycles
+        if not whole.complete:
+            return list(known.values())
+        reached = whole.nodes
         for cycle in strays.object_cycles(born, reached):
             known.setdefault((cycle.code, cycle.name), cycle)
         for ref in born:

@@ -7,6 +7,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from gradviz.engine import events
+from gradviz.engine.node import Node
 from gradviz.engine.tensor import Tensor
 
 LIMIT = 200_000
@@ -25,6 +26,13 @@ class Reach:
 
 
 node_of = events.node_of
+
+
+def node_behind(thing):
+    """The node that made a tensor, a node itself, None of anything else."""
+    if isinstance(thing, Tensor):
+        return node_of(thing)
+    return thing if isinstance(thing, Node) else None
 
 
 def reach(starts, limit: int = LIMIT, stop=()) -> Reach:

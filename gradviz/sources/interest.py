@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gradviz.engine import events
+from gradviz.engine.node import Node
 from gradviz.engine.tensor import Tensor
 
 from .graph import context_items, node_of
@@ -14,13 +15,19 @@ class Interest:
     """What a walk over the namespace looks for, and what a tensor holds by itself."""
 
     def kind(self, type_):
-        """``tensor``, ``array`` or None."""
+        """``tensor``, ``array``, ``node`` (a grad_fn) or None."""
         if issubclass(type_, Tensor):
             return "tensor"
+        if issubclass(type_, Node):
+            return "node"
         return "array" if issubclass(type_, np.ndarray) else None
 
     def children(self, thing):
-        """The gradient, hooks and attributes of a tensor; nothing of an array."""
+        """The gradient, hooks and attributes of a tensor, what is on the ctx of a node; nothing of
+        an array.
+        """
+        if isinstance(thing, Node):
+            yield from (("ctx", name, value) for name, value in list(context_items(thing)))
         if not isinstance(thing, Tensor):
             return
         grad = events.grad(thing)

@@ -13,7 +13,7 @@ from gradviz.engine.node import LEAF
 from gradviz.engine.tensor import Tensor
 from gradviz.watch.holders import Found
 
-from .graph import node_of, owner_of, reach
+from .graph import node_behind, node_of, owner_of, reach
 from .rows import is_parameter
 
 KINDS = ("parameters", "gradients", "retained", "optimizer", "saved", "kept_buffers", "others")
@@ -65,7 +65,7 @@ def weigh(found: Found, swept: Iterable[int] = ()) -> Weights:
     for holding in tensors.values():
         if _of_optimizer(holding.steps):
             counter.add(holding.thing._a, "optimizer")
-    _count_saved(counter, [h.thing for h in tensors.values()], swept)
+    _count_saved(counter, [h.thing for h in found.holdings], swept)
     for holding in found.holdings:
         thing = holding.thing
         if isinstance(thing, Tensor):
@@ -94,9 +94,9 @@ def _of_optimizer(steps):
     return any(step.kind == "attribute" and step.name == "state" for step in steps[1:])
 
 
-def _count_saved(counter, tensors, swept):
+def _count_saved(counter, things, swept):
     """Saved tensors; those of graphs that a backward has passed and kept are kept buffers."""
-    tops = [node for tensor in tensors if (node := node_of(tensor)) is not None]
+    tops = [node for thing in things if (node := node_behind(thing)) is not None]
     whole = reach(tops, NODES)
     counter.weights.complete = whole.complete
     retained = reach([whole.nodes[seq] for seq in swept if seq in whole.nodes], NODES).nodes

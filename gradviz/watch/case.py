@@ -11,7 +11,7 @@ from .cells import Cells
 from .ledger import Ledger
 from .links import Link, Step, category, path_of
 from .model import Place
-from .names import best
+from .names import best, rank
 
 
 @dataclass(slots=True)
@@ -52,6 +52,14 @@ class Held:
     category: str
     facts: Facts
     link: Link
+    _rank: tuple = ()
+
+    @property
+    def rank(self) -> tuple:
+        """Smaller for a path that a person would sooner use."""
+        if not self._rank:
+            self._rank = rank(self.steps, self.path)
+        return self._rank
 
     @property
     def root(self) -> str:
@@ -149,7 +157,7 @@ class ErrorFacts:
 @dataclass(slots=True)
 class Case:
     """``held``: every path to a tensor. ``graph``: questions about nodes. ``places``: from notes to
-    places.
+    places. ``unseen``: of very large containers, by identity, how many items are not in ``held``.
     """
 
     held: list[Held]
@@ -167,6 +175,7 @@ class Case:
     roots: Any
     superseded: set[int] = field(default_factory=set)
     cell: int | None = None
+    unseen: dict[int, int] = field(default_factory=dict)
     _by_id: dict | None = None
 
     def units(self, *categories):

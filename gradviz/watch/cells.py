@@ -48,6 +48,7 @@ class Cells:
         self._newest: dict[str, int] = {}
         self._index: dict[tuple[str, str], list[Statement]] = {}
         self._lines: dict[int, list[str]] = {}
+        self._innermost: dict[int, dict[int, Statement]] = {}
         self._seen = 0
 
     @classmethod
@@ -97,6 +98,7 @@ class Cells:
 
     def _add(self, count, text):
         self.texts[count] = text
+        self._innermost.pop(count, None)
         self._cells[count] = parsed(count, text)
         for statement in self._cells[count]:
             for key in _keys(statement):
@@ -106,6 +108,7 @@ class Cells:
         """Forget the statements of a run."""
         gone = self._cells.pop(count, ())
         self._lines.pop(count, None)
+        self._innermost.pop(count, None)
         for key in {key for statement in gone for key in _keys(statement)}:
             left = [s for s in self._index[key] if s.cell != count]
             if left:
@@ -227,11 +230,15 @@ class Cells:
 
     def at(self, cell: int | None, line: int | None) -> Statement | None:
         """The innermost statement that covers a line."""
-        found = None
-        for statement in self._cells.get(cell or 0, ()):
-            if _covers(statement, line):
-                found = statement
-        return found
+        if line is None:
+            return None
+        lines = self._innermost.get(cell or 0)
+        if lines is None:
+            lines = self._innermost[cell or 0] = {}
+            for statement in self._cells.get(cell or 0, ()):
+                for at in range(statement.line, (statement.node.end_lineno or statement.line) + 1):
+                    lines[at] = statement
+        return lines.get(line)
 
     def on(self, cell: int | None, line: int | None) -> list[Statement]:
         """The simple statements that cover a line: several, where they share it."""

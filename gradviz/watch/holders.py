@@ -125,7 +125,7 @@ def start(roots: Roots):
     """(object, link) of every root, the names of a person first."""
     display = []
     for name, value in list(roots.user_ns.items()):
-        if name in SHELL_NAMES or not isinstance(name, str):
+        if is_plain(type(value)) or name in SHELL_NAMES or not isinstance(name, str):
             continue
         if DISPLAY_NAMES.fullmatch(name) and name not in roots.own:
             display.append((value, Link(None, "display", name)))

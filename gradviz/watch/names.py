@@ -21,12 +21,12 @@ def best(candidates) -> str:
 
     Of what only a frame of a traceback holds it is the name that the frame's code has for it.
     """
-    found = min(candidates, key=lambda item: rank(*item), default=None)
-    if not found:
+    every = list(candidates)
+    if not every:
         return ""
-    steps, path = found
+    steps, path = every[0] if len(every) == 1 else min(every, key=lambda item: rank(*item))
     local = max((n for n, step in enumerate(steps) if step.kind == "local"), default=0)
-    return path_of(steps[local:]) if local else path
+    return path_of(steps[local:]) if local else str(path)
 
 
 def rank(steps, path):

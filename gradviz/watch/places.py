@@ -87,13 +87,13 @@ class Places:
 
     def line(self, code, instruction: int) -> int:
         """The line of an instruction (byte offset) of ``code``."""
-        table = self._tables.get(code)
-        if table is None:
+        known, table = self._tables.get(id(code), (None, ()))  # hashing code takes long
+        if known is not code:
             rows = [(start, line) for start, _, line in code.co_lines() if line is not None]
             table = [start for start, _ in rows], [line for _, line in rows]
             if len(self._tables) > 5_000:
                 self._tables.clear()
-            self._tables[code] = table
+            self._tables[id(code)] = code, table
         starts, lines = table
         at = bisect_right(starts, instruction) - 1
         return lines[at] if at >= 0 else code.co_firstlineno
@@ -102,14 +102,15 @@ class Places:
         """Where ``instruction`` is: cell and line, or file and line. Remembered, but for what a
         magic runs, whose file name stands for every cell.
         """
-        key = code, instruction
-        found = self._known.get(key)
-        if found is None:
+        key = id(code), instruction
+        known, found = self._known.get(key, (None, None))
+        if known is not code:
             found = self.at(code.co_filename, self.line(code, instruction), code.co_name)
-            if code.co_filename not in TIMED and found.cell is not None:
+            lasts = found.cell is not None or found.file.endswith(".py")
+            if code.co_filename not in TIMED and lasts:
                 if len(self._known) > 20_000:
                     self._known.clear()
-                self._known[key] = found
+                self._known[key] = code, found
         return found
 
     def is_file(self, filename: str) -> bool:

@@ -64,9 +64,9 @@ class Notebook:
         modules = tuple(m for m in persons_modules() if m not in self.before)
         roots = Roots(self.ns, self.out, tracebacks=tracebacks, own=own, modules=modules)
         self.source.drain(float("inf"))
-        self.source.settle(roots, self.error)
+        found = self.source.settle(roots, self.error)
         self.recorder.end_cell(type(self.error).__name__ if self.error else "")
-        self.findings = examine(self.recorder, self.source, roots)
+        self.findings = examine(self.recorder, self.source, roots, found=found)
         assert not self.source.watcher.errors, self.source.watcher.errors
 
 

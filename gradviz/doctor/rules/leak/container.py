@@ -34,7 +34,8 @@ def look(case):
         weight = case.graph.weigh(ids(history))
         place = put(case, history)
         store = stored(case, place, history)
-        fields = {"count": len(history), "name": history[0].holder, "store": store}
+        count = len(history) + case.unseen.get(id(history[-1].link.owner), 0)
+        fields = {"count": count, "name": history[0].holder, "store": store}
         yield RULE.found(case, paths(history), place, weight, ids(history), severity, **fields)
 
 
