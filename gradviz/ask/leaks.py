@@ -38,6 +38,7 @@ def leaks(everything: bool = False) -> Findings:
 def leaks_at(moment: Moment, everything: bool = False) -> Findings:
     """The leaks at a moment; for callers that know it."""
     found = look(moment.source.case(moment.roots), Choice(select=("leak",)))
+    found = [finding for finding in found if moment.choice.wants(finding)]
     found = found if everything else words.serious(found)
     return Findings(found, moment, "ask.leaks.none" if moment.watched else "ask.leaks.unwatched")
 

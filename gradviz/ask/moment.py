@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from gradviz.doctor import Choice
 from gradviz.export import words
 from gradviz.sources.engine import EngineSource
 from gradviz.watch.holders import Roots
@@ -19,13 +20,15 @@ _provider: Callable[[], Moment | None] | None = None
 @dataclass
 class Moment:
     """``source`` with its recorder, ``roots`` where a walk begins; ``watched`` is False when nobody
-    has followed the program so far; ``file_of``: the file that stands for a cell, or ''.
+    has followed the program so far; ``file_of``: the file that stands for a cell, or '';
+    ``choice``: which findings are wanted.
     """
 
     source: EngineSource
     roots: Roots
     watched: bool = True
     file_of: Callable[[int | None], str] = lambda cell: ""
+    choice: Choice = Choice()
 
     def where(self, place) -> str:
         """A place, or anything with a cell and a line, in words."""

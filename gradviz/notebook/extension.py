@@ -36,7 +36,9 @@ class Extension:
     def moment(self) -> Moment | None:
         """What questions may know; None when this shell is not watched now."""
         session = self.session
-        return Moment(session.source, roots_of(self.shell)) if session.watching else None
+        if not session.watching:
+            return None
+        return Moment(session.source, roots_of(self.shell), choice=session.choice)
 
     def unload(self):
         """Take everything off the shell again and let it go."""

@@ -3,6 +3,7 @@
 import gc
 import tracemalloc
 import weakref
+from dataclasses import replace
 
 import pytest
 
@@ -11,6 +12,7 @@ from gradviz.ask.gradients import check_gradients
 from gradviz.ask.leaks import leaks_at
 from gradviz.ask.memory import memory_at
 from gradviz.ask.moment import within
+from gradviz.doctor import Choice
 
 HISTORY = """hist = []
 for _ in range(3):
@@ -160,3 +162,10 @@ def test_columns_of_a_terminal_stand_below_each_other_in_chinese(book):
         if word in line
     }
     assert len(lines) == 3 and len(ends) == 1
+
+
+def test_leaks_tells_only_what_the_settings_want(book):
+    book.run(HISTORY)
+    here = within(book.ns)
+    assert leaks_at(here)
+    assert not leaks_at(replace(here, choice=Choice(ignore=("GV101",))))

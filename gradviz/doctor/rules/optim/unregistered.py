@@ -9,10 +9,11 @@ def look(case):
     """Parameters in a dict or list of a module, converted parameters, and tracked tensors that no
     optimiser knows.
     """
+    every = {module.steps for module in case.modules}
     registered = {
         leaf
         for module in case.modules
-        if not _hidden(case, module)
+        if not _hidden(every, module)
         for leaf in module.parameters.values()
     }
     known = registered | {leaf for optimizer in case.optimizers for leaf in optimizer.leaves}
@@ -28,19 +29,12 @@ def look(case):
                 )
 
 
-def _hidden(case, module):
-    """The module is reached only through a plain attribute of another module, such as a list of
-    layers.
+def _hidden(every, module):
+    """The module is reached only through a plain attribute of another module (``every`` has the
+    paths of all), such as a list of layers.
     """
-    for other in case.modules:
-        depth = len(other.steps)
-        if (
-            depth < len(module.steps)
-            and module.steps[:depth] == other.steps
-            and module.steps[depth].kind == "attribute"
-        ):
-            return True
-    return False
+    steps = module.steps
+    return any(steps[at].kind == "attribute" and steps[:at] in every for at in range(1, len(steps)))
 
 
 def _attributes(case, module):
