@@ -678,7 +678,6 @@ def grad(
                 "Expected allow_unused to be True or not passed when materialize_grads=True, but "
                 "got: allow_unused=False."
             )
-        allow_unused = True
     outputs, named, inputs = as_tuple(outputs), inputs, inputs_of(inputs, "grad")
     if not only_inputs:
         warnings.warn(
@@ -688,6 +687,7 @@ def grad(
             FutureWarning,
             stacklevel=2,
         )
+    allow_unused = materialize_grads if allow_unused is None else allow_unused
     grads = (_batched if is_grads_batched else _grads)(
         outputs, inputs, grad_outputs, retain_graph, create_graph, allow_unused, materialize_grads
     )
@@ -707,6 +707,7 @@ def _grads(
         captures,
         accumulates=False,
     )
+    _check_flag(allow_unused)
     sweep.run()
     if not create_graph:
         _give_back_seeds(sweep, grad_outputs)

@@ -94,6 +94,19 @@ def _addmm(bias, a, b, beta, alpha):
     return out
 
 
+def require_expandable(tensor, wanted):
+    """RuntimeError unless a tensor can be expanded to ``wanted``."""
+    own = tensor._a.shape
+    if len(own) > len(wanted):
+        raise RuntimeError(
+            f"expand({dtypes.tensor_name(tensor._a)}{{{list(own)}}}, size={list(wanted)}): the "
+            f"number of sizes provided ({len(wanted)}) must be greater or equal to the number of "
+            f"dimensions in the tensor ({len(own)})"
+        )
+    if any(a not in (1, b) for a, b in zip(own[::-1], wanted[::-1], strict=False)):
+        raise _does_not_expand(own, wanted)
+
+
 def _does_not_expand(own, wanted):
     """PyTorch's error for a tensor that cannot be expanded to ``wanted``."""
     end = list(zip(range(len(wanted))[::-1], wanted[::-1], own[::-1], strict=False))
@@ -384,10 +397,20 @@ def addmm(input, mat1, mat2, *, beta=1, alpha=1):
         raise RuntimeError(
             "mat1 and mat2 must have the same dtype, but got {} and {}".format(*names)
         )
+    for name, x in (("mat1", mat1), ("mat2", mat2)):
+        if x._a.ndim != 2:
+            raise RuntimeError(f"{name} must be a matrix, got {x._a.ndim}-D tensor")
     if mat1._a.shape[1] != mat2._a.shape[0]:
         raise RuntimeError(
             f"mat1 and mat2 shapes cannot be multiplied ({_x(mat1._a.shape)} and "
             f"{_x(mat2._a.shape)})"
+        )
+    if input._a.ndim > 2:
+        require_expandable(input, (mat1._a.shape[0], mat2._a.shape[1]))
+    if input._a.dtype != mat2._a.dtype:
+        names = dtypes.scalar_name(input.dtype), dtypes.scalar_name(mat2.dtype)
+        raise RuntimeError(
+            "self and mat2 must have the same dtype, but got {} and {}".format(*names)
         )
     return addmm_op(input, mat1, mat2, beta, alpha)
 
@@ -396,10 +419,34 @@ for _f in (mm, mv, dot, bmm, matmul, addmm):
     method(_f)
 
 
+def _check_batches(input, batch1, batch2):
+    """The errors of sizes and dtypes that do not go together."""
+    for x in (batch1, batch2):
+        wrap_dim(2, x._a.ndim)
+    (count, rows, inner), others = batch1._a.shape, batch2._a.shape
+    wanted = (count, rows, others[2])
+    if input._a.shape != wanted:
+        require_expandable(input, wanted)
+    if others[:2] != (count, inner):
+        raise RuntimeError(
+            "Expected size for first two dimensions of batch2 tensor to be: "
+            f"{[count, inner]} but got: {list(others[:2])}."
+        )
+    if input._a.dtype != batch1._a.dtype:
+        raise RuntimeError(
+            f"Input dtypes must be the same, got: input {_c(input)}, batch1: {_c(batch1)}, batch2: "
+            f"{_c(batch2)}"
+        )
+    if batch1._a.dtype != batch2._a.dtype:
+        names = dtypes.scalar_name(batch1.dtype), dtypes.scalar_name(batch2.dtype)
+        raise RuntimeError("expected scalar type {} but found {}".format(*names))
+
+
 def baddbmm(input, batch1, batch2, *, beta=1, alpha=1):
     """``beta · input + alpha · batch1 @ batch2``, batch by batch."""
     if state.special and local.autocast is not None:
         input, batch1, batch2 = lowered(input, batch1, batch2)
+    _check_batches(input, batch1, batch2)
     return baddbmm_op(input, batch1, batch2, beta, alpha)
 
 
@@ -430,12 +477,14 @@ def inner(input, other, *, out=None):
     return tensordot(input, other, [[-1], [-1]])
 
 
-def _added(name, op_function, product, cast=None):
+def _added(name, op_function, product, cast=None, check=None):
     """``beta · input + alpha · product``, recorded as one node, and its in-place form."""
 
     def function(input, first, second, *, beta=1, alpha=1, out=None):
         if cast is not None and state.special and local.autocast is not None:
             input, first, second = cast(input, first, second)
+        if check is not None:
+            check(input, first, second)
         shape = product(first._a, second._a).shape
         return op_function(
             input if input._a.shape == shape else expand(input, shape), first, second, beta, alpha
@@ -448,6 +497,19 @@ def _added(name, op_function, product, cast=None):
     inplace.__name__ = f"{name}_"
     method(function, name)
     only_method(inplace)
+
+
+def _check_addmv(input, mat, vec):
+    """The errors of sizes that do not go together."""
+    own, wide, long = input._a, mat._a, vec._a
+    if own.ndim > 1 or wide.ndim != 2 or long.ndim != 1:
+        raise RuntimeError(
+            f"vector + matrix @ vector expected, got {own.ndim}, {wide.ndim}, {long.ndim}"
+        )
+    if wide.shape[1] != long.size or own.size not in (0, 1, wide.shape[0]):
+        raise RuntimeError(
+            f"size mismatch, got input ({own.size}), mat ({_x(wide.shape)}), vec ({long.size})"
+        )
 
 
 addmv_op = declare(
@@ -505,7 +567,7 @@ addbmm_op = declare(
 method(outer)
 method(outer, "ger")
 method(inner)
-_added("addmv", addmv_op, lambda mat, vec: mat.dot(vec))
+_added("addmv", addmv_op, lambda mat, vec: mat.dot(vec), check=_check_addmv)
 _added("addr", addr_op, lambda a, b: a[:, None] * b[None, :])
 _added("addbmm", addbmm_op, lambda a, b: products(a, b).sum(0), lowered)
 public("addmv_", Tensor.addmv_)
