@@ -116,6 +116,7 @@ huber_op = declare(
     _huber_forward,
     "self target",
     "reduction delta",
+    hidden=("self_sym_sizes",),
     formula="self − target inside δ, ±δ outside",
     self=_huber_self,
     target=lambda F, g, self, target, self_shape, reduction, delta: (
@@ -194,6 +195,14 @@ def _nll_back_back(F, g, target, weight, reduction, ignore_index):
     return picked if reduction == NONE else F.sum(picked)
 
 
+def _total_weight(node):
+    target, weight, _, ignored = node.at[:4]
+    seen = target != ignored
+    dtype = node.dtype
+    total = seen.sum() if weight is None else weight[xp.where(seen, target, 0)][seen].sum()
+    return xp.asarray(total, dtype)
+
+
 nll_op = declare(
     "nll_loss",
     _nll_forward,
@@ -201,7 +210,9 @@ nll_op = declare(
     "target weight reduction ignore_index",
     node="NllLossBackward0",
     formula="−g · weight at the target class",
-    self=lambda F, g, self_shape, target, weight, reduction, ignore_index: F.nll_back(
+    hidden=("self_sym_sizes",),
+    also={"total_weight": _total_weight},
+    self=lambda F, g, self, self_shape, target, weight, reduction, ignore_index: F.nll_back(
         g, self_shape, target, weight, reduction, ignore_index
     ),
 )
@@ -212,7 +223,9 @@ nll2d_op = declare(
     "target weight reduction ignore_index",
     node="NllLoss2DBackward0",
     formula="−g · weight at the target class",
-    self=lambda F, g, self_shape, target, weight, reduction, ignore_index: F.nll_back(
+    hidden=("self_sym_sizes",),
+    also={"total_weight": _total_weight},
+    self=lambda F, g, self, self_shape, target, weight, reduction, ignore_index: F.nll_back(
         g, self_shape, target, weight, reduction, ignore_index
     ),
 )
@@ -254,6 +267,7 @@ bce_op = declare(
     "self target weight",
     "reduction",
     node="BinaryCrossEntropyBackward0",
+    hidden=("self_sym_sizes",),
     formula="(self − target) / (self (1 − self)) · g / n",
     self=_bce_self,
     target=_bce_target,
@@ -285,6 +299,7 @@ bce_logits_op = declare(
     "self target weight pos_weight",
     "reduction",
     node="BinaryCrossEntropyWithLogitsBackward0",
+    hidden=("self_sym_sizes",),
     formula="(σ(self) − target) · g / n",
     self=_bce_logits_self,
     target=lambda F, g, self, self_shape, reduction: _spread(F, g, self_shape, reduction) * -self,

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 
 from ..backend import xp
+from ..engine.node import FREED, freed
 from ..engine.operation import RAW, TENSOR
 from ..engine.saved_names import kept
 from .declare import declare
@@ -77,6 +78,15 @@ def _layer_joint(F, g, self, weight, needs, count, eps, stats):
     return _tensor_grads(g, self, weight, dims, eps, needs, shape)
 
 
+def _statistic(node, k):
+    """The mean, or the reciprocal deviation, of every row."""
+    if node.s is FREED:
+        freed()
+    count = node.at[0]
+    shape = node.shape[: len(node.shape) - count] + (1,) * count
+    return xp.asarray(node.at[2][k]).reshape(shape)
+
+
 layer_norm = declare(
     "native_layer_norm",
     _layer_forward,
@@ -84,7 +94,12 @@ layer_norm = declare(
     "count eps stats",
     formula="(g·w − mean(g·w) − x̂ · mean(g·w·x̂)) / σ    ∂weight: Σ g·x̂    ∂bias: Σ g",
     hidden=("self", "count", "stats", "eps"),
-    also={"input": kept("self")},
+    also={
+        "input": kept("self"),
+        "normalized_shape": lambda node: node.shape[len(node.shape) - node.at[0] :],
+        "result1": lambda node: _statistic(node, 0),
+        "result2": lambda node: _statistic(node, 1),
+    },
     joint=_layer_joint,
 )
 
@@ -159,7 +174,13 @@ group_norm = declare(
     "groups eps stats",
     formula="(g·w − mean(g·w) − x̂ · mean(g·w·x̂)) / σ, group by group",
     hidden=("self", "groups", "stats"),
-    also={"input": kept("self"), "group": lambda node: node.at[0]},
+    also={
+        "input": kept("self"),
+        "group": lambda node: node.at[0],
+        "N": lambda node: node.shape[0],
+        "C": lambda node: node.shape[1],
+        "HxW": lambda node: math.prod(node.shape[2:]),
+    },
     joint=_group_joint,
 )
 

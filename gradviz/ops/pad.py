@@ -32,12 +32,21 @@ def _opposite(sides):
     return tuple((-a, -b) for a, b in sides)
 
 
+def _as_written(sides):
+    """(before, after) of every padded dimension, last dimension first."""
+    while len(sides) > 1 and sides[0] == (0, 0):
+        sides = sides[1:]
+    return tuple(n for side in reversed(sides) for n in side)
+
+
 constant_pad = declare(
     "constant_pad_nd",
     channels_kept(_constant),
     "self",
     "sides value",
     formula="g without the padding",
+    hidden=("sides",),
+    also={"pad": lambda node: _as_written(node.at[0])},
     self=lambda F, g, sides: F.constant_pad_nd(g, _opposite(sides), 0),
 )
 
@@ -64,16 +73,20 @@ def _copying(name, node):
         "self",
         "places shape",
         node=node.replace("Backward0", "BackwardBackward0"),
-        self=lambda F, g, places: getattr(F, name)(g, places),
+        self=lambda F, g, places: getattr(F, name)(g, places, None),
     )
     return declare(
         name,
-        channels_kept(_take),
+        channels_kept(lambda x, places, padding: _take(x, places)),
         "self",
-        "places",
+        "places padding",
         node=node,
         formula="g summed over all copies",
-        self=lambda F, g, self_shape, places: getattr(F, f"{name}_back")(g, places, self_shape),
+        hidden=("places", "self_sym_sizes"),
+        also={"padding": lambda node: node.at[1]},
+        self=lambda F, g, self, self_shape, places: getattr(F, f"{name}_back")(
+            g, places, self_shape
+        ),
     )
 
 

@@ -147,6 +147,19 @@ declare(
 )
 
 
+_ARGUMENTS = {
+    "kernel_size": lambda node: _windows_of(node).kernel,
+    "stride": lambda node: _windows_of(node).given,
+    "padding": lambda node: _windows_of(node).padding,
+    "dilation": lambda node: _windows_of(node).dilation,
+    "ceil_mode": lambda node: _windows_of(node).ceil_mode,
+}
+
+
+def _windows_of(node):
+    return next(x for x in node.at if x.__class__ is Windows)
+
+
 def _kept_indices(read):
     """The saved indices of a node: those that were returned, or made now by ``read(node)``."""
 
@@ -169,14 +182,8 @@ def _max_pool(name, node):
         node=node,
         formula="g to the largest of each window",
         hidden=("tap", "at"),
-        also={
-            "result1": _kept_indices(lambda node: flat_indices(node.at[1], node.at[2])),
-            "kernel_size": lambda node: node.at[2].kernel,
-            "stride": lambda node: node.at[2].given,
-            "padding": lambda node: node.at[2].padding,
-            "dilation": lambda node: node.at[2].dilation,
-            "ceil_mode": lambda node: node.at[2].ceil_mode,
-        },
+        also=_ARGUMENTS
+        | {"result1": _kept_indices(lambda node: flat_indices(node.at[1], node.at[2]))},
         # PyTorch saves the images too, for their sizes
         self=lambda F, g, self, tap, at: F.max_pool_give(g, tap, at),
     )
@@ -210,6 +217,13 @@ def _mean_back(g, at, divisor):
     return contiguous(out[at.inside])
 
 
+_MEANS = _ARGUMENTS | {
+    "count_include_pad": lambda node: node.at[2][0],
+    "divisor_override": lambda node: node.at[2][1],
+}
+del _MEANS["dilation"]
+
+
 def _avg_pool(n):
     declare(
         f"avg_pool{n}d_back",
@@ -217,16 +231,18 @@ def _avg_pool(n):
         "self",
         "at divisor",
         node=f"AvgPool{n}DBackwardBackward0",
-        self=lambda F, g, at, divisor: getattr(F, f"avg_pool{n}d_op")(g, at, divisor),
+        self=lambda F, g, at, divisor: getattr(F, f"avg_pool{n}d_op")(g, at, divisor, None),
     )
     return declare(
         f"avg_pool{n}d_op",
-        channels_kept(_mean_forward),
+        channels_kept(lambda x, at, divisor, asked: _mean_forward(x, at, divisor)),
         "self",
-        "at divisor",
+        "at divisor asked",
         node=f"AvgPool{n}DBackward0",
         formula="g / size of the window, to all it sees",
-        self=lambda F, g, at, divisor: getattr(F, f"avg_pool{n}d_back")(g, at, divisor),
+        hidden=("at", "divisor"),
+        also=_MEANS,
+        self=lambda F, g, self, at, divisor: getattr(F, f"avg_pool{n}d_back")(g, at, divisor),
     )
 
 
@@ -303,7 +319,10 @@ def _adaptive_avg(n):
         "image out",
         node=f"AdaptiveAvgPool{n}DBackward0",
         formula="g / size of the bin, to all it covers",
-        self=lambda F, g, image, out: getattr(F, f"adaptive_avg_pool{n}d_back")(g, image, out),
+        hidden=("image", "out"),
+        self=lambda F, g, self, image, out: getattr(F, f"adaptive_avg_pool{n}d_back")(
+            g, image, out
+        ),
     )
 
 
@@ -350,6 +369,14 @@ declare(
     node="MaxPoolBackwardBackward0",
     self=lambda F, g, index, shape, n: F.flat_take(g, index, shape, n),
 )
+
+
+def _unpooled_from(node):
+    if node.s is FREED:
+        freed()
+    return read_tensor(*node.s[-2:])
+
+
 max_unpool = {
     n: declare(
         f"max_unpool{n}d_op",
@@ -358,6 +385,8 @@ max_unpool = {
         _PLACES,
         node=f"MaxUnpool{n}DBackward0",
         formula="g at the places of the largest",
+        hidden=("index", "shape", "n"),
+        also={"indices": lambda node: _unpooled_from(node)},
         self=lambda F, g, index, shape, n: F.flat_take(g, index, shape, n),
     )
     for n in (2, 3)

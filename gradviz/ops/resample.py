@@ -103,6 +103,12 @@ def _apply(x, matrices):
     return contiguous(x.astype(kind, copy=False))
 
 
+def _scale(node, k):
+    """The factor that was asked for along a dimension, None where a size was."""
+    found = node.at[1][0][k]
+    return None if found is None else float(found)
+
+
 def _resizing(name, node):
     declare(
         f"{name}_back",
@@ -110,16 +116,23 @@ def _resizing(name, node):
         "self",
         "matrices",
         node=node.replace("Backward0", "BackwardBackward0"),
-        self=lambda F, g, matrices: getattr(F, name)(g, matrices),
+        self=lambda F, g, matrices: getattr(F, name)(g, matrices, None),
     )
+    axes = [""] if name[-2] == "1" else ["_d", "_h", "_w"][-int(name[-2]) :]
+    also = {f"scales{axis}": lambda node, k=k: _scale(node, k) for k, axis in enumerate(axes)}
+    also["output_size"] = lambda node: tuple(len(m) for m in node.at[0])
+    if "earest" not in name:
+        also["align_corners"] = lambda node: node.at[1][1]
     return declare(
         name,
-        channels_kept(_apply),
+        channels_kept(lambda x, matrices, asked: _apply(x, matrices)),
         "self",
-        "matrices",
+        "matrices asked",
         node=node,
         formula="g, weighted back to the old pixels",
-        self=lambda F, g, matrices: getattr(F, f"{name}_back")(g, matrices),
+        hidden=("matrices",),
+        also=also,
+        self=lambda F, g, self_shape, matrices: getattr(F, f"{name}_back")(g, matrices),
     )
 
 
@@ -165,6 +178,8 @@ pixel_shuffle = declare(
     "self",
     "r",
     formula="g in the old order",
+    hidden=("r",),
+    also={"upscale_factor": lambda node: node.at[0]},
     self=lambda F, g, r: F.pixel_unshuffle(g, r),
 )
 pixel_unshuffle = declare(
@@ -173,6 +188,8 @@ pixel_unshuffle = declare(
     "self",
     "r",
     formula="g in the old order",
+    hidden=("r",),
+    also={"downscale_factor": lambda node: node.at[0]},
     self=lambda F, g, r: F.pixel_shuffle(g, r),
 )
 
@@ -188,6 +205,7 @@ channel_shuffle = declare(
     "self",
     "groups",
     formula="g in the old order",
+    hidden=("self_sym_sizes",),
     self=lambda F, g, self_shape, groups: F.channel_shuffle(g, self_shape[1] // groups),
 )
 

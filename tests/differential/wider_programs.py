@@ -1,6 +1,12 @@
 """More kinds of statements for random programs: views of odd views, empty tensors, nested modes,
 custom Functions of every style, hooks that remove hooks, batched and re-entrant gradients,
 checkpoints.
+
+Not written, since they cannot be the same: writes into elements that overlap without being expanded
+(PyTorch writes one after the other), hooks inside batched gradients (there they run once for the
+whole batch), storage offsets of empty views (NumPy keeps none), parts without view tracking in
+inference mode, operations on nothing but inference tensors that require grad (recorded here, not in
+PyTorch), and other shapes through ``.data`` where the old one was saved (another text).
 """
 
 FUNCTIONS = """
@@ -270,7 +276,7 @@ MODES = [
 
 
 # the modes that these were made in show in other ways than on a tensor
-_NOT_NESTED = (".data =", "set_(", "unsafe")
+_NOT_NESTED = (".data =", "set_(", "unsafe", "requires_grad")
 
 
 def nest_modes(p):
@@ -341,7 +347,7 @@ def toggle(p):
                 f"{a}.detach_()",
                 f"{a}.retain_grad()",
                 f"{a}.data = {c}.detach() * 2",
-                f"{a}.data = {a}.detach().reshape(-1)",
+                f"{p.pick(lambda t: t.is_leaf)}.data = {a}.detach().reshape(-1)",
                 f"{a}.data.zero_()",
                 f"{a}.grad = {c}.detach().clone()",
                 f"{a}.grad = None",

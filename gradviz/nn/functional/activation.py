@@ -45,7 +45,7 @@ def hardtanh(input, min_val=-1.0, max_val=1.0, inplace=False):
 
 def relu6(input, inplace=False):
     """``input`` clipped to [0, 6]."""
-    return hardtanh(input, 0.0, 6.0, inplace)
+    return hardtanh(input, 0, 6, inplace)
 
 
 def elu(input, alpha=1.0, inplace=False):
@@ -125,7 +125,7 @@ def hardswish(input, inplace=False):
     return _apply(table.hardswish_op, input, (), inplace)
 
 
-def softplus(input, beta=1.0, threshold=20.0):
+def softplus(input, beta=1, threshold=20):
     """``log(1 + exp(beta · input)) / beta``, linear above ``threshold``."""
     return table.softplus(input, beta, threshold)
 

@@ -197,6 +197,12 @@ unfold_op = declare(
     "kernel dilation padding stride",
     formula="every patch back to its place",
     node="Im2ColBackward0",
+    hidden=("kernel", "self_sym_sizes"),
+    also={
+        "kernel_size": lambda node: node.at[0],
+        "self_sym_argsize_minus_1": lambda node: node.at[-1][-1],
+        "self_sym_argsize_minus_2": lambda node: node.at[-1][-2],
+    },
     self=lambda F, g, self_shape, kernel, dilation, padding, stride: F.col2im(
         g, self_shape, kernel, dilation, padding, stride
     ),
@@ -208,6 +214,8 @@ fold_op = declare(
     "shape kernel dilation padding stride",
     formula="the patches of g",
     node="Col2ImBackward0",
+    hidden=("kernel",),
+    also={"kernel_size": lambda node: node.at[1]},
     self=lambda F, g, kernel, dilation, padding, stride: F.im2col(
         g, kernel, dilation, padding, stride
     ),

@@ -65,7 +65,7 @@ def _copied(input, pad, mode):
         if mode == "circular" and (before > size or after > size):
             raise RuntimeError("Padding value causes wrapping around more than once.")
         places.append((dim, table.index(mode, size, before, after)))
-    return table.COPYING[mode, n](input, tuple(places))
+    return table.COPYING[mode, n](input, tuple(places), pad)
 
 
 public("constant_pad_nd", constant_pad_nd)

@@ -173,7 +173,10 @@ def _avg_pool(n):
         if divisor_override == 0:
             raise RuntimeError("divisor must be not zero")
         return table.avg_pool[n](
-            input, at, table.divisor(at, count_include_pad, divisor_override, input._a.dtype)
+            input,
+            at,
+            table.divisor(at, count_include_pad, divisor_override, input._a.dtype),
+            (count_include_pad, divisor_override),
         )
 
     if n == 1:

@@ -7,6 +7,7 @@ import math
 from ...backend import beside, contiguous, xp
 from ...engine.dispatch import wrap
 from ...engine.operation import RAW, TENSOR
+from ...engine.saved_names import kept
 from ...ops import resample as table
 from ...ops.declare import declare, public
 from ...ops.lower import keeps_precise
@@ -135,7 +136,9 @@ def interpolate(
         _matrix(mode, o, i, align_corners, s, antialias)
         for o, i, s in zip(out, input.shape[2:], scales, strict=True)
     ]
-    return table.RESIZE[mode + ("-aa" if antialias else ""), n](input, matrices)
+    return table.RESIZE[mode + ("-aa" if antialias else ""), n](
+        input, matrices, (scales, align_corners)
+    )
 
 
 def _no_such_mode(dim, mode):
@@ -274,6 +277,7 @@ def _sample_joint(F, g, self, grid, needs, mode, padding, align_corners):
     return tuple(f._a for f in grad(out, (x, at), wrap(g), materialize_grads=True))
 
 
+_MODES, _EDGES = ("bilinear", "nearest", "bicubic"), ("zeros", "border", "reflection")
 _sampler = {
     n: declare(
         f"grid_sampler_{n}d_op",
@@ -282,6 +286,12 @@ _sampler = {
         "mode padding align_corners",
         node=f"GridSampler{n}DBackward0",
         formula="g to the pixels around each place",
+        hidden=("self", "mode", "padding"),
+        also={
+            "input": kept("self"),
+            "interpolation_mode": lambda node: _MODES.index(node.at[0]),
+            "padding_mode": lambda node: _EDGES.index(node.at[1]),
+        },
         joint=_sample_joint,
     )
     for n in (2, 3)
