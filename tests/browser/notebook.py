@@ -31,6 +31,7 @@ class Notebook:
     def __init__(self, context, url, folder, name):
         self.context, self.page = context, context.new_page()
         self.url, self.file = url, folder / name
+        self.origin = "/".join(url.split("/")[:3])
         self.errors, self.requests = [], []
         self.page.on("console", lambda m: m.type == "error" and self.errors.append(m.text))
         self.page.on("pageerror", lambda error: self.errors.append(str(error)))

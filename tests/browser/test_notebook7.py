@@ -54,6 +54,9 @@ def test_reload_and_restart(notebook):
     book.goto()
     view = View(book).wait()
     assert view.until(view.total, lambda seen: seen == total)
+    # an answer means that the front end and the kernel have nothing left to agree upon
+    view.select(label="data")
+    view.until(lambda: view.tab("value"), lambda text: "mean" in text)
     book.restart()
     for number in range(3):
         book.run(number)

@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.browser.axe import AXE, violations
 from tests.browser.test_view import LOAD, SCREENSHOTS, View
 
 CELL = """w = torch.tensor([1.0, 2.0], requires_grad=True)
@@ -33,6 +34,8 @@ def test_check_and_what_if(notebook, theme, locale):
     said = view.root.locator("[data-testid=gv-checked]")
     view.until(said.inner_text, lambda text: "\u2713" in text)
     view.root.screenshot(path=SCREENSHOTS / f"check-{theme}.png")
+    if AXE.is_file():
+        assert violations(book.page, ".jp-OutputArea-output") == []
     book.run(2)
     assert book.output(2).split("\n")[0] == "tensor([1., 2.], requires_grad=True) None"
     assert book.serious_errors() == []
