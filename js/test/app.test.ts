@@ -446,3 +446,30 @@ test("the graph of an earlier cell comes back, with what is another now, and goe
   after(1, "Cos");
   expect(all(".bars button")).toHaveLength(1);
 });
+
+test("a line of code lights up what it made, and a node its line", () => {
+  const page = document.createElement("div");
+  page.className = "jp-Notebook";
+  const lines = '<div class="cm-line">a</div><div class="cm-line">b</div>';
+  page.innerHTML = `<div class="jp-Cell"><div class="jp-InputPrompt">[3]:</div><div class="cm-content">${lines}</div></div>`;
+  document.body.append(page);
+  const view = live();
+  const sketch = new Sketch(3);
+  const made = sketch.op("Exp", [sketch.leaf("x", [2])], [2], { line: 2 });
+  view.take(readBundle(JSON.stringify(sketch.bundle()))!.delta);
+  settle();
+  const { attention, graph } = view as unknown as {
+    attention: Attention;
+    graph: { events: { hovered(row: unknown): void } };
+  };
+  const [first, second] = page.querySelectorAll<HTMLElement>(".cm-line");
+  const point = (on: Element) => on.dispatchEvent(new Event("pointerover", { bubbles: true }));
+  point(second);
+  expect([...attention.lines!]).toEqual([made]);
+  point(document.body);
+  expect(attention.lines!.size).toBe(0);
+  graph.events.hovered({ cell: 3, line: 1 });
+  expect(first.style.background).not.toBe("");
+  graph.events.hovered(null);
+  expect(first.style.background).toBe("");
+});

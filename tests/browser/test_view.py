@@ -348,3 +348,27 @@ def test_earlier_cells_are_shown_again_and_compared(notebook, picture):
     view.until(said.inner_text, lambda text: "after In [3]" in text)
     picture(book, "moments")
     assert book.serious_errors() == []
+
+
+def test_a_line_of_code_and_what_it_made_light_each_other_up(notebook, picture):
+    code = "x = torch.ones(3, requires_grad=True)\ny = x.sin()\nz = (y * 2).sum()"
+    book = notebook([LOAD, "%gradviz", code], name="lines.ipynb")
+    for number in range(3):
+        book.run(number)
+    view = View(book).wait()
+    view.until(lambda: view.nodes(label="z").count(), lambda count: count == 1)
+    lines = book.cell(2).locator(".cm-line")
+    book.page.wait_for_timeout(400)
+    lines.nth(2).hover()
+    book.page.wait_for_timeout(200)
+    picture(book, "line-lit")
+    graph = view.root.locator(".graph")
+    box = graph.bounding_box()
+    lit = "line => line.style.background !== ''"
+    seen = []
+    for part in range(20):
+        y = box["y"] + box["height"] * part / 20
+        book.page.mouse.move(box["x"] + box["width"] / 2, y)
+        seen += [n for n in range(3) if lines.nth(n).evaluate(lit)]
+    assert {0, 1, 2} >= set(seen) >= {1, 2}
+    assert book.serious_errors() == []

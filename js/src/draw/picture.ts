@@ -40,6 +40,8 @@ export interface Attention {
   /** The node that the backward pass is at, and those it pauses before. */
   running?: number | null;
   stops?: ReadonlySet<number>;
+  /** Made by the line of code that the pointer is on. */
+  lines?: ReadonlySet<number>;
   /** What came since the graph that it is compared with. */
   came?: ReadonlySet<number>;
   markOf(item: Scene["items"][number]): Mark;
@@ -144,12 +146,15 @@ export class Picture {
 
   private lookOf(n: number, words: number, attention: Attention): Look {
     const item = this.scene.items[n];
+    const { id } = item.row;
     const selected = item.key === attention.selected;
-    const hovered = item.key === attention.hovered;
+    const { lines } = attention;
+    const ofLine = (id: number) => lines?.has(id) ?? false;
+    const hovered =
+      item.key === attention.hovered || (lines?.size ? (item.members ?? [id]).some(ofLine) : false);
     const many = (this.scene.byNode.get(item.row.id)?.length ?? 0) > 1;
     const pointed = item.row.id === attention.selectedNode || item.row.id === attention.hoveredNode;
     const mark = attention.markOf(item);
-    const { id } = item.row;
     const running =
       attention.running === id || (item.members?.includes(attention.running ?? -1) ?? false);
     const came = attention.came?.has(id) ?? false;

@@ -14,6 +14,7 @@ export const bare = (attention: Attention): Attention => ({
   hovered: "",
   selectedNode: null,
   hoveredNode: null,
+  lines: undefined,
   emerging: undefined,
 });
 

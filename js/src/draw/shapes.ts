@@ -95,7 +95,7 @@ function body(
     : look.selected
       ? { color: c.leafLine, width: 3 }
       : look.hovered
-        ? { ...style.stroke, width: style.stroke.width + 0.8 }
+        ? { ...style.stroke, color: c.grad, width: 2.2 }
         : style.stroke;
   pen.rect(x, y, w, HEIGHT, r, style.fill, stroke);
   if (item.flags & Flag.freed && item.row.kind === "operation") {

@@ -5,6 +5,7 @@ import { NAME, spoken } from "../draw/label";
 import type { Attention, Picture, Sight } from "../draw/picture";
 import { mapFit, paint, paintMap } from "../draw/screen";
 import { LIGHT, readTokens, type Tokens } from "../draw/tokens";
+import type { NodeRow } from "../model/types";
 import { type Direction, neighbour } from "../model/walk";
 import type { Context } from "./context";
 import { h } from "./dom";
@@ -29,6 +30,8 @@ export interface GraphEvents {
   /** Any other key; true when it meant something. */
   key(key: string): boolean;
   drawn(sights: Set<Sight>): void;
+  /** The pointer is on this item, or on none. */
+  hovered(row: NodeRow | null): void;
 }
 
 export class Graph {
@@ -348,6 +351,7 @@ export class Graph {
     if (key === this.attention.hovered) return;
     this.attention.hovered = key;
     this.attention.hoveredNode = hovered?.row.id ?? null;
+    this.events.hovered(hovered?.row ?? null);
     this.element.classList.toggle("pointing", hovered !== null);
     const { say } = this.context;
     const hint = hovered?.members ? `\n${say("graph.open_hint")}` : "";

@@ -26,7 +26,7 @@ import { STYLE } from "../panels/style";
 import { toBundle } from "../protocol/bundle";
 import { Client, type Wire } from "../protocol/client";
 import { saveAs } from "./files";
-import { detectTheme, hasCells, revealCell, watchTheme } from "./notebook";
+import { detectTheme, hasCells, lightLine, revealCell, watchLines, watchTheme } from "./notebook";
 
 export interface Settings {
   language: string;
@@ -104,6 +104,8 @@ export class App implements Context {
   private earliest = 0;
   private askedFor = "";
   private readonly stopTheme: () => void;
+  private readonly stopLines: () => void;
+  private putOut = () => {};
 
   constructor(
     host: HTMLElement,
@@ -137,11 +139,14 @@ export class App implements Context {
     this.engine = new LayoutEngine((error) => this.warn(this.say("graph.worker", { error }), true));
     this.mount(host);
     this.stopTheme = watchTheme(() => this.applyTheme());
+    this.stopLines = this.frozen ? () => {} : watchLines((cell, line) => this.light(cell, line));
     this.configure(settings);
   }
 
   close(): void {
     this.stopTheme();
+    this.stopLines();
+    this.putOut();
     this.header.closeMenu();
     this.graph.close();
     this.engine.close();
@@ -579,8 +584,21 @@ export class App implements Context {
       find: () => this.tools().find(),
       escape: () => this.header.closeMenu() || this.find.close() || this.clearSelection(),
       drawn: (sights: Set<Sight>) => this.drawn(sights),
+      hovered: (row: NodeRow | null) => {
+        this.putOut();
+        this.putOut = row && row.line > 0 ? lightLine(row.cell, row.line) : () => {};
+      },
       key: (key: string) => (this.outer?.key(key) ?? false) || this.turn(key),
     };
+  }
+
+  /** What a line of code has made is drawn as if the pointer were on it. */
+  private light(cell: number, line: number): void {
+    const rows = cell < 0 ? [] : [...this.store.nodes.values()];
+    const made = rows.filter((row) => row.cell === cell && row.line === line);
+    if (made.length === 0 && !this.attention.lines?.size) return;
+    this.attention.lines = new Set(made.map((row) => row.id));
+    this.graph.redraw();
   }
 
   /** One cell back or forth in time. */

@@ -33,22 +33,48 @@ const PROMPT = ".jp-InputPrompt, .jp-InputArea-prompt";
 export const hasCells = (): boolean =>
   document.querySelector(".jp-Notebook, .jp-NotebookPanel") !== null;
 
+function cellOf(count: number): HTMLElement | null {
+  const wanted = `[${count}]:`;
+  for (const prompt of document.querySelectorAll(PROMPT))
+    if (prompt.textContent?.trim() === wanted) return prompt.closest<HTMLElement>(".jp-Cell");
+  return null;
+}
+
+const linesOf = (cell: Element): HTMLElement[] => [
+  ...cell.querySelectorAll<HTMLElement>(".cm-content > .cm-line"),
+];
+
+/** Calls `over` when the pointer comes to a line of a cell that has run, and with cell −1 when it leaves. */
+export function watchLines(over: (cell: number, line: number) => void): () => void {
+  const look = ({ target }: Event) => {
+    const line = (target as Element).closest?.<HTMLElement>(".cm-line");
+    const cell = line?.closest(".jp-Cell");
+    const count = Number(cell?.querySelector(PROMPT)?.textContent?.match(/\d+/)?.[0] ?? -1);
+    over(line ? count : -1, line && cell ? linesOf(cell).indexOf(line) + 1 : 0);
+  };
+  document.addEventListener("pointerover", look);
+  return () => document.removeEventListener("pointerover", look);
+}
+
+/** Lights a line up, if it is on the page; returns how to put it out. */
+export function lightLine(cell: number, line: number): () => void {
+  const found = cellOf(cell);
+  const at = found && linesOf(found)[line - 1];
+  at?.style.setProperty("background", "rgba(124, 58, 237, 0.18)");
+  return () => at?.style.removeProperty("background");
+}
+
 /** Scrolls to the cell with this execution count and marks it for a moment. */
 export function revealCell(count: number): boolean {
-  const wanted = `[${count}]:`;
-  for (const prompt of document.querySelectorAll(PROMPT)) {
-    if (prompt.textContent?.trim() !== wanted) continue;
-    const cell = prompt.closest<HTMLElement>(".jp-Cell");
-    if (!cell) continue;
-    cell.scrollIntoView({ block: "center" });
-    const before = cell.style.outline;
-    cell.style.outline = "2px solid #2563eb";
-    setTimeout(() => {
-      cell.style.outline = before;
-    }, 1200);
-    return true;
-  }
-  return false;
+  const cell = cellOf(count);
+  if (!cell) return false;
+  cell.scrollIntoView({ block: "center" });
+  const before = cell.style.outline;
+  cell.style.outline = "2px solid #2563eb";
+  setTimeout(() => {
+    cell.style.outline = before;
+  }, 1200);
+  return true;
 }
 
 export function download(name: string, content: Blob): void {
