@@ -2,8 +2,6 @@
 
     python examples/build.py            write NAME.ipynb, NAME.zh.ipynb and the list README.md
     python examples/build.py --check    exit with 1 if a committed notebook differs from its source
-    python examples/build.py --release FOLDER    write the lessons for a class: without solutions,
-                                                 with nbgrader's metadata on the checks
 
 A source is a py:percent file. Code cells go into both notebooks, a markdown cell into that of its
 ``lang``. Of the cells that belong to an exercise, ``exercise=1`` is what the learner changes,
@@ -53,15 +51,6 @@ names another file); `gradviz.teach.progress()` tells it.
 NEXT = {"en": "Next: [{title}]({file}) · ", "zh": "下一课：[{title}]({file}) · "}
 ALL = {"en": "[All lessons](README.md)", "zh": "[全部课程](README.zh.md)"}
 QUESTION = re.compile(r"^\*\*(?:Question\.|问题)\*\*：?\s*(.+?)(?:\n\n|\Z)", re.M | re.S)
-CHECK = re.compile(r"^@lesson\.check\((\d+)\)", re.M)
-GRADED = {
-    "grade": True,
-    "locked": True,
-    "points": 1,
-    "schema_version": 3,
-    "solution": False,
-    "task": False,
-}
 SOLUTION = {"en": "A solution", "zh": "参考答案"}
 WRAPPED_HAN = re.compile(f"(?<={HAN})\n *(?={HAN})")
 
@@ -146,21 +135,6 @@ def readme(lang):
     return WRAPPED_HAN.sub("", LIST[lang]) + "".join(rows)
 
 
-def release(folder):
-    """The lessons for a class, in ``folder``."""
-    folder.mkdir(parents=True, exist_ok=True)
-    for source in sources():
-        for lang, suffix in SUFFIXES.items():
-            book = notebook(source, lang)
-            book.cells = [c for c in book.cells if "solution" not in c.metadata.get("tags", ())]
-            for cell in book.cells:
-                found = CHECK.search(cell.source) if cell.cell_type == "code" else None
-                if found:
-                    cell.metadata["nbgrader"] = GRADED | {"grade_id": f"check-{found.group(1)}"}
-            text = nbformat.writes(book).rstrip("\n") + "\n"
-            (folder / (source.stem + suffix)).write_text(text, encoding="utf-8")
-
-
 def built():
     """Each target file with the text it should hold."""
     for lang, name in READMES.items():
@@ -174,12 +148,7 @@ def built():
 def main(arguments=None):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--check", action="store_true", help="compare, write nothing")
-    parser.add_argument("--release", type=Path, metavar="FOLDER", help="lessons for a class")
-    options = parser.parse_args(arguments)
-    if options.release:
-        release(options.release)
-        return 0
-    check = options.check
+    check = parser.parse_args(arguments).check
     stale = [
         (file, text)
         for file, text in built()

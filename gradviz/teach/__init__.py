@@ -13,8 +13,7 @@ and progress that is kept in a file.
 """
 
 from .lesson import Lesson
-from .present import present
 from .progress import progress
 from .want import Want, operations_left
 
-__all__ = ["Lesson", "Want", "operations_left", "present", "progress"]
+__all__ = ["Lesson", "Want", "operations_left", "progress"]

@@ -137,23 +137,6 @@ def test_an_error_of_the_answer_is_told_with_its_line():
     assert "return leaf().view(7)" in repr(verdict)
 
 
-def test_a_grader_hears_of_what_is_not_done(monkeypatch):
-    monkeypatch.setenv("GRADVIZ_GRADING", "1")
-    assert attempt(teach.Lesson("00"), lambda want: want.value(1, 1)).held
-    with pytest.raises(AssertionError, match="1 should be 2"):
-        attempt(teach.Lesson("00"), lambda want: want.value(1, 2))
-    with pytest.raises(AssertionError, match="still to do"):
-        attempt(teach.Lesson("00"), lambda want: want.done(...))
-
-
-def test_a_notebook_for_a_projector():
-    large, usual = teach.present(2), teach.present(1, answers=True)
-    assert "28px" in large._repr_html_() and "display: none" in large._repr_html_()
-    assert "14px" in usual._repr_html_() and "display: block" in usual._repr_html_()
-    with pytest.raises(ValueError, match="between"):
-        teach.present(0)
-
-
 def test_predictions():
     lesson = teach.Lesson("00")
     w = leaf(28.0)
