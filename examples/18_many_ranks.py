@@ -156,10 +156,10 @@ print(first_bucket)
 # 时间线显示每个梯度何时到达、所在的桶何时发送。与反向传播重叠的部分不花时间。
 
 # %%
-layers = nn.Sequential(*[nn.Linear(64, 64) for _ in range(4)])
-ddp = DistributedDataParallel(layers, bucket_cap_mb=0.001)
+layers = nn.Sequential(*[nn.Linear(512, 512) for _ in range(5)])
+ddp = DistributedDataParallel(layers, bucket_cap_mb=0.5)
 for _ in range(3):
-    ddp(torch.ones(32, 64)).sum().backward()
+    ddp(torch.ones(256, 512)).sum().backward()
 gradviz.RankTimeline(ddp)
 
 # %% [markdown] lang="en"
