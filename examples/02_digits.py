@@ -1,11 +1,15 @@
 # %% [markdown] lang="en"
 # # Handwritten digits, and a leak
 #
+# **Question.** Does each step of a training loop drop its graph?
+#
 # A small network learns to read 8 × 8 images of digits. On the way it makes one of the most common
 # mistakes in training loops, on purpose. See what gradviz says about it.
 
 # %% [markdown] lang="zh"
 # # 手写数字，以及一处泄漏
+#
+# **问题**：训练循环的每一步，真的丢掉了自己的计算图吗？
 #
 # 一个小网络学习识别 8 × 8 的数字图像。途中我们故意犯了训练循环里最常见的错误之一，看看 gradviz 怎么说。
 
