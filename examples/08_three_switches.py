@@ -400,7 +400,7 @@ def evaluate(model, batches):
 # ## What stays
 #
 # - `detach()` cuts one path and shares memory; `no_grad` records nothing in a stretch of code;
-#   `inference_mode` saves even
+#   `inference_mode` leaves out even
 #   the version counter, and its results cannot be tracked later without a copy.
 # - Use `no_grad` when the result may meet autograd again, `inference_mode` when it never will.
 # - `eval()` is about layers, not about recording. Evaluation needs both.
