@@ -60,7 +60,7 @@ class Notebook:
     def _settle(self):
         tracebacks = [("sys.last_traceback", self.traceback)] if self.traceback is not None else []
         shown = any(self.ns.get("_") is value for value in self.out.values())
-        own = frozenset() if shown else frozenset("_")
+        own = frozenset() if shown else frozenset(("_", "__", "___"))
         modules = tuple(m for m in persons_modules() if m not in self.before)
         roots = Roots(self.ns, self.out, tracebacks=tracebacks, own=own, modules=modules)
         self.source.drain(float("inf"))

@@ -3,6 +3,7 @@
 import ast
 
 from gradviz.doctor.finding import Rule
+from gradviz.doctor.flow import ran
 from gradviz.doctor.where import place_of
 from gradviz.watch.program import calls, receiver
 
@@ -26,7 +27,7 @@ def look(case):
                 name = ast.unparse(receiver(call)) if receiver(call) is not None else ""
                 if name == scaled:
                     scaled = ""
-                elif name.rpartition(".")[2] in optimizers:
+                elif name.rpartition(".")[2] in optimizers and ran(case, statement):
                     yield RULE.found(case, [name], place_of(case, statement), name=name)
                     scaled = ""
 

@@ -3,7 +3,7 @@
 import ast
 
 from gradviz.doctor.finding import Rule
-from gradviz.doctor.flow import tainted_backward
+from gradviz.doctor.flow import ran, tainted_backward
 from gradviz.doctor.where import place_of
 from gradviz.watch.program import called, keyword, mentions, receiver, targets
 
@@ -23,7 +23,11 @@ def look(case):
         if not (asked or shapes):
             continue
         names = {target.id for target in targets(statement.node) if isinstance(target, ast.Name)}
-        if names and tainted_backward(case, statement, names, SHAPING if asked else None):
+        if (
+            names
+            and ran(case, statement)
+            and tainted_backward(case, statement, names, SHAPING if asked else None)
+        ):
             holders = sorted(names)
             yield RULE.found(case, holders, place_of(case, statement), name=holders[0])
 

@@ -3,6 +3,7 @@
 import ast
 
 from gradviz.doctor.finding import Rule
+from gradviz.doctor.flow import ran
 from gradviz.doctor.where import place_of
 from gradviz.watch.program import calls
 
@@ -14,7 +15,11 @@ def look(case):
     for clip in case.cells.calling(*CLIPS):
         later = [s for s in case.cells.within([clip.cell]) if _follows(s, clip)]
         reduced = next((s for s in later if _reduces(s)), None)
-        if reduced is not None and any(_is_after(s, reduced) for s in later if _steps(s)):
+        if (
+            reduced is not None
+            and ran(case, clip)
+            and any(_is_after(s, reduced) for s in later if _steps(s))
+        ):
             yield RULE.found(case, [], place_of(case, clip), line=reduced.line)
 
 
