@@ -61,12 +61,13 @@ def read_only(case: Case, group: list[Held]) -> list[Held]:
 
 def outdated(case: Case, group: list[Held]) -> list[Held]:
     """Tensors of one line, never swept, from several training steps: parameters they were computed
-    from have changed since, so no backward can want them.
+    from have changed since, so no backward can want them; or only their values were used.
     """
     out = []
+    used = set().union(*(cut.sources for cut in case.cuts if cut.how == "detach"), ())
     for line in same_line(distinct(group)):
         waiting = [held for held in line if not case.graph.swept(held.facts.id)]
-        past = [held for held in waiting if _changed_since(case, held)]
+        past = [h for h in waiting if h.facts.id in used or _changed_since(case, h)]
         several = len({held.facts.epoch for held in past}) >= 2
         if several and len(past) >= len(waiting) - 1 and not consumed(case, waiting):
             out += waiting

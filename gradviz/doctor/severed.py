@@ -97,11 +97,15 @@ def _newest(case, name, until):
     for statement in case.cells.assignments(name):
         if statement.function is not until.function or statement.cell > until.cell:
             continue
-        if (statement.cell, statement.line) < (until.cell, until.line):
+        if (statement.cell, *_start(statement)) < (until.cell, *_start(until)):
             above = statement
         elif set(statement.loops) & set(until.loops):
             below = statement
     return above or below
+
+
+def _start(statement):
+    return statement.line, statement.node.col_offset
 
 
 def _by_text(statement, name):

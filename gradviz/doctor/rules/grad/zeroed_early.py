@@ -12,23 +12,29 @@ def look(case):
     """In one block, with the functions it calls: backward, then zero_grad, then a step, which found
     no gradient to use.
     """
+    optimizers = {one.path.rpartition(".")[2] for one in case.optimizers}
     for block in _blocks(case):
-        swept, cleared = None, None
+        swept, cleared, stepped = None, None, False
         for statement in (inner for each in block for inner in case.cells.performed(each)):
             if any(True for _ in calls(statement.node, "backward")):
-                swept, cleared = statement, None
+                swept, cleared, stepped = statement, None, False
             if swept is not None and _clears(statement):
                 cleared = statement
             for call in calls(statement.node, "step"):
-                if cleared is not None and _idle(case, swept, statement):
+                sure = not stepped or _name(call).rpartition(".")[2] in optimizers
+                if cleared is not None and sure and _idle(case, swept, statement):
                     yield _found(case, call, cleared)
-                swept = cleared = None
+                cleared, stepped = None, True
     yield from _each_micro_batch(case)
 
 
 def _found(case, step, cleared):
-    name = ast.unparse(receiver(step)) if receiver(step) is not None else "step"
+    name = _name(step)
     return RULE.found(case, [name], place_of(case, cleared), name=name)
+
+
+def _name(step):
+    return ast.unparse(receiver(step)) if receiver(step) is not None else "step"
 
 
 def _each_micro_batch(case):

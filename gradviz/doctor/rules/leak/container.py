@@ -31,12 +31,25 @@ def look(case):
             continue
         order = {id(held): at for at, held in enumerate(group)}
         history.sort(key=lambda held: order[id(held)])
-        weight = case.graph.weigh(ids(history))
-        place = put(case, history)
-        store = stored(case, place, history)
-        count = len(history) + case.unseen.get(id(history[-1].link.owner), 0)
-        fields = {"count": count, "name": history[0].holder, "store": store}
-        yield RULE.found(case, paths(history), place, weight, ids(history), severity, **fields)
+        for part in _parts(case, history):
+            weight, place = case.graph.weigh(ids(part)), put(case, part)
+            count = len(part) + case.unseen.get(id(part[-1].link.owner), 0)
+            store = stored(case, place, part)
+            fields = {"count": count, "name": part[0].holder, "store": store}
+            yield RULE.found(case, paths(part), place, weight, ids(part), severity, **fields)
+
+
+def _parts(case, history):
+    """``log["train"]`` and ``log["test"]`` by themselves, when different lines fill them."""
+    parts = {}
+    for held in history:
+        items = [str(step.name) for step in held.steps if step.kind == "item"]
+        key = tuple(name for name in items[:-1] if not name.isdigit())
+        parts.setdefault(key, []).append(held)
+    if len(parts) < 2 or any(len(part) < 2 for part in parts.values()):
+        return [history]
+    lines = {case.cells.line(put(case, part)) for part in parts.values()}
+    return list(parts.values()) if len(lines) == len(parts) else [history]
 
 
 def inside_objects(case):
