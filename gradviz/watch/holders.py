@@ -8,6 +8,7 @@ alive only as long as the caller keeps it: drop the result when the call that ne
 from __future__ import annotations
 
 import re
+import types
 from collections import deque
 from dataclasses import dataclass, field
 
@@ -20,6 +21,7 @@ SHELL_NAMES = frozenset(
     "__builtin__".split()
 )
 OBJECTS = 60_000
+CODE = types.FunctionType | type
 
 
 @dataclass(slots=True)
@@ -149,5 +151,16 @@ def _globals(roots):
     for module in roots.modules:
         link = Link(None, "name", known.get(id(module), module.__name__), module)
         for name, value in list(vars(module).items()):
-            if not name.startswith("__") and not is_plain(type(value)):
+            if name.startswith("__") or is_plain(type(value)):
+                continue
+            if not isinstance(value, CODE) or _keeps(value, module):
                 yield value, Link(link, "global", name)
+
+
+def _keeps(value, module):
+    """A function or class of the module itself that may hold something: most hold nothing."""
+    if getattr(value, "__module__", None) != module.__name__:
+        return False
+    if isinstance(value, types.FunctionType):
+        return bool(value.__closure__ or value.__defaults__ or value.__kwdefaults__ or vars(value))
+    return True
