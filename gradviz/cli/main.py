@@ -42,6 +42,8 @@ def _parser(arguments):
         version=f"gradviz {gradviz.__version__}",
         help=help_of("cli.version"),
     )
+    spoken = {"choices": LANGUAGES, "help": help_of("cli.language"), "default": argparse.SUPPRESS}
+    parser.add_argument("--lang", **spoken)
     subparsers = parser.add_subparsers(required=True, metavar="{" + ",".join(COMMANDS) + "}")
     for name in COMMANDS:
         about = text(f"cli.{name}.about")
@@ -50,7 +52,7 @@ def _parser(arguments):
         )
         module = importlib.import_module(f"gradviz.cli.{name}")
         module.add_arguments(subparser)
-        subparser.add_argument("--lang", choices=LANGUAGES, help=help_of("cli.language"))
+        subparser.add_argument("--lang", **spoken)
         subparser.set_defaults(command=module.command)
     return parser
 

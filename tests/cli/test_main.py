@@ -1,5 +1,8 @@
 """The command: help in both languages, choices, the examples, what a missing extra says."""
 
+import subprocess
+import sys
+
 import pytest
 
 from gradviz import texts
@@ -141,3 +144,15 @@ def test_a_rule_that_does_not_exist_is_refused(option, tmp_path, capsys):
     file.write_text("print(1)")
     assert main(["check", str(file), option, "GV101,GX1,leaks"]) == 2
     assert "GX1, leaks" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("arguments", [["--lang", "zh", "check"], ["check", "--lang", "zh"]])
+def test_the_language_may_stand_before_the_command_and_after_it(arguments, tmp_path, capsys):
+    assert main([*arguments, str(tmp_path / "no.py")]) == 2
+    assert "文件不存在" in capsys.readouterr().err
+
+
+def test_python_dash_m():
+    command = [sys.executable, "-m", "gradviz", "--version"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
+    assert done.stdout.startswith("gradviz 0")
