@@ -71,26 +71,7 @@ class GradvizMagics(Magics):
 
     @line_cell_magic
     def gradviz(self, line, cell=None):
-        """Open, close and ask the live view of the autograd graph.
-
-        %gradviz              the view, docked to the right of the notebook
-        %gradviz inline       the view under this cell
-        %%gradviz             the graph of this cell under it, growing while the cell runs
-        %gradviz off          stop watching and close the views; ``on`` begins again
-        %gradviz status       what is watched, and what watching costs
-        %gradviz leaks        everything that is kept and should not be, with what to write instead
-        %gradviz explain EXPR why the gradient of EXPR is what it is: %gradviz explain h.grad
-        %gradviz why EXPR     every path that keeps a tensor alive
-        %gradviz memory       bytes by kind, now and at the peak
-        %gradviz rules        what the doctor knows
-        %gradviz freeze       turn the views into still pictures, for a notebook that is shared
-        %gradviz step loss    the backward pass of ``loss``, paused, to be stepped through
-        %gradviz torch        ``import torch`` gives gradviz, so a PyTorch notebook runs as it is;
-                              ``torch off`` ends it
-        %gradviz instructor   large type for a room, nothing of what is folded away;
-                              ``instructor off`` ends it
-        %gradviz lang zh      Chinese; ``lang en`` English
-        """
+        """Open, close and ask the live view of the autograd graph; ``%gradviz?`` tells it all."""
         if cell is not None:
             self.shell.run_cell(f"%%gradviz {line}\n{cell}")
             return
@@ -104,6 +85,8 @@ class GradvizMagics(Magics):
             known = ", ".join(ACTIONS)
             raise UsageError(text("notebook.unknown", action=line.strip(), known=known))
         getattr(self, f"_{action}")(*rest)
+
+    gradviz.getdoc = lambda: text("notebook.help")  # what IPython shows for %gradviz?
 
     def transform(self, lines):
         """``%%gradviz`` on the first line opens a view; the rest stays as it was, line for line."""

@@ -1,6 +1,7 @@
 """Loading, unloading and all between in a shell with no front end: a clear line or silence."""
 
 import gc
+import re
 import subprocess
 import sys
 import weakref
@@ -252,3 +253,18 @@ def test_a_rule_that_does_not_exist_is_said_when_it_is_configured(run):
     run("%load_ext gradviz")
     assert run('%config GradvizMagics.ignore = ["GV1", "alias"]') == ""
     assert "no rule or kind is called GX" in run('%config GradvizMagics.select = ["GX"]')
+
+
+def test_help_tells_every_action_in_the_language(run):
+    from gradviz import texts
+    from gradviz.notebook.magics import ACTIONS
+
+    run("%load_ext gradviz")
+    try:
+        for lang, first in {"en": "Open, close", "zh": "打开、关闭"}.items():
+            texts.set_language(lang)
+            said = run("%gradviz?")
+            assert first in said
+            assert not [action for action in ACTIONS if not re.search(rf"\b{action}\b", said)]
+    finally:
+        texts.set_language(None)
