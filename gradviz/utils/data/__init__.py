@@ -1,5 +1,6 @@
 """Data sets, samplers and loaders, as in ``torch.utils.data``."""
 
+from . import distributed
 from .collate import collate, default_collate, default_convert
 from .dataset import (
     ChainDataset,
@@ -43,6 +44,7 @@ __all__ = [
     "collate",
     "default_collate",
     "default_convert",
+    "distributed",
     "get_worker_info",
     "random_split",
 ]

@@ -1,0 +1,5 @@
+"""``gradviz.utils.data.distributed``: the sampler under its other name."""
+
+from .sampler import DistributedSampler
+
+__all__ = ["DistributedSampler"]
