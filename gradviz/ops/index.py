@@ -4,6 +4,8 @@ tensors, lists and masks.
 
 from __future__ import annotations
 
+import warnings
+
 from ..backend import as_array, beside, contiguous, host, xp, zeros_by
 from ..engine import dtypes, views
 from ..engine.dispatch import Tensor, viewing, wrap
@@ -108,79 +110,164 @@ declare(
 # ---------------------------------------------------------------- reading an index
 class _Reader:
     """Walks an index from left to right: views are taken at once, index tensors are collected with
-    their dimensions.
+    their dimensions, and looked at when all views were taken.
     """
 
     def __init__(self, tensor):
         self.out = self.original = tensor
-        self.dim = self.real = 0
+        self.dim = 0
         self.pending = []
         self.tensors = []
 
-    def take(self, i):
+    def take(self, i, place):
+        """``place``: where ``i`` stands in the index, for messages."""
         if i is None:
             self.out = unsqueeze_op(self.out, self.dim)
             self.dim += 1
         elif isinstance(i, slice):
             self.out = _slice(self.out, self.dim, i)
-            self._step()
+            self.dim += 1
         elif isinstance(i, bool):
             self._truth(i)
         elif isinstance(i, Tensor):
-            self._tensor(i)
+            self._tensor(i, place)
         elif isinstance(i, xp.ndarray):
-            self._tensor(wrap(i))
+            self._tensor(wrap(i), place)
         elif isinstance(i, (list, tuple, range)):
-            self._collect(_array(i))
+            self.collect(_array(i))
         elif hasattr(i, "__index__"):
-            self._integer(i.__index__())
+            self._integer(i.__index__(), place)
         else:
             _refuse(i)
 
-    def _step(self, n=1):
-        self.dim += n
-        self.real += n
-
-    def _integer(self, i):
-        self.out = _select(self.out, self.dim, i, self.real)
-        self.real += 1
+    def _integer(self, i, place):
+        self.out = _select(self.out, self.dim, i, place)
 
     def _truth(self, value):
         self.out = unsqueeze_op(self.out, self.dim)
         self.pending.append((self.dim, xp.zeros(1 if value else 0, xp.int64, like=self.out._a)))
         self.dim += 1
 
-    def _tensor(self, i):
+    def _tensor(self, i, place):
         a = i._a
         if a.ndim == 0 and a.dtype.kind in "iu" and a.dtype != xp.uint8:
-            self._integer(int(a))
+            self._integer(int(a), place)
         elif a.ndim == 0 and a.dtype in (bool, xp.uint8):
             self._truth(bool(a))
         else:
-            self._collect(a)
+            self.collect(a)
             self.tensors.append(i)
 
-    def _collect(self, a):
-        if a.dtype == bool or a.dtype == xp.uint8:
-            a = a.astype(bool, copy=False)
-            _check_mask(a, self.out._a.shape, self.dim, self.real)
-            self.pending.append((self.dim, _with(a, self.out._a)))
-            self._step(a.ndim)
+    def collect(self, a):
+        """One index tensor, or None for a dimension that is taken whole."""
+        if a is None:
+            self.dim += 1
             return
-        if a.dtype.kind not in "iu":
-            raise IndexError("tensors used as indices must be long, int, byte or bool tensors")
-        _check_bounds(a, self.out._a.shape[self.dim], self.dim)
-        self.pending.append((self.dim, _with(a, self.out._a)))
-        self._step()
+        if a.dtype == xp.uint8:
+            warnings.warn(_BYTES, UserWarning, stacklevel=5)
+            a = a.astype(bool)
+        self.pending.append((self.dim, a))
+        self.dim += a.ndim if a.dtype == bool else 1
 
-    def numpy_index(self):
-        """The collected index tensors in NumPy's form."""
+    def index(self):
+        """The collected index tensors as an ``_Index`` of the view that was taken."""
+        return _Index(self.out._a, self.pending)
+
+
+class _Index:
+    """Index tensors of an array, checked in the order in which PyTorch does it: masks and dtypes,
+    shapes, dimensions without elements. ``check_bounds`` comes last.
+    """
+
+    def __init__(self, array, pending):
+        self.shape = array.shape
+        if any(a.dtype.kind not in "iub" for _, a in pending):
+            raise IndexError("tensors used as indices must be long, int, byte or bool tensors")
+        for dim, a in pending:
+            if a.dtype == bool:
+                _check_mask(a, self.shape, dim)
+        self.pending = [(dim, _with(a, array)) for dim, a in pending]
+        shapes = self._shapes()
+        try:
+            self.common = xp.broadcast_shapes(*shapes)
+        except ValueError:
+            shown = ", ".join(str(list(shape)) for shape in shapes)
+            raise IndexError(
+                "shape mismatch: indexing tensors could not be broadcast together with shapes "
+                f"{shown}"
+            ) from None
+        if 0 not in self.common and any(self.shape[dim] == 0 for dim, _ in self.pending):
+            raise IndexError("index is out of bounds for dimension with size 0")
+
+    def _shapes(self):
+        """The shapes of the index tensors, of a mask those of its places along each dimension."""
+        return [
+            shape
+            for _, a in self.pending
+            for shape in ([(int(a.sum()),)] * a.ndim if a.dtype == bool else [a.shape])
+        ]
+
+    def check_bounds(self):
+        """IndexError for the first place that lies outside; a result of no elements has none."""
+        wrong = [
+            (dim, a)
+            for dim, a in self.pending
+            if a.dtype != bool and a.size and not _inside(a, self.shape[dim])
+        ]
+        if not wrong:
+            return
+        if self._is_empty():
+            self.pending = [(dim, self._harmless(dim, a)) for dim, a in self.pending]
+            return
+        firsts, number = [], 0  # PyTorch counts the index tensors, not the dimensions
+        for dim, a in self.pending:
+            if any(dim == other for other, _ in wrong):
+                n = self.shape[dim]
+                wide = xp.broadcast_to(a, self.common).reshape(-1)
+                at = int(((wide < -n) | (wide >= n)).argmax())
+                firsts.append((at, number, int(wide[at]), n))
+            number += a.ndim if a.dtype == bool else 1
+        _, number, value, n = min(firsts)
+        raise IndexError(f"index {value} is out of bounds for dimension {number} with size {n}")
+
+    def _is_empty(self):
+        taken = self._taken()
+        return 0 in self.common or any(n == 0 for d, n in enumerate(self.shape) if d not in taken)
+
+    def _harmless(self, dim, a):
+        """What NumPy takes in the place of ``a`` where no element is read."""
+        if a.dtype == bool:
+            return a
+        return xp.broadcast_to(a, self.common) if 0 in self.common else xp.zeros_like(a)
+
+    def result_shape(self):
+        """The shape of what is read: the common shape where the index tensors stand, or in front
+        where other dimensions lie between them.
+        """
+        taken = self._taken()
+        rest = [n for d, n in enumerate(self.shape) if d not in taken]
+        together = max(taken) - min(taken) + 1 == len(taken)
+        at = min(taken) if together else 0
+        return (*rest[:at], *self.common, *rest[at:])
+
+    def _taken(self):
+        return {dim + k for dim, a in self.pending for k in range(a.ndim if a.dtype == bool else 1)}
+
+    def numpy(self):
+        """In NumPy's form."""
         out, at = [], 0
         for dim, a in self.pending:
             out += [slice(None)] * (dim - at)
             out.append(a)
             at = dim + (a.ndim if a.dtype == bool else 1)
         return tuple(out)
+
+
+_BYTES = "indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool instead."
+
+
+def _inside(a, n):
+    return a.min() >= -n and a.max() < n
 
 
 def _with(index, array):
@@ -210,7 +297,7 @@ def _refuse(i):
     )
 
 
-def _check_mask(mask, shape, dim, real):
+def _check_mask(mask, shape, dim):
     for k, n in enumerate(mask.shape):
         if dim + k >= len(shape) or shape[dim + k] != n:
             raise IndexError(
@@ -218,12 +305,6 @@ def _check_mask(mask, shape, dim, real):
                 f"of the indexed tensor {list(shape)} "
                 f"at index {dim + k}"
             )
-
-
-def _check_bounds(a, n, dim):
-    if a.size and (a.min() < -n or a.max() >= n):
-        wrong = a.max() if a.max() >= n else a.min()
-        raise IndexError(f"index {int(wrong)} is out of bounds for dimension {dim} with size {n}")
 
 
 def _used(i):
@@ -238,18 +319,17 @@ def _used(i):
 
 
 def _expanded(index, ndim):
-    """The index with ``...`` written out; IndexError with too many entries."""
+    """(entry, its place) of an index, ``...`` written out; IndexError with too many entries."""
     used = sum(map(_used, index))
     if used > ndim:
         raise IndexError(f"too many indices for tensor of dimension {ndim}")
-    for at, i in enumerate(index):
-        if i is Ellipsis:
-            return (
-                *index[:at],
-                *[slice(None)] * (ndim - used),
-                *[j for j in index[at + 1 :] if j is not Ellipsis],
-            )
-    return index
+    free = ndim - used
+    for place, i in enumerate(index):
+        if i is not Ellipsis:
+            yield i, place
+            continue
+        yield from [(slice(None), place)] * free
+        free = 0
 
 
 _ZERO_DIM = (
@@ -260,8 +340,8 @@ _ZERO_DIM = (
 
 def _read(self, index):
     reader = _Reader(self)
-    for i in _expanded(index, self._a.ndim):
-        reader.take(i)
+    for i, place in _expanded(index, self._a.ndim):
+        reader.take(i, place)
     return reader
 
 
@@ -273,9 +353,9 @@ def _slice(x, dim, i, always=False):
     start, stop, step = (v if v is None else _integer(v) for v in (i.start, i.stop, i.step))
     if step is not None and step <= 0:
         raise ValueError("step must be greater than zero")
-    first, last, step = slice(start, stop, step).indices(n)
-    if first == 0 and last >= n and step == 1 and not always:
+    if not (start or always) and (stop is None or stop >= n) and step in (None, 1):
         return x
+    first, last, step = slice(start, stop, step).indices(n)
     last = max(last, first)
     if last != stop:
         last = given(last, _END if stop is None else stop)
@@ -288,32 +368,38 @@ def _integer(v):
     return v._a.item() if isinstance(v, Tensor) else v.__index__()
 
 
-def _select(x, dim, i, real):
+def _select(x, dim, i, place):
     if x._a.ndim == 0:
         raise IndexError(_ZERO_DIM)
     n = x._a.shape[dim]
     if not -n <= i < n:
-        raise IndexError(f"index {i} is out of bounds for dimension {real} with size {n}")
+        raise IndexError(f"index {i} is out of bounds for dimension {place} with size {n}")
     return select_op(x, dim, given(i + n, i) if i < 0 else i)
 
 
 def _getitem(self, index):
     kind = index.__class__
-    if kind is int and self._a.ndim == 0:
-        raise IndexError(
-            _ZERO_DIM
-            if index == 0
-            else f"index {index} is out of bounds for dimension 0 with size 0"
-        )
+    if self._a.ndim == 0:
+        _refuse_of_one(index)
     if kind is slice:
-        if self._a.ndim == 0:
-            raise IndexError("slice() cannot be applied to a 0-dim tensor.")
         return _slice(self, 0, index, always=True)
     reader = _read(self, index if kind is tuple else (index,))
     out = reader.out
     if reader.pending:
-        return keep(_gather(out, reader.numpy_index()), *reader.tensors)
+        index = reader.index()
+        index.check_bounds()
+        return keep(index_op(out, index.numpy()), *reader.tensors)
     return alias_op(out) if out is self else out
+
+
+def _refuse_of_one(index):
+    """IndexError for an integer or slice of a tensor without dimensions."""
+    if index.__class__ is int:
+        raise IndexError(
+            f"index {index} is out of bounds for dimension 0 with size 0" if index else _ZERO_DIM
+        )
+    if index.__class__ is slice:
+        raise IndexError("slice() cannot be applied to a 0-dim tensor.")
 
 
 getitem = viewing(
@@ -337,16 +423,6 @@ index tensors, lists and masks.
 """
 
 
-def _gather(x, index):
-    try:
-        return index_op(x, index)
-    except IndexError:
-        shapes = ", ".join(str(list(i.shape)) for i in index if i.__class__ is not slice)
-        raise IndexError(
-            f"shape mismatch: indexing tensors could not be broadcast together with shapes {shapes}"
-        ) from None
-
-
 def setitem(self, index, value):
     """``self[index] = value``: written in place and recorded."""
     if not isinstance(value, Tensor):
@@ -355,15 +431,27 @@ def setitem(self, index, value):
                 f"can't assign a {type(value).__name__} to a torch.{self.dtype.type_name}"
             )
         value = wrap(xp.asarray(value).astype(self._a.dtype))
-    if index.__class__ is int and self._a.ndim == 0:
-        raise IndexError(_ZERO_DIM)
+    if index is False:
+        return
+    if self._a.ndim == 0:
+        _refuse_of_one(index)
     reader = _read(self, index if index.__class__ is tuple else (index,))
     target = reader.out
     if reader.pending:
         shape = _without_leading_ones(value._a.shape)
         if shape != value._a.shape:
             value = value.view(shape)
-        _put(target, reader.numpy_index(), value, False, reader.tensors)
+        found = reader.index()
+        bytes_alone = (
+            len(reader.pending) == 1
+            and reader.tensors[:1]
+            and (reader.tensors[0]._a.dtype == xp.uint8)
+        )
+        if bytes_alone and value._a.size == 1:
+            raise RuntimeError(
+                "masked_fill_ only supports boolean masks, but got mask with dtype unsigned char"
+            )
+        _put(target, found, value, False, reader.tensors)
         return
     _copy_to(target, value)
 
@@ -388,26 +476,27 @@ def _without_leading_ones(shape):
     return shape[k:]
 
 
-def _check_put_shape(self, index, value):
-    part = self._a[index]
+def _check_put_shape(index, value):
+    shape = index.result_shape()
     try:
-        xp.broadcast_to(value._a, part.shape)
+        xp.broadcast_to(value._a, shape)
     except ValueError:
         raise RuntimeError(
             f"shape mismatch: value tensor of shape {list(value._a.shape)} cannot be broadcast "
             "to indexing result of shape "
-            f"{list(part.shape)}"
+            f"{list(shape)}"
         ) from None
 
 
 def _put(self, index, value, accumulate, tensors):
     views.check_inplace(self, is_recording() and (self.requires_grad or value.requires_grad))
-    _check_put(self, index, value, accumulate)
-    return views.write(index_put_op.op, (self, value), (index, accumulate), tensors)
+    found = _checked_put(self, index, value, accumulate)
+    return views.write(index_put_op.op, (self, value), (found, accumulate), tensors)
 
 
-def _check_put(self, index, value, accumulate):
-    _check_put_shape(self, index, value)
+def _checked_put(self, index, value, accumulate):
+    """The index in NumPy's form, once value, dtypes and bounds were looked at."""
+    _check_put_shape(index, value)
     if value._a.dtype != self._a.dtype and not (
         not accumulate and _fills_mask(index, value) and _real_enough(self, value)
     ):
@@ -416,12 +505,14 @@ def _check_put(self, index, value, accumulate):
             f"{dtypes.scalar_name(self.dtype)} for the destination and "
             f"{dtypes.scalar_name(value.dtype)} for the source."
         )
+    index.check_bounds()
+    return index.numpy()
 
 
 def _fills_mask(index, value):
     """Whether one value is written where one mask holds: PyTorch fills, and casts it."""
-    tensors = [i for i in index if i.__class__ is not slice]
-    return value._a.size == 1 and len(tensors) == 1 and tensors[0].dtype == bool
+    tensors = index.pending
+    return value._a.size == 1 and len(tensors) == 1 and tensors[0][1].dtype == bool
 
 
 def _real_enough(self, value):
@@ -446,8 +537,8 @@ def _given(self, indices):
     """The index of ``index_put``: tensors, with None for a whole dimension."""
     reader = _Reader(self)
     for i in indices:
-        reader._collect(i._a) if i is not None else reader._step()
-    return reader.numpy_index()
+        reader.collect(None if i is None else i._a)
+    return reader.index()
 
 
 def index_put_(self, indices, values, accumulate=False):
@@ -457,8 +548,7 @@ def index_put_(self, indices, values, accumulate=False):
 
 def index_put(input, indices, values, accumulate=False):
     """A copy with ``values`` at ``indices``."""
-    index = _given(input, indices)
-    _check_put(input, index, values, accumulate)
+    index = _checked_put(input, _given(input, indices), values, accumulate)
     result = index_put_op(input, values, index, accumulate)
     return keep(result, *_tensors(indices))
 
