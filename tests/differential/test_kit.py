@@ -69,7 +69,7 @@ def in_short(text):
         ("torch.nn.parameter.", ""),
     ):
         text = text.replace(ours, theirs)
-    text = re.sub(r"0x[0-9a-f]+|\(Triggered internally[^)]*\)", "", text)
+    text = re.sub(r"0x[0-9a-f]+| ?\(Triggered internally[^)]*\)", "", text)
     return re.sub(r"-?\d+\.\d+(e-?\d+)?", lambda number: f"{float(number[0]):.4g}", text)
 
 
