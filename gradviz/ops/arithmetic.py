@@ -369,6 +369,12 @@ def scaled(op_function, name, input, other, alpha):
         )
     if isinstance(alpha, bool) and common.category:
         raise RuntimeError("Boolean alpha only supported for Boolean results.")
+    if isinstance(alpha, complex) and common.category < 3:
+        raise RuntimeError(
+            "For non-complex input tensors, argument alpha must not be a complex number."
+        )
+    if alpha == 1 and name != "rsub":
+        return (add if name == "add" else sub)(input, other)
     return op_function(input, other, alpha, common.np)
 
 
@@ -376,13 +382,15 @@ def _add(input, other, *, alpha=1, out=None):
     """``input + alpha · other``; shapes broadcast, dtypes promote."""
     if not isinstance(input, Tensor) and not isinstance(other, Tensor):
         input = number(input, dtypes.of_scalar(input))
-    result = add(input, other) if alpha == 1 else scaled(add_scaled, "add", input, other, alpha)
+    plain = alpha.__class__ is int and alpha == 1
+    result = add(input, other) if plain else scaled(add_scaled, "add", input, other, alpha)
     return result if out is None else _out("add", result, out, (input, other))
 
 
 def _sub(input, other, *, alpha=1, out=None):
     """``input − alpha · other``; shapes broadcast, dtypes promote."""
-    result = sub(input, other) if alpha == 1 else scaled(sub_scaled, "sub", input, other, alpha)
+    plain = alpha.__class__ is int and alpha == 1
+    result = sub(input, other) if plain else scaled(sub_scaled, "sub", input, other, alpha)
     return result if out is None else _out("sub", result, out, (input, other))
 
 

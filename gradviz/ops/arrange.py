@@ -83,7 +83,14 @@ def rot90(input, k=1, dims=(0, 1)):
     """A copy turned by ``k`` quarter turns in the plane of two dimensions."""
     if len(dims) != 2:
         raise RuntimeError(f"expected total rotation dims == 2, but got dims = {len(dims)}")
-    return rot90_op(input, k, tuple(wrap_dim(d, input._a.ndim) for d in dims))
+    if input._a.ndim < 2:
+        raise RuntimeError(f"expected total dims >= 2, but got total dims = {input._a.ndim}")
+    plane = tuple(wrap_dim(d, input._a.ndim) for d in dims)
+    if plane[0] == plane[1]:
+        raise RuntimeError(
+            f"expected rotation dims to be different, but got dim0 = {dims[0]} and dim1 = {dims[1]}"
+        )
+    return rot90_op(input, k, plane)
 
 
 def repeat(self, *repeats):
@@ -436,7 +443,7 @@ def _splitter(name, least, dim_of):
         if input._a.ndim < least:
             raise RuntimeError(
                 f"torch.{name} requires a tensor with at least {least} "
-                f"dimension{'s' if least > 1 else ''}, but got a tensor with "
+                "dimension, but got a tensor with "
                 f"{input._a.ndim} dimensions!"
             )
         dim = dim_of(input._a.ndim)
@@ -653,6 +660,10 @@ def pixel_shuffle(input, upscale_factor):
 def pixel_unshuffle(input, downscale_factor):
     """Space moved into channels, the inverse of ``pixel_shuffle``."""
     _check_image("pixel_unshuffle", input)
+    if downscale_factor <= 0:
+        raise RuntimeError(
+            f"pixel_unshuffle expects a positive downscale_factor, but got {downscale_factor}"
+        )
     for k, name in ((-2, "height"), (-1, "width")):
         if input._a.shape[k] % downscale_factor:
             raise RuntimeError(
@@ -689,6 +700,10 @@ channel_shuffle_op = declare(
 
 def channel_shuffle(input, groups):
     """Channels dealt out over ``groups``."""
+    if groups <= 0:
+        raise RuntimeError(
+            f"Number of groups to divide channels in must be positive. Value of groups:{groups}"
+        )
     if input._a.shape[1] % groups:
         raise RuntimeError(
             f"Number of channels must be divisible by groups. Got {input._a.shape[1]} channels "

@@ -11,6 +11,7 @@ from ..engine.construct import array_of, mark
 from ..engine.device import Device, place, resolve
 from ..engine.device import like as like_of
 from ..engine.dispatch import Tensor, wrap
+from ..engine.errors import warn_once
 from ..engine.events import door
 from ..engine.memory_format import contiguous_format, in_format, preserve_format
 from ..engine.operands import all_tensors, type_name
@@ -234,6 +235,11 @@ def meshgrid(*tensors, indexing=None):
     if indexing not in (None, "xy", "ij"):
         raise RuntimeError(
             f'torch.meshgrid: indexing must be one of "xy" or "ij", but received: {indexing}'
+        )
+    if indexing is None:
+        warn_once(
+            "torch.meshgrid: in an upcoming release, it will be required to pass the indexing "
+            "argument."
         )
     swap = indexing == "xy" and len(tensors) > 1
     if swap:

@@ -234,8 +234,8 @@ def _with_out(name, function, op):
         if refused is not None:
             raise refused
         if op.edges:
-            check_untracked(name, *args, out)
-        return write_out(name, function(*args), out, args)
+            check_untracked(op.name, *args, out)
+        return write_out(op.name, function(*args), out, args)
 
     public_function.renamed = lambda name: _with_out(name, function, op)
     public_function.__name__ = public_function.__qualname__ = name

@@ -200,9 +200,15 @@ lu_op = declare(
 )
 
 
+def _check_pivot(pivot):
+    if not pivot:
+        raise RuntimeError("linalg.lu_factor: LU without pivoting is not implemented on the CPU")
+
+
 def lu(A, *, pivot=True, out=None):
     """(P, L, U) with A = P L U."""
     _matrix("linalg.lu", A)
+    _check_pivot(pivot)
     return return_types("linalg_lu", ("P", "L", "U"))(*lu_op(A, pivot))
 
 
@@ -238,12 +244,14 @@ lu_factor_op = declare(
 def lu_factor(A, *, pivot=True, out=None):
     """(LU, pivots): both factors in one matrix, and the row exchanges, counted from 1."""
     _matrix("linalg.lu_factor", A)
+    _check_pivot(pivot)
     return return_types("linalg_lu_factor", ("LU", "pivots"))(*lu_factor_op(A, pivot))
 
 
 def lu_factor_ex(A, *, pivot=True, check_errors=False):
     """(LU, pivots, info) of ``lu_factor``."""
     _matrix("linalg.lu_factor_ex", A)
+    _check_pivot(pivot)
     return return_types("linalg_lu_factor_ex", ("LU", "pivots", "info"))(
         *lu_factor_op(A, pivot), wrap(xp.zeros(A._a.shape[:-2], xp.int32, like=A._a))
     )
@@ -454,7 +462,7 @@ def eigh(A, UPLO="L", *, out=None):
 
 def eigvalsh(A, UPLO="L", *, out=None):
     """The eigenvalues of a symmetric or Hermitian matrix."""
-    _square("linalg.eigvalsh", A)
+    _square("linalg.eigh", A)
     return eigh_op(A, UPLO.upper())[0]
 
 

@@ -10,6 +10,7 @@ from ..engine.construct import array_of, mark
 from ..engine.device import CPU, Device, default, layout, of
 from ..engine.device import like as like_of
 from ..engine.dispatch import Tensor, wrap
+from ..engine.errors import warn_once
 from ..engine.memory_format import memory_format
 from ..engine.modes import local
 from .declare import only_method, public, tensor_argument
@@ -182,6 +183,11 @@ def range_(
     start, end=None, step=1, *, dtype=None, device=None, requires_grad=False, layout=None, out=None
 ):
     """Numbers from ``start`` to ``end``, both ends included."""
+    warn_once(
+        "torch.range is deprecated and will be removed in a future release because its behavior is "
+        "inconsistent with Python's range builtin. Instead, use torch.arange, which produces "
+        "values in [start, end)."
+    )
     start, end = (0, start) if end is None else (start, end)
     if step == 0:
         raise RuntimeError("step must be nonzero")

@@ -7,6 +7,7 @@ import math
 from ..backend import as_array, contiguous, xp
 from ..engine import dtypes
 from ..engine.dispatch import wrap
+from ..engine.errors import warn_once
 from ..engine.operation import RAW, TENSOR
 from ..engine.saved_names import kept, nothing, part
 from .declare import declare, method
@@ -467,8 +468,18 @@ def cholesky_ex(A, *, upper=False, check_errors=False):
     )
 
 
+_OLD_CHOLESKY = (
+    "torch.cholesky is deprecated in favor of torch.linalg.cholesky and will be removed in a "
+    "future PyTorch release.\nL = torch.cholesky(A)\nshould be replaced with\nL = "
+    "torch.linalg.cholesky(A)\nand\nU = torch.cholesky(A, upper=True)\nshould be replaced with\n"
+    "U = torch.linalg.cholesky(A).mH\nThis transform will produce equivalent results for all valid "
+    "(symmetric positive definite) inputs."
+)
+
+
 def _old_cholesky(input, upper=False):
     """The triangular factor of a positive-definite matrix."""
+    warn_once(_OLD_CHOLESKY)
     _square("cholesky", input, "A")
     return old_cholesky_op(input, upper)
 

@@ -776,7 +776,7 @@ def tensordot(a, b, dims=2):
     if isinstance(dims, int) and dims > min(a._a.ndim, b._a.ndim):
         raise RuntimeError(f"tensordot expects dims < ndim_a or ndim_b, but got dims={dims}")
     if isinstance(dims, int):
-        da, db = list(range(a._a.ndim - dims, a._a.ndim)), list(range(dims))
+        da, db = [wrap_dim(d - dims, a._a.ndim) for d in range(dims)], list(range(dims))
     else:
         da, db = (
             [wrap_dim(d, x._a.ndim) for d in (ds if isinstance(ds, (list, tuple)) else [ds])]
@@ -784,11 +784,12 @@ def tensordot(a, b, dims=2):
         )
     if len(da) != len(db):
         raise RuntimeError("both dimension lists should have same length")
+    shown = lambda d: getattr(d, "written", d)  # noqa: E731
     for p, q in zip(da, db, strict=True):
         if a._a.shape[p] != b._a.shape[q]:
             raise RuntimeError(
                 f"contracted dimensions need to match, but first has size {a._a.shape[p]} in dim "
-                f"{int(p)} and second has size {b._a.shape[q]} in dim {int(q)}"
+                f"{shown(p)} and second has size {b._a.shape[q]} in dim {shown(q)}"
             )
     if len(da) == a._a.ndim == 1 and b._a.ndim == 1:
         return view_op(dot(permute(a, da), permute(b, db)), ())

@@ -7,7 +7,8 @@ import math
 from ..backend import as_array, beside, on_host, xp
 from ..engine import dtypes
 from ..engine.dispatch import wrap
-from ..engine.operands import together
+from ..engine.errors import warn_once
+from ..engine.operands import all_tensors, together
 from ..engine.operation import RAW, TENSOR
 from ..engine.saved_names import nothing
 from ..engine.tensor import wrap_dim
@@ -73,22 +74,30 @@ def _rtol(A, rtol, atol):
     return max(A._a.shape[-2:]) * xp.finfo(A._a.dtype).eps if atol is None else 0.0
 
 
+def _check_pinv(A):
+    if A._a.ndim < 2 or A._a.dtype.kind not in "fc" or A._a.dtype.itemsize == 2:
+        raise RuntimeError(
+            f"linalg.pinv({dtypes.scalar_name(A.dtype)}{{{list(A._a.shape)}}}): expected a tensor "
+            "with 2 or more dimensions of float, double, cfloat or cdouble types"
+        )
+
+
 def pinv(A, rcond=None, hermitian=False, *, atol=None, rtol=None, out=None):
     """The Moore–Penrose inverse."""
-    _matrix("linalg.pinv", A)
+    _check_pinv(A)
     rtol = rcond if rtol is None else rtol
     return pinv_op(A, _rtol(A, rtol, atol), atol, hermitian)
 
 
 def _pinverse(input, rcond=1e-15):
     """The Moore–Penrose inverse."""
-    _matrix("pinverse", input, "A")
+    _check_pinv(input)
     return pinv_op(input, rcond, None, False)
 
 
 def matrix_rank(A, tol=None, hermitian=False, *, atol=None, rtol=None, out=None):
     """The number of singular values above the tolerance."""
-    _matrix("linalg.matrix_rank", A)
+    _matrix("torch.linalg.matrix_rank", A, "input")
     values = xp.linalg.svd(A._a, compute_uv=False)
     if tol is not None:
         floor = tol._a if hasattr(tol, "_a") else tol
@@ -326,10 +335,18 @@ def _product(tensors, cut, i, j):
     return _product(tensors, cut, i, k) @ _product(tensors, cut, k + 1, j)
 
 
-public(
-    "chain_matmul",
-    lambda *matrices: matrices[0].clone() if len(matrices) == 1 else multi_dot(matrices),
-)
+def chain_matmul(*matrices):
+    """The product of matrices, in the order that costs least."""
+    warn_once(
+        "torch.chain_matmul is deprecated and will be removed in a future PyTorch release. Use "
+        "torch.linalg.multi_dot instead, which accepts a list of two or more tensors rather than "
+        "multiple parameters."
+    )
+    all_tensors(matrices)
+    return matrices[0].clone() if len(matrices) == 1 else multi_dot(matrices)
+
+
+public("chain_matmul", chain_matmul)
 cross_op = declare(
     "cross_op",
     lambda a, b, dim: _cross(a, b, dim),
@@ -368,6 +385,11 @@ def cross(input, other, *, dim=-1, out=None):
 def _old_cross(input, other, dim=None):
     """The cross product along ``dim``, the first dimension of size 3 unless given."""
     if dim is None:
+        warn_once(
+            "Using torch.cross without specifying the dim arg is deprecated.\nPlease either pass "
+            "the dim explicitly or simply use torch.linalg.cross.\nThe default value of dim will "
+            "change to agree with that of linalg.cross in a future release."
+        )
         dim = next((k for k, n in enumerate(input._a.shape) if n == 3), None)
         if dim is None:
             raise RuntimeError("no dimension of size 3 in input")
@@ -414,6 +436,12 @@ def tensorsolve(A, B, dims=None, *, out=None):
         rest = [d for d in range(A._a.ndim) if d not in [wrap_dim(k, A._a.ndim) for k in dims]]
         A = A.permute(rest + [wrap_dim(k, A._a.ndim) for k in dims])
     shape = A._a.shape[B._a.ndim :]
+    left, right = math.prod(shape), math.prod(A._a.shape[: B._a.ndim])
+    if left != right:
+        raise RuntimeError(
+            "Expected self to satisfy the requirement prod(self.shape[other.ndim:]) == "
+            f"prod(self.shape[:other.ndim]), but got {left} != {right}"
+        )
     return solve(A.reshape(B._a.size, -1), B.flatten()).reshape(*shape)
 
 

@@ -7,6 +7,7 @@ import math
 from ..backend import beside, contiguous, on_host, xp, zeros_by
 from ..engine import dtypes
 from ..engine.dispatch import Tensor, wrap
+from ..engine.errors import warn_once
 from ..engine.operands import broadcast_error
 from ..engine.operation import RAW, TENSOR
 from ..engine.tensor import wrap_dim
@@ -322,6 +323,12 @@ def _plan_scatter(self, dim, index, src, reduce):
     if reduce is not None:
         if reduce not in ("add", "multiply"):
             raise RuntimeError("reduce argument must be either add or multiply.")
+        if isinstance(src, Tensor):
+            warn_once(
+                "The reduce argument of torch.scatter with Tensor src is deprecated and will be "
+                "removed in a future PyTorch release. Use torch.scatter_reduce instead for more "
+                "reduction options."
+            )
         made = src if isinstance(src, Tensor) else wrap(xp.asarray(src, self._a.dtype))
         return scatter_old_op, (self, made, index), (d, reduce)
     if not isinstance(src, Tensor):

@@ -428,8 +428,18 @@ for _f in (permute, transpose, t, movedim):
     method(_f)
 for _new, _old in [("swapaxes", "transpose"), ("swapdims", "transpose"), ("moveaxis", "movedim")]:
     alias(_new, _old)
-public("adjoint", lambda input: mT(input).conj())
-only_method(lambda self: mT(self).conj(), "adjoint")
+
+
+def adjoint(input):
+    """The conjugate transpose of matrices."""
+    if input._a.ndim == 1:
+        raise RuntimeError(
+            "tensor.adjoint() is only supported on matrices or batches of matrices. Got 1-D tensor."
+        )
+    return (mT(input) if input._a.ndim else alias_op(input)).conj()
+
+
+method(adjoint)
 
 
 def mT(self):

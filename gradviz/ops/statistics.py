@@ -272,8 +272,6 @@ method(dist)
 def _quantile(input, q, dim, keepdim, interpolation, ignore_nan):
     if input._a.dtype not in (xp.float32, xp.float64):
         raise RuntimeError("quantile() input tensor must be either float or double dtype")
-    if not input._a.size:
-        raise RuntimeError("quantile() input tensor must be non-empty")
     if interpolation not in ("linear", "lower", "higher", "midpoint", "nearest"):
         raise RuntimeError(
             "quantile() interpolation must be one of linear, lower, higher, midpoint or nearest, "
@@ -288,6 +286,8 @@ def _quantile(input, q, dim, keepdim, interpolation, ignore_nan):
         raise RuntimeError(
             "quantile() q must be in the range [0, 1] but got " + str(float(at.ravel()[0]))
         )
+    if not input._a.size:
+        raise RuntimeError("quantile() input tensor must be non-empty")
     n = input._a.ndim
     x = (
         input.reshape(-1)
@@ -347,10 +347,28 @@ method(nanquantile)
 
 # ---------------------------------------------------------------- differences, integrals,
 # covariance
+def _check_joined(input, x, dim):
+    if x._a.ndim != input._a.ndim:
+        raise RuntimeError("diff expects prepend or append to be the same dimension as input")
+    for k, (own, other) in enumerate(zip(input._a.shape, x._a.shape, strict=True)):
+        if k != dim and own != other:
+            raise RuntimeError(
+                "diff expects the shape of tensor to prepend or append to match that of input "
+                f"except along the differencing dimension; input.size({k}) = {own}, but got "
+                f"tensor.size({k}) = {other}"
+            )
+
+
 def diff(input, n=1, dim=-1, prepend=None, append=None):
     """The ``n``-th differences along ``dim``."""
+    if not input._a.ndim:
+        raise RuntimeError("diff expects input to be at least one-dimensional")
+    if n < 0:
+        raise RuntimeError(f"order must be non-negative but got {n}")
     d = wrap_dim(dim, input._a.ndim)
     parts = [x for x in (prepend, input, append) if x is not None]
+    for x in parts:
+        _check_joined(input, x, d)
     out = TENSOR.cat(parts, d) if len(parts) > 1 else input
     if n == 0:
         return TENSOR.zeros_like(out).copy_(out)
@@ -429,6 +447,11 @@ def cov(input, *, correction=1, fweights=None, aweights=None):
 
 def corrcoef(input):
     """Pearson's correlation of variables in rows."""
+    if input._a.ndim > 2:
+        raise RuntimeError(
+            "corrcoef(): expected input to have two or fewer dimensions but got an input with "
+            f"{input._a.ndim} dimensions"
+        )
     c = cov(input)
     if c._a.ndim == 0:
         return c / c

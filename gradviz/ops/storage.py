@@ -153,9 +153,13 @@ def resize_(self, *size, memory_format=None):
     if self._tangent:
         raise RuntimeError("cannot resize variables that has a forward grad")
     shape = sizes(size)
-    n = math.prod(shape)
-    flat = self._a.ravel()
-    self._a = flat[:n].reshape(shape) if n <= flat.size else xp.resize(flat, n).reshape(shape)
+    n, start = math.prod(shape), views.storage_offset(self._a)
+    memory = views.flat_storage(self._a)
+    if start + n > memory.size:
+        grown = xp.empty(start + n, self._a.dtype, like=self._a)
+        grown[: memory.size] = memory
+        memory = grown
+    self._a = memory[start : start + n].reshape(shape)
     views.bump(self)
     return self
 

@@ -110,7 +110,7 @@ def outcome(engine, text, tracked=False):
     scope = {"torch": engine, "t": inputs, "inf": math.inf}
     for make in makes:
         exec(make, scope)  # noqa: S102
-    before = [plain(t) for t in inputs.made]
+    before = _quietly(inputs.made)
     seen, result = {}, None
     with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
@@ -124,10 +124,16 @@ def outcome(engine, text, tracked=False):
         seen["results"] = [shown(r, inputs.made, engine.Tensor) for r in results]
         if tracked:
             seen["derivatives"] = derivatives(engine, results, inputs)
-    after = [plain(t) for t in inputs.made]
+    after = _quietly(inputs.made)
     changed = [k for k in range(len(after)) if not alike(before[k], after[k])]
     seen["changed"] = {str(k): after[k] for k in changed}
     return seen
+
+
+def _quietly(tensors):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return [plain(t) for t in tensors]
 
 
 def words(message):
@@ -148,7 +154,7 @@ def flat(result, tensor):
 
 def values(t):
     """The elements of a tensor of either engine, complex ones as pairs."""
-    t = t.detach()
+    t = t.detach().clone()  # memory that NumPy has seen may not grow
     t = t.resolve_conj().resolve_neg() if t.is_complex() else t
     kind = str(t.dtype).removeprefix("torch.")
     if kind in ("bfloat16", "complex32"):

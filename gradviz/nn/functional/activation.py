@@ -40,6 +40,12 @@ def hardtanh(input, min_val=-1.0, max_val=1.0, inplace=False):
     """``input`` clipped to [min_val, max_val]."""
     if min_val > max_val:
         raise ValueError("min_val cannot be greater than max_val")
+    if input.dtype.category == 3:
+        raise NotImplementedError("clamp is not supported for complex types")
+    if input.dtype.category == 0:
+        raise RuntimeError("Bool inputs not supported for hardtanh")
+    if min_val < 0 and input._a.dtype.kind == "u":
+        raise RuntimeError("cannot do hardtanh on an unsigned type with negative limits")
     return _apply(table.hardtanh_op, input, (min_val, max_val), inplace)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ...backend import xp
 from ...engine.dispatch import wrap
+from ...engine.operands import together
 from ...ops.declare import FUNCTIONS, public
 
 
@@ -14,6 +15,8 @@ def pairwise_distance(x1, x2, p=2.0, eps=1e-6, keepdim=False):
 
 def cosine_similarity(x1, x2, dim=1, eps=1e-8):
     """The cosine of the angle between vectors along ``dim``."""
+    shape = together(x1, x2)
+    x1, x2 = (x if x._a.shape == shape else x.expand(shape) for x in (x1, x2))
     n1, n2 = x1.norm(2, dim, True), x2.norm(2, dim, True)
     return ((x1 / n1.clamp_min(eps)) * (x2 / n2.clamp_min(eps))).sum(dim)
 

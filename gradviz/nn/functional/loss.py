@@ -155,7 +155,8 @@ def nll_loss(
         raise ValueError(
             f"For 1D input, 1D target must have size 1, but got target size: {target.shape[0]}"
         )
-    if n != 1 and input.shape[0] != target.shape[0]:
+    batch = target.shape[0] if target.dim() else 0
+    if n != 1 and input.shape[0] != batch:
         raise ValueError(
             f"Expected input batch_size ({input.shape[0]}) to match target batch_size "
             f"({target.shape[0]})."
@@ -355,6 +356,8 @@ def binary_cross_entropy_with_logits(
 def kl_div(input, target, size_average=None, reduce=None, reduction="mean", log_target=False):
     """``target · (log target − input)``, where ``input`` holds log-probabilities."""
     input, target = precise(input, target)
+    if input.dtype.category < 2 and target.dtype.category < 2:
+        raise RuntimeError("kl_div: Integral inputs not supported.")
     reduction = legacy_reduction(size_average, reduce, reduction)
     if reduction == "mean":
         warnings.warn(

@@ -82,6 +82,14 @@ def cosine_embedding_loss(
 ):
     """``1 − cos`` where the target is 1, ``max(0, cos − margin)`` where it is −1."""
     input1, input2, target = precise(input1, input2, target)
+    if target.dim() > 1:
+        raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
+    n = target.dim() + 1
+    if not input1.dim() == input2.dim() == n:
+        raise RuntimeError(
+            f"{n - 1}D target tensor expects {n}D input tensors, but found inputs with sizes "
+            f"{list(input1.shape)} and {list(input2.shape)}."
+        )
     eps = 1e-12
     product = (input1 * input2).sum(-1)
     cos = product / (((input1 * input1).sum(-1) + eps) * ((input2 * input2).sum(-1) + eps)).sqrt()
@@ -114,7 +122,7 @@ def multi_margin_loss(
     if p not in (1, 2):
         raise ValueError("only p == 1 and p == 2 supported")
     rows = input if input.dim() == 2 else input.unsqueeze(0)
-    _check_margin(rows, target, weight)
+    _check_margin(input.shape, rows, target, weight)
     index = target.reshape(-1, 1)
     rest = (margin - rows.gather(1, index) + rows).clamp_min(0)
     rest = rest if p == 1 else rest * rest
@@ -126,10 +134,13 @@ def multi_margin_loss(
     return reduced(loss, legacy_reduction(size_average, reduce, reduction))
 
 
-def _check_margin(rows, target, weight):
-    if target.dim() > 1 or target.numel() != rows.shape[0]:
+def _check_margin(shape, rows, target, weight):
+    single = len(shape) < 2 and target.dim() == 0
+    if not single and (target.dim() != 1 or target.numel() != rows.shape[0]):
         raise RuntimeError(
-            f"inconsistent target size, expected {rows.shape[0]} but got {list(target.shape)}"
+            "multi_margin_loss: target tensor should be 1-D with size equal to the number of input "
+            f"samples (batch size). Expected target size [{rows.shape[0]}], but got "
+            f"{list(target.shape)}. Input has shape {list(shape)}."
         )
     if weight is not None and (weight.dim() > 1 or weight.numel() != rows.shape[1]):
         raise RuntimeError(
@@ -185,6 +196,12 @@ def triplet_margin_loss(
     anchor, positive, negative = precise(anchor, positive, negative)
     if margin <= 0:
         raise ValueError(f"margin must be greater than 0, got {margin}")
+    if not anchor.dim() == positive.dim() == negative.dim():
+        raise RuntimeError(
+            "The anchor, positive, and negative tensors are expected to have the same number of "
+            f"dimensions, but got: anchor {anchor.dim()}D, positive {positive.dim()}D, and "
+            f"negative {negative.dim()}D inputs"
+        )
     near, far = (
         pairwise_distance(anchor, positive, p, eps),
         pairwise_distance(anchor, negative, p, eps),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from ...backend import xp
+from ...engine.dtypes import scalar_name
 from ...ops import norm as table
 from ...ops.declare import public
 from ...ops.info import finfo
@@ -68,6 +69,8 @@ def batch_norm(
         return table.batch_norm(
             input, weight, bias, running_mean._a.copy(), running_var._a.copy(), eps, False
         )
+    if (running_mean is None) != (running_var is None):
+        raise ValueError("running_mean and running_var must either both be None or neither be None")
     mean, variance = table.batch_statistics(input._a)
     if running_mean is not None:
         _move(running_mean, mean, momentum)
@@ -171,8 +174,24 @@ def group_norm(input, num_groups, weight=None, bias=None, eps=1e-05):
 def rms_norm(input, normalized_shape, weight=None, eps=None):
     """Divide by the root of the mean square over the last dimensions."""
     shape = tuple(normalized_shape)
+    if not shape:
+        raise RuntimeError(
+            "Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one "
+            "element, but got normalized_shape = []"
+        )
+    if weight is not None and tuple(weight.shape) != shape:
+        raise RuntimeError(
+            "Expected weight to be of same shape as normalized_shape, but got weight of shape "
+            f"{_sizes(weight.shape)} and normalized_shape = {_sizes(shape)}"
+        )
+    if input.dim() < len(shape):
+        raise ValueError(
+            f"Input tensor must have at least {len(shape)} dimensions, but got {input.dim()}"
+        )
+    if input.dtype.category < 2:
+        raise NotImplementedError(f"\"rms_norm\" not implemented for '{scalar_name(input.dtype)}'")
     if tuple(input.shape[input.dim() - len(shape) :]) != shape:
-        wanted = ", ".join(map(str, ("*", *shape)))
+        wanted = "*" + ", ".join(map(str, shape))
         raise RuntimeError(
             f"Given normalized_shape={_sizes(shape)}, expected input with shape [{wanted}], but "
             "got input of "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 
 from ...backend import beside, contiguous, xp
 from ...engine.dispatch import wrap
@@ -41,23 +42,11 @@ def pixel_unshuffle(input, downscale_factor):
             "pixel_unshuffle expects input to have at least 3 dimensions, but got input with "
             f"{input.dim()} dimension(s)"
         )
-    for name, n in (("height", input.shape[-2]), ("width", input.shape[-1])):
-        if n % downscale_factor:
-            raise RuntimeError(
-                f"pixel_unshuffle expects {name} to be divisible by downscale_factor, but "
-                f"input.size({-2 if name == 'height' else -1})="
-                f"{n} is not divisible by {downscale_factor}"
-            )
     return table.pixel_unshuffle(input, downscale_factor)
 
 
 def channel_shuffle(input, groups):
     """Channels of different groups next to each other."""
-    if input.shape[1] % groups:
-        raise RuntimeError(
-            f"Number of channels must be divisible by groups. Got {input.shape[1]} channels and "
-            f"{groups} groups."
-        )
     return table.channel_shuffle(input, groups)
 
 
@@ -178,10 +167,21 @@ def upsample_bilinear(input, size=None, scale_factor=None):
 
 
 # ---------------------------------------------------------------- grids
+def _corners(align_corners):
+    if align_corners is None:
+        warnings.warn(
+            "Default grid_sample and affine_grid behavior has changed to align_corners=False since "
+            "1.3.0. Please specify align_corners=True if the old behavior is desired. See the "
+            "documentation of grid_sample for details.",
+            stacklevel=3,
+        )
+    return bool(align_corners)
+
+
 def affine_grid(theta, size, align_corners=None):
     """Places (N, H, W, 2) or (N, D, H, W, 3) that the matrices ``theta`` give to the pixels of an
     image of ``size``."""
-    align_corners = bool(align_corners)
+    align_corners = _corners(align_corners)
     n = len(size) - 2
     if tuple(theta.shape[1:]) != (n, n + 1) or theta.dim() != 3:
         raise ValueError(
@@ -312,6 +312,7 @@ def grid_sample(input, grid, mode="bilinear", padding_mode="zeros", align_corner
             "'reflection', but got: "
             f"'{padding_mode}'"
         )
+    align_corners = _corners(align_corners)
     n = input.dim() - 2
     if grid.shape[-1] != n:
         raise RuntimeError(
