@@ -20,36 +20,42 @@ def look(case):
     for group in (*case.units("container").values(), *inside_objects(case)):
         if any(held.facts.retains for held in group) or carried(case, group[-1]):
             continue
-        history, severity = finished(case, group), "warning"
-        if not history and not unrolled(case, group):
-            history = outdated(case, group)
-            if not history:
-                history = read_only(case, group)
-                severity = "warning" if history and passed_over(case, history) else "info"
-            history = history or read_as_a_whole(case, group)
-        if len(history) < 2:
-            continue
-        order = {id(held): at for at, held in enumerate(group)}
-        history.sort(key=lambda held: order[id(held)])
-        for part in _parts(case, history):
-            weight, place = case.graph.weigh(ids(part)), put(case, part)
-            count = len(part) + case.unseen.get(id(part[-1].link.owner), 0)
-            store = stored(case, place, part)
-            fields = {"count": count, "name": part[0].holder, "store": store}
-            yield RULE.found(case, paths(part), place, weight, ids(part), severity, **fields)
+        for part in _parts(case, group):
+            history, severity = _history(case, part)
+            if len(history) < 2:
+                continue
+            order = {id(held): at for at, held in enumerate(part)}
+            history.sort(key=lambda held: order[id(held)])
+            weight, place = case.graph.weigh(ids(history)), put(case, history)
+            count = len(history) + case.unseen.get(id(history[-1].link.owner), 0)
+            store = stored(case, place, history)
+            fields = {"count": count, "name": history[0].holder, "store": store}
+            yield RULE.found(case, paths(history), place, weight, ids(history), severity, **fields)
 
 
-def _parts(case, history):
+def _history(case, group):
+    """(what is no longer needed, how sure that is)."""
+    history = finished(case, group)
+    if not history and not unrolled(case, group):
+        history = outdated(case, group)
+        if not history:
+            history = read_only(case, group)
+            severity = "warning" if history and passed_over(case, history) else "info"
+            return history or read_as_a_whole(case, group), severity
+    return history, "warning"
+
+
+def _parts(case, group):
     """``log["train"]`` and ``log["test"]`` by themselves, when different lines fill them."""
     parts = {}
-    for held in history:
+    for held in group:
         items = [str(step.name) for step in held.steps if step.kind == "item"]
         key = tuple(name for name in items[:-1] if not name.isdigit())
         parts.setdefault(key, []).append(held)
     if len(parts) < 2 or any(len(part) < 2 for part in parts.values()):
-        return [history]
+        return [group]
     lines = {case.cells.line(put(case, part)) for part in parts.values()}
-    return list(parts.values()) if len(lines) == len(parts) else [history]
+    return list(parts.values()) if len(lines) == len(parts) else [group]
 
 
 def inside_objects(case):
