@@ -16,12 +16,19 @@ function flatten(table, prefix, into) {
   return into;
 }
 
+/** Both languages have the same keys, so they are written out once. */
 function moduleText() {
-  const all = languages.map((language) => [
-    language,
+  const [en, zh] = languages.map((language) =>
     flatten(parse(readFileSync(file(language), "utf8")), "", {}),
-  ]);
-  return `export default ${JSON.stringify(Object.fromEntries(all))};`;
+  );
+  const keys = Object.keys(en);
+  const odd = [...keys, ...Object.keys(zh)].filter((key) => !(key in en && key in zh));
+  if (odd.length > 0) throw new Error(`not in both languages: ${odd.join(", ")}`);
+  const words = JSON.stringify(keys.map((key) => zh[key]));
+  return (
+    `const en=${JSON.stringify(en)},words=${words};` +
+    "export default {en,zh:Object.fromEntries(Object.keys(en).map((key,n)=>[key,words[n]]))};"
+  );
 }
 
 const esbuildPlugin = {
