@@ -473,3 +473,16 @@ test("a line of code lights up what it made, and a node its line", () => {
   graph.events.hovered(null);
   expect(first.style.background).toBe("");
 });
+
+test("a node whose saved tensor was changed since is marked before backward fails", () => {
+  const sketch = regression();
+  const square = sketch.nodes.find((row: { op: string }) => row.op === "PowBackward0");
+  sketch.saved(square.id, ["self", [5, 1], "alive", "", 1]);
+  frozen(sketch);
+  expect(picture()).toContain("changed since saved");
+  const { marks, scene } = app as unknown as {
+    marks: { of(item: unknown): string };
+    scene: { items: { row: { id: number } }[] };
+  };
+  expect(marks.of(scene.items.find((item) => item.row.id === square.id))).toBe("trouble");
+});

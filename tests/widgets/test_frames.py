@@ -2,7 +2,7 @@
 
 import math
 
-from gradviz.watch.model import Edge, Place
+from gradviz.watch.model import Edge, Place, Saved
 from gradviz.widgets.frames import Encoder, flags, shape_text
 from tests.pages import Page, read_edges, read_nodes
 from tests.traces import HOSTILE, node, small_net
@@ -76,3 +76,10 @@ def test_a_page_that_follows_the_frames_sees_the_trace():
     page.hear({"t": "frame", "seq": 0, "base": -1, "strings": strings, "removed": []}, buffers)
     assert set(page.nodes) == set(net.trace.nodes)
     assert len(page.edges) == len(net.trace.edges)
+
+
+def test_what_was_saved_and_changed_since_is_flagged():
+    saved = [Saved("self", (2,), version_saved=0, version_now=1)]
+    assert flags(node(1, saved=saved, inplace=True)) == 16 | 1024 | 2048
+    freed = [Saved("self", (2,), version_saved=0, version_now=1, state="freed")]
+    assert flags(node(1, saved=freed)) == 16

@@ -79,7 +79,8 @@ function subOf(item: Item, value: number | null, say: Say): string {
     const times = say("graph.times", { n: item.members.length });
     return shape && !/^[cmw]:/.test(item.key) ? `${times} · ${shape}` : times;
   }
-  const changed = item.flags & Flag.inPlace ? ` · ${say("graph.in_place")}` : "";
+  const word = item.flags & Flag.clash ? "clash" : item.flags & Flag.inPlace ? "in_place" : "";
+  const changed = word && ` · ${say(`graph.${word}`)}`;
   const version = (item.row.version > 0 ? ` · v${item.row.version}` : "") + changed;
   if (value !== null && shape === "()") return `= ${figure(value)}${version}`;
   return shorten(shape, SMALL, MOST_TITLE) + version;

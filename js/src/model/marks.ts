@@ -24,9 +24,10 @@ export class Marks {
 
   /** Of a folded item the gravest mark of its members. */
   of(item: Item): Mark {
-    if (!item.members) return this.byNode.get(item.row.id) ?? null;
-    if (!(item.flags & Flag.found) && this.byNode.size === 0) return null;
-    let mark: Mark = null;
+    // What was saved has been changed since: backward will fail here.
+    let mark: Mark = item.flags & Flag.clash ? "trouble" : null;
+    if (!item.members) return this.byNode.get(item.row.id) ?? mark;
+    if (!(item.flags & Flag.found) && this.byNode.size === 0) return mark;
     for (const id of item.members) {
       const one = this.byNode.get(id);
       if (one === "leak") return one;

@@ -280,7 +280,8 @@ function single(key: string, row: NodeRow, site: string, order: number, leaf: bo
   };
 }
 
-const EITHER = Flag.found | Flag.failed | Flag.root | Flag.retainsGrad | Flag.hasGrad | Flag.alive;
+const EITHER =
+  Flag.found | Flag.failed | Flag.root | Flag.retainsGrad | Flag.hasGrad | Flag.alive | Flag.clash;
 
 function join(item: Item, row: NodeRow): void {
   const freed = item.flags & row.flags & Flag.freed;

@@ -16,6 +16,8 @@ export const Flag = {
   failed: 256,
   cut: 512,
   inPlace: 1024,
+  /** What it saved was changed in place since: backward will refuse it. */
+  clash: 2048,
 } as const;
 
 export interface NodeRow {

@@ -10,6 +10,7 @@ import {
   readFindings,
   readPlace,
   readStatus,
+  records,
   text,
   whole,
 } from "./read";
@@ -105,6 +106,8 @@ function flagsOf(raw: Raw): number {
   if (failed) flags |= Flag.failed;
   if (text(raw.cut) !== "") flags |= Flag.cut;
   if (raw.inplace === true) flags |= Flag.inPlace;
+  const clash = (one: Raw) => one.state === "alive" && one.version_saved !== one.version_now;
+  if (records(raw.saved).some(clash)) flags |= Flag.clash;
   return flags;
 }
 
@@ -122,10 +125,11 @@ export function toBundle(store: GraphStore, language: string): Record<string, un
   const details: Record<string, unknown> = {};
   const nodes: unknown[] = [];
   for (const row of store.nodes.values()) {
-    const { answered, value, grad, grad_state, holders, shares, ...known } =
+    const { answered, value, grad, grad_state, holders, shares, changes, ...known } =
       store.details.get(row.id) ?? {};
     nodes.push({ ...writeNode(row), ...known });
-    if (answered) details[row.id] = { id: row.id, value, grad, grad_state, holders, shares };
+    const told = { id: row.id, value, grad, grad_state, holders, shares, changes };
+    if (answered) details[row.id] = told;
   }
   const edges = [...store.inputs.values()].flat().map((edge) => ({
     source: edge.source,
