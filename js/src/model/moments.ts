@@ -1,8 +1,9 @@
 // The graph as it was after each cell, as far as this page has seen it.
 import type { GraphStore } from "./store";
 
-/** What is remembered has at most so many nodes and edges; the newest moment is kept in any case. */
-const MOST_ROWS = 60_000;
+/** At most so many moments, and nodes and edges in all of them; the newest is kept in any case. */
+const MOST = 24;
+const MOST_ROWS = 30_000;
 
 export class Moments {
   /** The cell after which the graph is shown; null: now. */
@@ -26,10 +27,11 @@ export class Moments {
     this.stores.delete(cell);
     this.stores.set(cell, now.copy());
     let rows = 0;
-    for (const [count, store] of [...this.stores].reverse()) {
+    [...this.stores].reverse().forEach(([count, store], n) => {
       rows += store.size;
-      if (rows > MOST_ROWS && count !== cell && count !== this.at) this.stores.delete(count);
-    }
+      const spare = n >= MOST || rows > MOST_ROWS;
+      if (spare && count !== cell && count !== this.at) this.stores.delete(count);
+    });
   }
 
   /** One moment back or forth; after the newest comes now. */
