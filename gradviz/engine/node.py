@@ -206,7 +206,11 @@ class Node:
     def __dir__(self):
         from .saved_names import saved_attribute_names
 
-        names = [n for n in super().__dir__() if not n.startswith(("_saved_", "_raw_saved_"))]
+        names = [
+            n
+            for n in super().__dir__()
+            if not n.startswith(("_saved_", "_raw_saved_")) and n not in _ENGINES_OWN
+        ]
         return [*names, *saved_attribute_names(self)]
 
     def __repr__(self):
@@ -217,6 +221,9 @@ class Node:
 
     def _register_hook_dict(self, tensor):
         raise RuntimeError("_register_hook_dict is not supported: use Tensor.register_hook")
+
+
+_ENGINES_OWN = frozenset(Node.__slots__)  # slots, of which some are unset
 
 
 def _only(node, name, given):

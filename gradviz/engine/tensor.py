@@ -738,6 +738,24 @@ Tensor.__format__ = _format
 
 Tensor.__cuda_array_interface__ = property(_cuda_interface)
 
+_MAY_BE_UNSET = frozenset(n for n in Tensor.__slots__ if n[-1] == "_" and n[:2] != "__")
+
+
+def _names(self):
+    """What there is to ask a tensor for."""
+    gone = {"volatile"} if self.is_cuda else {"volatile", "__cuda_array_interface__"}
+    return [n for n in object.__dir__(self) if n not in _MAY_BE_UNSET and n not in gone]
+
+
+def _volatile(self):
+    """Gone: False, and a UserWarning."""
+    warnings.warn("volatile was removed (Variable.volatile is always False)", stacklevel=2)
+    return False
+
+
+Tensor.__dir__ = _names
+Tensor.volatile = property(_volatile)
+
 
 def _refuse_writing(name):
     def refuse(self, *_):

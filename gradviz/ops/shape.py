@@ -6,6 +6,7 @@ from ..backend import xp
 from ..engine import dtypes, views
 from ..engine.accumulator import before_change
 from ..engine.dispatch import Tensor, viewing
+from ..engine.errors import warn_once
 from ..engine.forward_mode import carry
 from ..engine.given import given
 from ..engine.hooks import let_join
@@ -464,8 +465,24 @@ def _H(self):
     return transpose(self, 0, 1).conj() if self._a.ndim else self.conj()
 
 
+def _T(self):
+    n = self._a.ndim
+    if n != 2:
+        warn_once(_T_OF_A_NUMBER if n == 0 else _T_OF_OTHERS)
+    return permute_op(self, tuple(reversed(range(n))))
+
+
+_T_OF_A_NUMBER = (
+    "Tensor.T is deprecated on 0-D tensors. This function is the identity in these cases."
+)
+_T_OF_OTHERS = (
+    "The use of `x.T` on tensors of dimension other than 2 to reverse their shape is deprecated "
+    "and it will throw an error in a future release. Consider `x.mT` to transpose batches of "
+    "matrices or `x.permute(*torch.arange(x.ndim - 1, -1, -1))` to reverse the dimensions of a "
+    "tensor."
+)
 Tensor.H = property(_H)
-Tensor.T = property(lambda self: permute_op(self, tuple(reversed(range(self._a.ndim)))))
+Tensor.T = property(_T)
 
 # ---------------------------------------------------------------- expand, squeeze
 expand_op = declare(
