@@ -89,8 +89,8 @@ def _extent(*geometries):
 
 
 def scatter(g, inner, outer):
-    """Put ``g`` (laid out as ``inner``) into zeros laid out as ``outer``; overlapping elements add
-    up.
+    """Put ``g`` (laid out as ``inner``) into zeros laid out as ``outer``; overlapping elements of
+    ``inner`` add up, those of ``outer`` share what is there.
     """
     flat = zeros_by(g, _extent(inner, outer))
     window = strided(flat, *inner)
@@ -99,13 +99,27 @@ def scatter(g, inner, outer):
         xp.add.at(flat, places.ravel(), xp.broadcast_to(g, inner[0]).ravel())
     else:
         window += g
+    if _overlaps(outer):
+        flat /= _shares(flat, outer)
     return strided(flat, *outer).copy()
+
+
+def _shares(flat, layout):
+    """How many elements of a layout lie on every place of a storage; 1 where there is none."""
+    count = xp.zeros_like(flat)
+    xp.add.at(count, strided(xp.arange(flat.size, like=flat), *layout).ravel(), 1)
+    return xp.where(count == 0, flat.dtype.type(1), count)
 
 
 def gather(x, inner, outer):
     """Read the elements of ``inner`` from ``x``, which is laid out as ``outer``."""
     flat = zeros_by(x, _extent(inner, outer))
-    strided(flat, *outer)[...] = x
+    if _overlaps(outer):
+        places = strided(xp.arange(flat.size, like=flat), *outer)
+        xp.add.at(flat, places.ravel(), xp.broadcast_to(x, outer[0]).ravel())
+        flat /= _shares(flat, outer)
+    else:
+        strided(flat, *outer)[...] = x
     return strided(flat, *inner).copy()
 
 
@@ -379,7 +393,7 @@ def write(op, ins, attrs=(), kept=()):
     self = ins[0]
     try:
         tracked = is_recording() and (
-            self.requires_grad or any(x is not None and x._g is not None for x in ins[1 : op.edges])
+            self.requires_grad or any(x is not None and x.requires_grad for x in ins[1 : op.edges])
         )
         tracked = tracked and op.edges and self._a.dtype.kind in "fcV"
         check_inplace(self, tracked)
@@ -644,7 +658,7 @@ def _laid(g, links, outer):
 def _seen(g, links, outer):
     """Where a base is covered by the window at the end of ``links``."""
     whole, window = _laid(xp.zeros_like(g), links, outer)
-    window[...] = 1
+    window[...] = 1 + 1j if window.dtype.kind == "c" else 1
     return strided(whole, *outer) != 0
 
 

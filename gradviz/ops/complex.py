@@ -153,8 +153,8 @@ complex_op = binary(
     node="ComplexBackward0",
     formula="∂real: Re g    ∂imag: Im g",
     expose=False,
-    real=lambda F, g, real, imag: F.real(g),
-    imag=lambda F, g, real, imag: F.imag(g),
+    real=lambda F, g, real: F.real(g),
+    imag=lambda F, g, imag: F.imag(g),
 )
 
 

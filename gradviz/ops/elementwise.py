@@ -8,9 +8,10 @@ from ..backend import xp
 from ..backend.fast import LARGE, elementwise
 from ..engine import dispatch, dtypes
 from ..engine.dispatch import Tensor
+from ..engine.modes import is_recording
 from ..engine.operands import operands, tensors
 from ..engine.operation import RAW
-from ..engine.views import write
+from ..engine.views import check_inplace, write
 from .arithmetic import _floating, _sign
 from .declare import (
     FUNCTIONS,
@@ -231,6 +232,7 @@ abs_ = unary("abs", xp.abs, formula="g · sgn(self)", self=lambda F, g, self: g 
 def _abs_in_place(self):
     """In-place ``abs``; RuntimeError for a complex tensor, whose absolute value is real."""
     if self._a.dtype.kind == "c":
+        check_inplace(self, is_recording() and self.requires_grad)
         raise RuntimeError("In-place abs is not supported for complex tensors.")
     return write(abs_.op, (self,))
 

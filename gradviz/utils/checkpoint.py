@@ -296,7 +296,7 @@ class _SavedInput:
     def __init__(self, tensor):
         packed = bool(state.special) and bool(local.saved_hooks)
         self.kept = pack(tensor, edge_of(tensor)) if packed else tensor
-        self.version = 0 if packed or tensor.is_inference() else tensor._version
+        self.version = 0 if packed else tensor._v and tensor._v[0]
 
     def __call__(self):
         return read_tensor(self.kept, self.version)

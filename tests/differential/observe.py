@@ -83,7 +83,7 @@ def derived(statements):
             {"d"} if "inference_mode()" in statement or ".grad" in source else set()
         )
         if any(re.fullmatch(r"d\d*", w) or w in found for w in words):
-            found |= set(re.findall(r"[vd]\d+", made))
+            found |= set(re.findall(r"[vd]\d+|rest|one", made))
     return found
 
 

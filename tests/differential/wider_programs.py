@@ -252,7 +252,7 @@ def write_odd_view(p):
 def write_more(p):
     a = p.pick(lambda t: t.grad_fn is not None or p.random.random() < 0.3, letters="v")
     how = p.choose(WRITES)
-    if how != "normal_()":
+    if how != "normal_()" and (p.scope[a].numel() or "index" not in how):
         p.add(f"{a}.{how.format(c=p.like(a))}")
 
 
