@@ -1,8 +1,11 @@
 """The table of operations: from their declarations."""
 
+from functools import partial
+
 import gradviz.nn  # noqa: F401 (declares the operations of the layers)
 from gradviz.engine.operation import TENSOR
 from gradviz.ops.declare import OPERATIONS
+from gradviz.texts import catalogue
 
 NAME = "operations"
 WORDS = {
@@ -40,7 +43,7 @@ WORDS = {
 
 def page(lang):
     """The whole page in one language."""
-    words = WORDS[lang]
+    words = WORDS[lang] | {"formula": partial(formula, lang)}
     parts = [f"# {words['title']}", words["other"], words["about"]]
     kinds = {"recorded": [], "backward": [], "plain": []}
     for op in declared():
@@ -74,7 +77,15 @@ def row(op, words):
     """The cells of one operation."""
     name = f"`{op.name.removesuffix('_op')}`" + (f" ({words['view']})" if op.view else "")
     saved = [*op.saved_names, *([words["result"]] if op.saves_result else []), *op.saved_attrs]
-    return name, f"`{op.node.__name__}`", cell(op.formula), ", ".join(saved)
+    return name, f"`{op.node.__name__}`", cell(words["formula"](op.formula)), ", ".join(saved)
+
+
+def formula(lang, text):
+    """A formula with its words in a language, as the page tells it."""
+    written, told = (catalogue("ui", one)["formula.words"].split("\n") for one in ("en", lang))
+    for word, said in sorted(zip(written, told, strict=True), key=lambda pair: -len(pair[0])):
+        text = text.replace(word, said)
+    return text
 
 
 def cell(text):

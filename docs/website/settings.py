@@ -21,7 +21,7 @@ THEME = {
         for scheme, colours, icon in (("light", "default", "sunny"), ("dark", "slate", "night"))
     ],
 }
-REFERENCE = ("asking", "widgets", "operations", "names", "differences", "performance")
+REFERENCE = ("asking", "widgets", "operations", "names", "absent", "differences", "performance")
 TOGGLES = {"en": ("to dark", "to light"), "zh": ("换成深色", "换成浅色")}
 MARKDOWN = [
     "attr_list", "md_in_html", "tables", "pymdownx.superfences",

@@ -64,8 +64,8 @@ WORDS = {
 }
 # pages that are one file of docs as it is: page, file
 WHOLE = (
-    "howto", "widgets", "operations", "names", "performance", "architecture", "protocol", "trace",
-    "workshop",
+    "howto", "widgets", "operations", "names", "absent", "performance",
+    "architecture", "protocol", "trace", "workshop",
 )  # fmt: skip
 
 

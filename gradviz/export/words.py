@@ -9,6 +9,7 @@ import unicodedata
 
 from gradviz.texts import DEFAULT, language, text
 
+UNREACHABLE = re.compile(r"\(unreachable( from the notebook)?\)")  # as rules write it
 HOLDERS = 2
 UNITS = ("B", "kB", "MB", "GB", "TB")
 EXPONENT = re.compile(r"e(?:\+|(-))?0*(?=\d)")
@@ -102,7 +103,7 @@ def held_by(finding, lang: str | None = None) -> str:
     inner = [h for h in finding.holders if not any(_is_in(o, h) for o in finding.holders)]
     named = inner[:HOLDERS]
     total = max(len(inner), finding.count if _is_series(named) else 0)
-    said = ", ".join(named)
+    said = UNREACHABLE.sub(lambda _: text("notebook.unreachable", lang), ", ".join(named))
     others = total - len(named)
     return text("notebook.and_more", lang, said=said, count=others) if others > 0 else said
 

@@ -32,6 +32,7 @@ ACTIONS = (
 ASKING = ("explain", "why", "step")
 WITH_A_WORD = ("lang", "torch", "instructor")
 CELL = "cell"
+THEMES = ("auto", "light", "dark")
 
 WRONGLY_ASKED = (
     ValueError, TypeError, NameError, AttributeError, LookupError, SyntaxError, RuntimeError,
@@ -52,12 +53,14 @@ def told_in_a_line():
 class GradvizMagics(Magics):
     """The live view of the autograd graph, and questions about it: %gradviz [ACTION]."""
 
-    height = Int(420, help="height of an inline view in CSS pixels").tag(config=True)
-    theme = Enum(("auto", "light", "dark"), "auto", help="colours of the views").tag(config=True)
-    fps = Int(20, min=1, max=20, help="most updates of a view in a second").tag(config=True)
-    lines = Bool(True, help="say under a cell what it left behind").tag(config=True)
-    select = List(Unicode(), help="tell only these findings: GV101, GV1, leak").tag(config=True)
-    ignore = List(Unicode(), help="never tell these findings: GV101, GV1, leak").tag(config=True)
+    height = Int(420, help=text("notebook.config.height")).tag(config=True)
+    theme = Enum(("auto", "light", "dark"), "auto", help=text("notebook.config.theme")).tag(
+        config=True
+    )
+    fps = Int(20, min=1, max=20, help=text("notebook.config.fps")).tag(config=True)
+    lines = Bool(True, help=text("notebook.config.lines")).tag(config=True)
+    select = List(Unicode(), help=text("notebook.config.select")).tag(config=True)
+    ignore = List(Unicode(), help=text("notebook.config.ignore")).tag(config=True)
 
     def __init__(self, shell, extension):
         super().__init__(shell)

@@ -14,6 +14,8 @@ from pathlib import Path
 
 import numpy as np
 
+from gradviz.texts import text
+
 from .plain import dumps
 from .trace import Trace, load
 
@@ -82,4 +84,4 @@ def _check(opened):
     """Refuse archives that would unpack to more than we are ready for."""
     parts = opened.infolist()
     if len(parts) > MEMBERS or sum(part.file_size for part in parts) > LARGEST:
-        raise ValueError(f"the file unpacks to more than {LARGEST:,} bytes")
+        raise ValueError(text("notebook.file.too_large", bytes=f"{LARGEST:,}"))

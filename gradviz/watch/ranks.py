@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from gradviz.texts import text
+
 
 @dataclass(slots=True)
 class Bucket:
@@ -63,5 +65,5 @@ def together(reports) -> list[Rank]:
     ranks = sorted((read(report) for report in reports), key=lambda r: r.rank)
     if not ranks or [r.rank for r in ranks] != list(range(ranks[0].size)):
         found = ", ".join(str(r.rank) for r in ranks)
-        raise ValueError(f"the reports of one job are wanted, one a rank; these are of {found}")
+        raise ValueError(text("notebook.ranks_wrong", found=found))
     return ranks

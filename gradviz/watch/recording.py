@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from gradviz.texts import text
+
 from .model import SCHEMA, Detail, Edge, Node, Stats
 from .plain import plain
 from .trace import read
@@ -113,5 +115,6 @@ class Recording:
 def load(data: dict) -> Recording:
     """A recording from what ``Recording.to_json`` gave. Raises ValueError for another schema."""
     if data.get("schema") != SCHEMA:
-        raise ValueError(f"a recording of schema {SCHEMA} is needed, got {data.get('schema')!r}")
+        found = repr(data.get("schema"))
+        raise ValueError(text("notebook.file.recording_schema", wanted=SCHEMA, found=found))
     return read(Recording, data)

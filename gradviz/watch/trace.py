@@ -8,6 +8,8 @@ import types
 import typing
 from dataclasses import dataclass, field, fields, is_dataclass
 
+from gradviz.texts import text
+
 from .model import SCHEMA, Cell, Detail, Edge, Finding, Node
 from .plain import plain
 
@@ -70,7 +72,8 @@ class Trace:
 def load(data: dict) -> Trace:
     """A trace from what ``Trace.to_json`` gave. Raises ValueError for another schema."""
     if data.get("schema") != SCHEMA:
-        raise ValueError(f"a trace of schema {SCHEMA} is needed, got {data.get('schema')!r}")
+        found = repr(data.get("schema"))
+        raise ValueError(text("notebook.file.trace_schema", wanted=SCHEMA, found=found))
     status = data.get("status", {})
     nodes = [read(Node, row) for row in data.get("nodes", [])]
     edges = [read(Edge, row) for row in data.get("edges", [])]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import weakref
 from functools import cache
@@ -10,11 +11,9 @@ from importlib.resources import files
 import anywidget
 import traitlets
 
-from gradviz.texts import follow_page
+from gradviz.texts import follow_page, text
 
-MISSING = """export default { render({ el }) {
-  el.textContent = "gradviz: the view's JavaScript is not built (npm run build in js/)";
-} };"""
+MISSING = "export default {{ render({{ el }}) {{ el.textContent = {said}; }} }};"
 
 
 @cache
@@ -25,7 +24,7 @@ def script():
     """
     file = files("gradviz") / "static" / "widget.js"
     if not file.is_file():
-        return MISSING
+        return MISSING.format(said=json.dumps(text("notebook.not_built")))
     return str(file) if os.environ.get("ANYWIDGET_HMR") == "1" else file.read_text(encoding="utf-8")
 
 

@@ -124,6 +124,11 @@ export function copyButton(context: Context, text: string): HTMLElement {
   return button;
 }
 
+/** A holder as it is told: rules write in English that nothing in the notebook leads to it. */
+export function reachable({ say }: Pick<Context, "say">, holder: string): string {
+  return holder.replace(/\(unreachable( from the notebook)?\)/, say("inspect.unreachable"));
+}
+
 /** The same finding beside the node that it is about. */
 export function adviceOf(context: Context, finding: Finding): HTMLElement {
   const { say } = context;
@@ -135,7 +140,7 @@ export function adviceOf(context: Context, finding: Finding): HTMLElement {
   const place = placeLink(context, { cell, line: finding.line ?? 0, file });
   const holders = finding.holders.flatMap((holder, n) => [
     n > 0 ? say("inspect.comma") : " ",
-    h("code", {}, holder),
+    h("code", {}, reachable(context, holder)),
   ]);
   return h(
     "div",

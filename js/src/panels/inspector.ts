@@ -1,5 +1,7 @@
 // Everything about the selected node: its facts at once, the rest as soon as Python has answered.
+
 import type { Tokens } from "../draw/tokens";
+import { formulaIn } from "../i18n";
 import { bytes, count, tupleOfText } from "../model/format";
 import type { Item } from "../model/scene";
 import {
@@ -246,7 +248,8 @@ export class Inspector {
 
   private rule(formula: string): HTMLElement {
     const title = h("b", {}, this.context.say("inspect.rule"));
-    return h("div", { class: "rule" }, title, h("code", { "data-testid": "gv-formula" }, formula));
+    const said = formulaIn(this.context.language, formula);
+    return h("div", { class: "rule" }, title, h("code", { "data-testid": "gv-formula" }, said));
   }
 
   private saved(saved: Saved[]): HTMLElement[] {

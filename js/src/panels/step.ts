@@ -1,4 +1,5 @@
 // One step of the backward pass in words and numbers; below it, why a gradient is the number it is.
+import { formulaIn } from "../i18n";
 import { bytes, figure } from "../model/format";
 import { type Recording, type Step, termsOf, type Why } from "../model/recording";
 import type { Stats } from "../model/types";
@@ -199,9 +200,13 @@ export class StepCard {
   }
 
   private rule(step: Step): HTMLElement[] {
-    const lines = step.rule.split(/\s{2,}/).map((line) => h("code", { class: "line" }, line));
+    const written = (formula: string) =>
+      formulaIn(this.context.language, formula)
+        .split(/\s{2,}/)
+        .map((line) => h("code", { class: "line" }, line));
+    const lines = written(step.rule);
     if (!step.numbers || step.numbers === step.rule) return lines;
-    const numbers = step.numbers.split(/\s{2,}/).map((line) => h("code", { class: "line" }, line));
+    const numbers = written(step.numbers);
     const same = lines.map((line, n) =>
       h("div", {}, line, numbers[n] ? h("div", { class: "numbers-line" }, "= ", numbers[n]) : null),
     );

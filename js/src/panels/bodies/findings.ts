@@ -4,7 +4,7 @@ import type { Finding } from "../../model/types";
 import { isRecord, readFindings, records, text, whole } from "../../protocol/read";
 import type { Body, Host, Raw } from "../body";
 import { h, prose } from "../dom";
-import { Findings } from "../findings";
+import { Findings, reachable } from "../findings";
 
 const groupOf = (finding: Finding): string => finding.kind.split(".")[0];
 
@@ -31,7 +31,7 @@ export function findingsBody(host: Host): Body {
       const told = sorted(data).map((one) => [
         one.rule,
         one.message[host.language] ?? one.message.en ?? "",
-        one.holders.join(", "),
+        one.holders.map((holder) => reachable({ say }, holder)).join(", "),
         bytes(one.bytes),
       ]);
       return { caption: say("findings.name"), head, rows: told };
