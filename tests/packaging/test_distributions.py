@@ -85,7 +85,7 @@ def test_the_sdist_carries_bundle_texts_and_sources(sdist_names):
         "gradviz/py.typed",
         "js/package.json",
         "js/package-lock.json",
-        "hatch_build.py",
+        ".ci/hatch_build.py",
         "LICENSE",
         "README.md",
         "examples/02_digits.ipynb",

@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[2]
 def hook_module(monkeypatch):
     for name in ("GRADVIZ_SKIP_JS", "GRADVIZ_FORCE_JS"):
         monkeypatch.delenv(name, raising=False)
-    spec = importlib.util.spec_from_file_location("hatch_build", ROOT / "hatch_build.py")
+    spec = importlib.util.spec_from_file_location("hatch_build", ROOT / ".ci" / "hatch_build.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module

@@ -15,7 +15,7 @@ def read(file):
 
 def test_the_version_is_the_same_everywhere_and_semantic(root):
     assert re.fullmatch(r"\d+\.\d+\.\d+((a|b|rc)\d+)?", gradviz.__version__)
-    citation = read(root / "CITATION.cff")
+    citation = read(root / "docs" / "CITATION.cff")
     assert (citation["version"], citation["license"]) == (gradviz.__version__, "MIT")
 
 
