@@ -42,7 +42,7 @@ def run_node(sweep, node, g, F, fit_edge):
     local.node = node
     needed = sweep._needed is None or node in sweep._needed
     if not needed and not sweep.captures(node):
-        if hooks is not None and len(sweep.roots) == 1:  # the one root hears of its gradient
+        if hooks is not None and sweep.begins_at(node):  # the one root hears of its gradient
             _tensor_hooks(sweep, hooks, list(g) if g.__class__ is tuple else [g])
         return None
     if hooks is not None or sweep.captured is not None:

@@ -161,6 +161,11 @@ class Sweep:
             return node in (self.captured if self.leaves is None else self.leaves)
         return node in self._needed or self.captures(node)
 
+    def begins_at(self, node):
+        """Whether ``node`` is the only root."""
+        root = self.roots[0]
+        return len(self.roots) == 1 and node is (root.node if root._kind == 1 else root)
+
     def captures(self, node):
         """Whether what arrives at ``node`` is to be captured."""
         return self.captured is not None and any(
