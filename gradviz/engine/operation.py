@@ -42,6 +42,7 @@ class Op:
     """
 
     __slots__ = (
+        "again",
         "also",
         "attr_names",
         "derivatives",
@@ -71,6 +72,7 @@ class Op:
         self, name, forward, inputs, attrs, derivatives, joint, node, formula, view, outputs
     ):
         self.name, self.forward = name, forward
+        self.again = forward  # of a view: taken anew, when its storage was modified
         self.input_names, self.attr_names = inputs, attrs
         self.joint, self.formula, self.view, self.outputs = joint, formula, view, outputs
         self.derivatives = tuple(derivatives.get(i) for i in inputs)

@@ -178,7 +178,7 @@ def _step(array, step):
     """One step along a chain of views: a geometry, or an operation."""
     if step.__class__ is tuple:
         return strided(flat_storage(array), *step)
-    return step.forward(array)
+    return step.again(array)
 
 
 def _window_node(array, base, edge):

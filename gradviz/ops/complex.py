@@ -33,6 +33,11 @@ def _as_complex(x):
     return x.view(made)[..., 0] if x.ndim > 1 else x.view(made).reshape(())
 
 
+def _check_pairs(x):
+    if x.size and x.strides[-1] != x.itemsize:
+        raise RuntimeError("Tensor must have a last dimension with stride 1")
+
+
 def _as_complex_copy(x):
     return _as_complex(contiguous(x))
 
@@ -68,6 +73,13 @@ def _chained(function):
     return view
 
 
+def _again(x):
+    """The view of a base that may have been turned since it was made."""
+    _check_pairs(x)
+    return _as_complex(x)
+
+
+view_as_complex_op.op.again = _again
 view_as_real_op, view_as_complex_op = _chained(view_as_real_op), _chained(view_as_complex_op)
 declare(
     "pack_complex",
@@ -103,8 +115,7 @@ def view_as_complex(input):
         raise RuntimeError("Input tensor must have one or more dimensions")
     if input._a.shape[-1] != 2:
         raise RuntimeError("Tensor must have a last dimension of size 2")
-    if input._a.size and input._a.strides[-1] != input._a.itemsize:
-        raise RuntimeError("Tensor must have a last dimension with stride 1")
+    _check_pairs(input._a)
     if any(s % 2 for s in element_strides(input._a)[:-1]):
         raise RuntimeError("Tensor must have a stride divisible by 2 for all but last dimension")
     if storage_offset(input._a) % 2:
