@@ -55,7 +55,7 @@ class _Zeros(dict):
 _zeros = _Zeros()
 
 
-_maximum, _exponential, _not, _putmask = xp.maximum, xp.exp, xp.logical_not, xp.putmask
+_maximum, _exponential, _not = xp.maximum, xp.exp, xp.logical_not
 _SINGLE = xp.dtype(xp.float32)
 _zero = _zeros[_SINGLE]
 
@@ -95,11 +95,11 @@ exp = unary("exp", _exp, formula="g · result", self=lambda F, g, result: g * re
 def _pass_positive(g, result):
     """``g`` where ``result`` is not ≤ 0: exactly 0 elsewhere, also for an infinite ``g``."""
     plain = g.ndim and g.__class__ is ndarray
+    closed = _not(result)  # a result of relu is never below 0
     if plain and g.size < 4096:
-        out = result.copy("K")
-        _putmask(out, out, g)  # a result of relu is never below 0
+        out = g.copy("K")
+        out[closed] = _zero if g.dtype is _SINGLE else _zeros[g.dtype]
         return out
-    closed = _not(result)
     if not plain:
         return xp.where(closed, _zeros[g.dtype], g)
     out = g * ~closed
