@@ -21,6 +21,7 @@ SHELL_NAMES = frozenset(
     "__builtin__".split()
 )
 OBJECTS = 60_000
+OF_MODULES = 3_000  # of these, at most so many behind the variables of imported modules
 CODE = types.FunctionType | type
 
 
@@ -80,15 +81,16 @@ def walk(roots: Roots, interest, limit: int = OBJECTS) -> Found:
 
     ``interest.kind(type)`` says ``"tensor"``, ``"array"`` or None; ``interest.children(tensor)``
     yields (step kind, name, object) of what a tensor itself holds. At most ``limit`` objects are
-    visited.
+    visited, of those behind imported modules fewer: they may be many and are looked at each cell.
     """
     found, seen, kinds = Found(), {}, {}
-    queue = deque(start(roots))
+    queue = deque((thing, link, link.kind == "global") for thing, link in start(roots))
+    of_modules = min(OF_MODULES, limit)
     hidden = id(roots.user_ns), id(roots.out), id(roots.shell)
     for key in hidden:
         seen[key] = None
     while queue:
-        thing, link = queue.popleft()
+        thing, link, of_module = queue.popleft()
         kind = type(thing)
         if is_plain(kind):
             continue
@@ -99,6 +101,11 @@ def walk(roots: Roots, interest, limit: int = OBJECTS) -> Found:
             found.holdings.append(Holding(thing, link))
         if id(thing) in seen:
             continue
+        if of_module:
+            if not of_modules:
+                found.complete = False
+                continue
+            of_modules -= 1
         seen[id(thing)] = thing
         if len(seen) > limit:
             found.complete = False
@@ -107,7 +114,7 @@ def walk(roots: Roots, interest, limit: int = OBJECTS) -> Found:
             interest.children(thing) if what is not None else _inside(thing, link, found)
         ):
             if not is_plain(type(child)):
-                queue.append((child, Link(link, step, name, thing)))
+                queue.append((child, Link(link, step, name, thing), of_module))
     found.visited = len(seen)
     return found
 

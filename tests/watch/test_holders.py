@@ -4,6 +4,7 @@ import functools
 import gc
 import logging
 import logging.handlers
+import types
 import weakref
 from collections import deque
 
@@ -210,3 +211,21 @@ def test_nothing_is_held_by_the_shell_that_reaches_everything():
     except ValueError as error:
         roots = Roots(tracebacks=[("sys.last_traceback", error.__traceback__.tb_next)], shell=shell)
         assert paths(roots) == {}
+
+
+def test_a_large_module_does_not_make_every_cell_slow():
+    """What a person's own module keeps is bounded apart: names are still walked whole."""
+    helpers, last = types.ModuleType("helpers"), Thing()
+    helpers.table = [[[k]] for k in range(50_000)]
+    names = {"helpers": helpers, "mine": [*([[k]] for k in range(5_000)), last]}
+    found = walk(Roots(user_ns=names, modules=(helpers,)), Interest())
+    assert [holding.thing for holding in found.holdings] == [last]
+    assert found.visited < 20_000 and not found.complete
+
+
+def test_a_tensor_in_a_large_module_is_found_through_a_name_too():
+    helpers, last = types.ModuleType("helpers"), Thing()
+    helpers.table = [*([[k]] for k in range(50_000)), [last]]
+    names = {"mine": helpers.table[-1]}
+    found = walk(Roots(user_ns=names, modules=(helpers,)), Interest())
+    assert "mine[0]" in [holding.path for holding in found.holdings]
