@@ -53,6 +53,11 @@ class CellFollower:
         found = self._source.detail(id)
         return self.recorder.trace.details.get(id) if found is None else found
 
+    def attempt(self, asked: dict) -> dict:
+        """What a page asks to be run once more (docs/protocol.md, ``try``)."""
+        live = {id: thing for id, ref in self._refs.items() if (thing := ref()) is not None}
+        return self._source.attempt(asked, live)
+
     def _computed(self):
         """The session shows operations that are younger than this view, so they are this cell's."""
         rows = self._main.trace.nodes.values()

@@ -102,3 +102,13 @@ def test_what_has_died_since_is_grey(session, before):
     session.end(Roots(user_ns=names), None)
     alive = {row.label: row.alive for row in rows.values()}
     assert alive == {"w": True, "y": False}
+
+
+def test_what_it_shows_can_be_tried(session, before):
+    session.begin(2, None, "")
+    follower = follow(session)
+    y = before["w"].exp()
+    session.end(Roots(user_ns=before | {"y": y}), None)
+    (id,) = (row.id for row in follower.recorder.trace.nodes.values() if row.label == "y")
+    told = follower.attempt({"what": "check", "id": id})
+    assert told["id"] == id and "why" not in told
