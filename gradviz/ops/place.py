@@ -14,6 +14,7 @@ from ..engine.views import write
 from .declare import declare, method, only_method, public
 from .index import _index_put_forward, add_rows
 from .join import _select_forward, check_place
+from .lower import raised
 from .scatter import _array_of, _numel, _reduce_forward, _reduce_joint, _shape, _tensor_index
 from .shape import as_strided_op, expand, reshape
 
@@ -258,7 +259,9 @@ def index_add_(self, dim, index, source, *, alpha=1):
 
 
 def index_copy(input, dim, index, source):
-    """A copy with the slices of ``source`` at ``index``."""
+    """A copy with the slices of ``source`` at ``index``; autocast takes the wider dtype of both."""
+    if input._a.dtype != source._a.dtype:
+        input, source = raised(input, source)
     return index_copy_op(input, source, index, _check_copied(input, dim, index, source))
 
 

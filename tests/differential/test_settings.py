@@ -25,8 +25,6 @@ t.set_default_tensor_type("torch.FloatTensor"), t.get_default_dtype()
 t.set_default_tensor_type("torch.IntTensor")
 t.set_default_tensor_type(t.float32)
 t.set_num_interop_threads(0)
-t.compile(lambda x: x + 1, backend="eager")(t.ones(1))
-t.compile(3)
 t.accelerator.is_available(), t.accelerator.current_accelerator(), t.accelerator.device_count()
 t.accelerator.synchronize()
 t.tensor([1, 2]).apply_(lambda v: v + 0.7)
@@ -74,3 +72,12 @@ def _as_before():
 @pytest.mark.parametrize("text", PROGRAMS)
 def test_as_in_pytorch(text):
     assert outcome(gradviz, text) == outcome(torch, text)
+
+
+def test_compile_gives_the_model_back():
+    """Not asked of PyTorch, whose compiler turns off the checks of its distributions."""
+    model = gradviz.nn.Linear(1, 1)
+    assert gradviz.compile(model, backend="eager") is model
+    assert gradviz.compile(fullgraph=True)(model) is model
+    with pytest.raises(AssertionError, match="A callable function is expected"):
+        gradviz.compile(3)

@@ -147,7 +147,12 @@ def test_every_lesson_has_its_twin_with_the_same_cells(root):
 
 def test_the_words_of_formulas_are_told_in_chinese(root):
     """What the inspector shows in Chinese has no sentence in English left in it."""
+    import gradviz
+    import gradviz.distributions
     import gradviz.nn  # noqa: F401 (declares the operations of the layers)
+
+    gradviz.cat([gradviz.ones(1)] * 2)
+    gradviz.block_diag(gradviz.ones(1, 1), gradviz.ones(1, 1))
     from gradviz.engine.operation import TENSOR
 
     english, chinese = (catalogue("ui", lang)["formula.words"].split("\n") for lang in ("en", "zh"))
