@@ -2,6 +2,7 @@
 nothing else is said of them.
 """
 
+import asyncio
 import sys
 import warnings
 from pathlib import Path
@@ -19,6 +20,15 @@ def as_torch():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         yield
+
+
+@pytest.fixture(autouse=True)
+def no_loop():
+    """The loop of a browser that other tests left running in this thread is not the program's."""
+    running = asyncio._get_running_loop()
+    asyncio._set_running_loop(None)
+    yield
+    asyncio._set_running_loop(running)
 
 
 @pytest.fixture
