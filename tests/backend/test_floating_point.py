@@ -48,3 +48,14 @@ def test_the_setting_of_numpy_stays_as_it_was():
         "gradviz.ones(2).log(); assert (np.geterr(), np.geterrcall()) == before"
     )
     subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_a_warning_from_no_frame_at_all_is_no_error():
+    """A coroutine that nobody awaited warns while the interpreter ends."""
+    program = """
+import asyncio, gradviz
+async def never(): pass
+left = never()
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.returncode == 0 and "ValueError" not in done.stderr
