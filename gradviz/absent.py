@@ -40,7 +40,7 @@ NAMES = {
         "torch.Tensor": "chalf",
     },
     "program": {
-        "torch": "jit fx onnx package compiler library cond while_loop SymInt SymFloat SymBool "
+        "torch": "jit fx onnx package compiler cond while_loop SymInt SymFloat SymBool "
         "sym_int sym_float sym_max sym_min sym_not sym_ite sym_sqrt sym_sum",
     },
     "vendor": {
