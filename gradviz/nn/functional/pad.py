@@ -34,6 +34,8 @@ def pad(input, pad, mode="constant", value=None):
 
 def constant_pad_nd(input, pad, value=0):
     """``pad`` with a constant."""
+    if len(pad) % 2:
+        raise RuntimeError(f"Length of pad must be even but instead it equals {len(pad)}")
     sides = [(0, 0)] * (input.dim() - len(pad) // 2) + list(
         zip(pad[-2::-2], pad[-1::-2], strict=True)
     )
