@@ -110,6 +110,26 @@ test("docked, the view stands beside its notebook and goes back when asked", () 
   close();
 });
 
+test("a view that is to stand beside the notebook is not seen under its cell before", () => {
+  const el = document.createElement("div");
+  const close = widget.render({ model: new Model({ ...traits, placement: "dock" }) as never, el });
+  notebook().append(el);
+  expect(el.querySelector(".gradviz-host")).toBeNull();
+  vi.advanceTimersByTime(1000);
+  expect(document.querySelector(".gradviz-dock .gradviz-host")).not.toBeNull();
+  close();
+});
+
+test.each([0, 10_000])("with no notebook after %d ms the view stands under its cell", (wait) => {
+  const el = document.createElement("div");
+  const close = widget.render({ model: new Model({ ...traits, placement: "dock" }) as never, el });
+  vi.advanceTimersByTime(wait);
+  document.body.append(el);
+  vi.advanceTimersByTime(1000);
+  expect(el.querySelector(".gradviz-host")).not.toBeNull();
+  close();
+});
+
 test("there is room for one view beside a notebook, and none is left when it closes", () => {
   const out = notebook();
   const first = show(new Model({ ...traits, placement: "dock" }), out);

@@ -21,13 +21,21 @@ export interface Tenant {
   room(enough: boolean): void;
 }
 
-/** Calls `found` once `element` is in the page. An output is rendered before it is put there. */
-export function whenAttached(element: HTMLElement, found: () => void): () => void {
+/**
+ * Calls `found` once `element` is in the page, for an output is rendered before it is put there;
+ * `never` when it has not come after five seconds.
+ */
+export function whenAttached(
+  element: HTMLElement,
+  found: () => void,
+  never: () => void,
+): () => void {
   let tries = 0;
   let timer = 0;
   const look = () => {
     if (element.isConnected) found();
     else if (tries++ < 100) timer = window.setTimeout(look, 50);
+    else never();
   };
   look();
   return () => clearTimeout(timer);

@@ -25,8 +25,18 @@ export class Stand {
     this.settings = settings;
     this.stopWaiting();
     if (settings.layout !== "dock" || this.home) this.goHome();
-    else if (!this.undock) this.stopWaiting = whenAttached(this.el, () => this.goBeside());
+    else if (!this.undock) this.waitForPage();
     this.configure();
+  }
+
+  /** Until its place is known the view is nowhere: it would be seen to jump. */
+  private waitForPage(): void {
+    this.el.replaceChildren();
+    this.stopWaiting = whenAttached(
+      this.el,
+      () => this.goBeside(),
+      () => this.goHome(),
+    );
   }
 
   close(): void {
@@ -45,8 +55,9 @@ export class Stand {
     };
     const undock = dock(this.el, this.host, word("resize"), tenant);
     this.undock = undock;
-    if (undock && this.room) this.tellWhere();
-    if (undock) this.configure();
+    if (!undock) this.goHome();
+    else if (this.room) this.tellWhere();
+    this.configure();
   }
 
   /** The notebook became too narrow for a column beside it, or wide enough again. */
