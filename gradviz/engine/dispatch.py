@@ -50,6 +50,14 @@ def wrap(array):
     return t
 
 
+def untracked(op, array, *inputs):
+    """``array``, which ``op`` made of ``inputs`` and which never has a node, as a tensor."""
+    t = wrap(array)
+    if state.special:
+        tell_untracked(op, t, inputs)
+    return t
+
+
 def record(op, t, ins, attrs):
     """Give result ``t`` its node. Some input is tracked and recording is on."""
     node = new(op.node)
@@ -170,7 +178,18 @@ def _finish(op, t, ins, attrs):
             note_forward(t._g)
         return t
     t._g = None
+    if door.observer is not None:
+        tell_untracked(op, t, ins)
     return t
+
+
+def tell_untracked(op, output, inputs):
+    """Tell who watches of a result without a node; ``op`` is an operation, or a name where numbers
+    are computed without one.
+    """
+    if door.observer is not None:
+        name = op if op.__class__ is str else op.node.__name__ if op.edges else op.name
+        door.observer.untracked(name, output, inputs)
 
 
 def _unrecorded(op, t, ins):
@@ -178,13 +197,14 @@ def _unrecorded(op, t, ins):
     that could make nodes.
     """
     t._g = _borrowed(op, t)
-    if local.inference:
-        if t._v is None:
-            t._v = INFERENCE
-    elif door.observer is not None and any(
-        x is not None and x.requires_grad for x in ins[: op.edges]
-    ):
-        door.observer.cut(ins, t, "no_grad")
+    if local.inference and t._v is None:
+        t._v = INFERENCE
+    if door.observer is not None:
+        if not local.inference and any(
+            x is not None and x.requires_grad for x in ins[: op.edges]
+        ):
+            door.observer.cut(ins, t, "no_grad")
+        tell_untracked(op, t, ins)
     return t
 
 
@@ -318,6 +338,8 @@ def _finish_many(op, arrays, ins, attrs):
         return outs
     tracked = any(x is not None and x._g is not None for x in ins[: op.edges])
     if not tracked:
+        if state.special:
+            tell_untracked(op, outs, ins)
         return outs
     node = new(op.node)
     node.seq = serial()

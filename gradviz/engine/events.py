@@ -9,6 +9,7 @@ from __future__ import annotations
 from contextlib import contextmanager
 from functools import cache, cached_property
 
+from .modes import count
 from .node import FREED, LEAF, Nowhere
 
 
@@ -16,14 +17,22 @@ class Observer:
     """Every event an engine emits. Subclass and override what you need.
 
     ``steps``: whether ``node_entered``, ``node_left`` and ``saved_released`` are wanted; read when
-    a sweep has announced itself with ``backward_started``.
+    a sweep has announced itself with ``backward_started``. ``everything``: whether ``untracked``
+    is to be told of every operation, which makes all of them take the path of the rare ones.
     """
 
     steps = True
+    everything = False
 
     def operation(self, output, inputs):
         """``output`` (tensor, or tuple of tensors) was computed from ``inputs`` (tensors) and a
         node was recorded.
+        """
+
+    def untracked(self, name, output, inputs):
+        """``output`` (tensor, or tuple of tensors) was computed from ``inputs`` (tensors, None where
+        left out) and no node was recorded; ``name`` is that of the node, or of the operation where
+        it has none.
         """
 
     def cut(self, source, result, how):
@@ -92,6 +101,8 @@ def attach(observer):
     """Let ``observer`` watch; raises RuntimeError when another one already does."""
     if door.observer is not None and door.observer is not observer:
         raise RuntimeError("another observer is attached to the engine")
+    if door.observer is None and observer.everything:
+        count(1)
     door.observer = observer
 
 
@@ -99,6 +110,8 @@ def detach(observer):
     """Stop ``observer`` watching; does nothing if it does not."""
     if door.observer is observer:
         door.observer = None
+        if observer.everything:
+            count(-1)
 
 
 class block:
@@ -357,6 +370,13 @@ def leaf_id(tensor):
 def storage_id(tensor):
     """An identity for the memory under ``tensor``."""
     return id(_late.owner(tensor._a))
+
+
+def allocated(output, inputs):
+    """Bytes of memory that an operation's results do not share with its inputs."""
+    outputs = output if isinstance(output, tuple) else (output,)
+    known = {storage_id(x) for x in inputs if x is not None}
+    return sum(t._a.nbytes for t in outputs if storage_id(t) not in known)
 
 
 def storage_bytes(tensor):

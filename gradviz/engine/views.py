@@ -14,7 +14,7 @@ from ..backend import as_strided, beside, owner, pointer, xp, zeros_by
 from . import dtypes
 from .anomaly import note_forward
 from .arguments import refusal
-from .dispatch import Chain, fill, further, remade
+from .dispatch import Chain, fill, further, remade, tell_untracked
 from .errors import advised
 from .events import door
 from .hooks import forget_joined, move_retain
@@ -445,6 +445,8 @@ def write(op, ins, attrs=(), kept=()):
             on_view.node = ref(self._g)
         if door.observer is not None:
             door.observer.operation(self, ins)
+    elif state.special:
+        tell_untracked(op, self, ins)
     return self
 
 

@@ -10,7 +10,7 @@ from ..backend import xp, zeros_by
 from ..engine import dispatch, dtypes
 from ..engine.dispatch import Tensor, wrap
 from ..engine.memory_format import in_format
-from ..engine.modes import state
+from ..engine.modes import is_recording, local, state
 from ..engine.node import LEAF, Output
 from ..engine.operands import common_dtype, number, number_dtype, operands
 from ..engine.operation import RAW, TENSOR
@@ -116,7 +116,9 @@ def converted(x, dtype):
     """``x`` in the NumPy dtype in which an operation computes: that has no node of its own, since
     the gradient comes back in the dtype of ``x`` anyway.
     """
-    if x._a.dtype == dtype or state.special or x._g is None or dtype.kind not in "fcV":
+    if x._a.dtype == dtype or x._g is None or dtype.kind not in "fcV":
+        return cast(x, dtype)
+    if state.special and (not is_recording() or local.dual is not None):
         return cast(x, dtype)
     made = wrap(_cast(x._a, dtype))
     made._g = Output(x, 0) if x._g is LEAF else x._g

@@ -10,7 +10,7 @@ from ..engine import dtypes, views
 from ..engine.construct import array_of, mark
 from ..engine.device import Device, place, resolve
 from ..engine.device import like as like_of
-from ..engine.dispatch import Tensor, wrap
+from ..engine.dispatch import Tensor, untracked, wrap
 from ..engine.errors import warn_once
 from ..engine.events import door
 from ..engine.memory_format import contiguous_format, in_format, preserve_format
@@ -474,7 +474,7 @@ def to(self, *args, dtype=None, device=None, non_blocking=False, copy=False, mem
         )
     if wanted.kind not in "biu":
         return to_copy(self, wanted)
-    result = wrap(to_copy.op.forward(self._a, wanted))
+    result = untracked(to_copy.op, to_copy.op.forward(self._a, wanted), self)
     if door.observer is not None and self.requires_grad:
         door.observer.cut(self, result, "integer")
     return result

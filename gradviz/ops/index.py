@@ -8,7 +8,7 @@ import warnings
 
 from ..backend import as_array, beside, contiguous, host, xp, zeros_by
 from ..engine import dtypes, views
-from ..engine.dispatch import Tensor, viewing, wrap
+from ..engine.dispatch import Tensor, untracked, viewing, wrap
 from ..engine.given import given
 from ..engine.kept import keep
 from ..engine.modes import is_recording
@@ -570,8 +570,10 @@ def nonzero(input, *, as_tuple=False):
         found = nonzero(input if input._a.ndim else reshape(input, (1,)))
         return TENSOR.unbind(found, 1)
     if input._a.ndim == 0:
-        return wrap(xp.zeros((int(bool(input._a)), 0), xp.int64, like=input._a))
-    return wrap(xp.stack(xp.nonzero(input._a), 0).astype(xp.int64).T)
+        places = xp.zeros((int(bool(input._a)), 0), xp.int64, like=input._a)
+    else:
+        places = xp.stack(xp.nonzero(input._a), 0).astype(xp.int64).T
+    return untracked("nonzero", places, input)
 
 
 method(nonzero)

@@ -6,7 +6,7 @@ import math
 
 from ..backend import as_array, contiguous, xp, zeros_by
 from ..engine import dtypes
-from ..engine.dispatch import Tensor, wrap
+from ..engine.dispatch import Tensor, untracked, wrap
 from ..engine.given import all_axes
 from ..engine.operation import RAW, TENSOR
 from ..engine.saved_names import part
@@ -562,13 +562,15 @@ def _arg(function, name):
                     f"{name}(): Expected reduction dim to be specified for input.numel() == 0."
                 )
             found = as_array(function(a), dtype=xp.int64)
-            return wrap(found.reshape((1,) * a.ndim) if keepdim else found)
+            found = found.reshape((1,) * a.ndim) if keepdim else found
+            return untracked(name, found, input)
         d = wrap_dim(dim, a.ndim)
         if a.ndim == 0:
-            return wrap(xp.zeros((), xp.int64, like=a))
+            return untracked(name, xp.zeros((), xp.int64, like=a), input)
         if not a.shape[d]:
             raise IndexError(f"{name}(): Expected reduction dim {int(d)} to have non-zero size.")
-        return wrap(as_array(function(a, d, keepdims=keepdim), dtype=xp.int64))
+        found = as_array(function(a, d, keepdims=keepdim), dtype=xp.int64)
+        return untracked(name, found, input)
 
     index_of.__name__ = name
     index_of.__doc__ = f"The index of the {name[3:]}imum."

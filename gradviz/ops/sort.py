@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from ..backend import as_array, contiguous, on_host, xp
 from ..engine import dtypes
-from ..engine.dispatch import Tensor, wrap
+from ..engine.dispatch import Tensor, untracked, wrap
 from ..engine.operation import RAW
 from ..engine.saved_names import part
 from ..engine.tensor import wrap_dim
@@ -162,7 +162,8 @@ def sort(input, dim=-1, descending=False, *, stable=False):
 
 def argsort(input, dim=-1, descending=False, *, stable=False):
     """The indices that sort along ``dim``."""
-    return wrap(contiguous(_order(input._a, wrap_dim(dim, input._a.ndim), descending)))
+    order = contiguous(_order(input._a, wrap_dim(dim, input._a.ndim), descending))
+    return untracked("argsort", order, input)
 
 
 def topk(input, k, dim=-1, largest=True, sorted=True):
@@ -505,7 +506,8 @@ def _logical(name, ufunc):
         a = input._a
         kind = xp.uint8 if a.dtype == xp.uint8 else bool
         dims = _axes(dim, a.ndim)
-        return wrap(as_array(ufunc.reduce(a != 0, dims, None, None, keepdim)).astype(kind))
+        found = as_array(ufunc.reduce(a != 0, dims, None, None, keepdim)).astype(kind)
+        return untracked(name, found, input)
 
     function.__name__ = name
     function.__doc__ = f"Whether {name} elements are nonzero, in all or along ``dim``."

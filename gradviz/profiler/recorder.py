@@ -81,6 +81,8 @@ class FunctionEvent(Written):
 class Recorder(events.Observer):
     """Notes events, and passes everything on to the observer that was there before."""
 
+    everything = True
+
     def __init__(self, shapes, memory):
         self.shapes, self.memory, self.before = shapes, memory, None
         self.events, self._open, self._ids = [], [], itertools.count(1)
@@ -142,16 +144,26 @@ class Recorder(events.Observer):
         self.close()
 
     def operation(self, output, inputs):
-        first = output[0] if isinstance(output, tuple) else output
-        node = events.node_of(first)
+        node = events.node_of(output[0] if isinstance(output, tuple) else output)
+        self._ran(type(node).__name__, output, inputs, getattr(node, "seq", -1))
+
+    def untracked(self, name, output, inputs):
+        self._ran(name, output, inputs, -1)
+
+    def _ran(self, made, output, inputs, sequence_nr):
+        name = _operation(made)
+        if any(output is x for x in inputs):
+            name += "_"
         self._note(
-            _operation(type(node).__name__),
+            name,
             OPERATION,
             self.last,
             time.perf_counter(),
-            sequence_nr=getattr(node, "seq", -1),
-            input_shapes=[list(t.shape) for t in inputs] if self.shapes else [],
-            cpu_memory_usage=first._a.nbytes if self.memory else 0,
+            sequence_nr=sequence_nr,
+            input_shapes=[[] if t is None else list(t.shape) for t in inputs]
+            if self.shapes
+            else [],
+            cpu_memory_usage=events.allocated(output, inputs) if self.memory else 0,
         )
 
     def cut(self, source, result, how):
@@ -180,9 +192,9 @@ class Recorder(events.Observer):
 
 @functools.cache
 def _operation(node):
-    """PyTorch's name of the operation that made a node: ``aten::log_softmax``."""
-    stem = re.sub(r"Backward\d*$", "", node)
-    return "aten::" + re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", stem).lower()
+    """PyTorch's name of the operation that makes a node: ``aten::log_softmax``."""
+    stem = re.sub(r"Backward(s|\d*)", "", node)
+    return "aten::" + re.sub(r"(?<=.)(?=[A-Z][a-z])", "_", stem).lower()
 
 
 def _passing(name, own):

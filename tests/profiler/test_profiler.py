@@ -162,3 +162,49 @@ def test_traces_in_a_folder(tmp_path):
     (file,) = (tmp_path / "log").iterdir()
     assert file.name.startswith("me.") and json.loads(file.read_text())["traceEvents"]
     assert ProfilerAction.RECORD_AND_SAVE.value == 3
+
+
+@pytest.mark.parametrize("mode", [torch.no_grad, torch.inference_mode, torch.enable_grad])
+def test_untracked_operations_are_seen(mode):
+    model = nn.Sequential(nn.Conv2d(1, 2, 3), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten())
+    model.requires_grad_(False)
+    x = torch.rand(2, 1, 6, 6)
+    with mode(), profile(record_shapes=True, profile_memory=True) as prof:
+        out = model(x)
+        out.add_(1).argmax(1)
+        (out > 1).nonzero()
+        out.long()
+    names = [e.name for e in prof.events()]
+    assert names == [
+        "aten::convolution",
+        "aten::relu",
+        "aten::max_pool2d_with_indices",
+        "aten::view",
+        "aten::add_",
+        "aten::argmax",
+        "aten::gt",
+        "aten::nonzero",
+        "aten::to_copy",
+    ]
+    memory = {e.name: e.cpu_memory_usage for e in prof.events()}
+    assert memory["aten::relu"] == 4 * 2 * 2 * 4 * 4
+    assert memory["aten::view"] == memory["aten::add_"] == 0
+    assert prof.events()[0].input_shapes == [[2, 1, 6, 6], [2, 1, 3, 3], [2]]
+
+
+def test_profiling_changes_no_graph():
+    def graph():
+        w = torch.ones(2, requires_grad=True)
+        y = torch.ones(2, dtype=torch.float64)
+        loss = ((w * y).sin_() @ y.to(torch.float32).double()).sum()
+        found, stack = [], [loss.grad_fn]
+        while stack:
+            node = stack.pop()
+            found.append(node.name())
+            stack += [n for n, _ in node.next_functions if n is not None]
+        return found
+
+    plain = graph()
+    with profile():
+        watched = graph()
+    assert watched == plain

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from ...backend import host, xp
-from ...engine.dispatch import wrap
+from ...engine.dispatch import untracked, wrap
 from ...engine.kept import keep, packing
 from ...ops import pool as table
 from ...ops.declare import public
@@ -57,7 +57,8 @@ def _windows(name, n, input, kernel_size, stride, padding, dilation, ceil_mode):
 # ---------------------------------------------------------------- the largest
 def _largest(n, input, at, return_indices):
     if input._g is None and not return_indices:
-        return wrap(channels_kept(table.largest_values)(input._a, at))
+        values = channels_kept(table.largest_values)(input._a, at)
+        return untracked(table.max_pool[n].op, values, input)
     values, tap = table.largest(input._a, at)
     out = table.max_pool[n](input, [values], tap, at)
     if not (return_indices or packing()):
