@@ -7,6 +7,7 @@ from ..engine.dispatch import wrap
 from .optimizer import (
     Rule,
     check_at_least_zero,
+    check_fused,
     check_lr,
     count_step,
     new_step,
@@ -114,6 +115,7 @@ class Adagrad(Rule):
         check_at_least_zero(weight_decay, "weight_decay value")
         check_at_least_zero(initial_accumulator_value, "initial_accumulator_value value")
         check_at_least_zero(eps, "epsilon value")
+        check_fused(fused, foreach, differentiable)
         super().__init__(
             params,
             {

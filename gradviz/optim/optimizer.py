@@ -325,6 +325,8 @@ def register_optimizer_step_post_hook(hook):
 class Rule(Optimizer):
     """An optimizer whose ``_update(group, p, g, state)`` changes raw arrays in place."""
 
+    foreach_records = False  # whether PyTorch lets foreach=True and differentiable=True together
+
     def step(self, closure=None):
         """Update the parameters once; ``closure`` computes the loss again and returns it."""
         loss = None
@@ -347,10 +349,12 @@ class Rule(Optimizer):
     def _recorded(self, group):
         from .differentiable import recorded_step
 
+        changed = [p for p in group["params"] if p.grad is not None]
+        if changed and group.get("foreach") and not self.foreach_records:
+            raise AssertionError("_foreach ops don't support autograd")
         with enable_grad():
-            for p in group["params"]:
-                if p.grad is not None:
-                    recorded_step(self, group, p)
+            for p in changed:
+                recorded_step(self, group, p)
 
     def keeps_state(self, group):
         """Whether the rule keeps anything between steps."""

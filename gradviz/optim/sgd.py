@@ -19,6 +19,8 @@ FEW = 4096  # below, what is spared by reuse is less than what it takes
 class SGD(Rule):
     """``p ← p − lr · v``, where ``v`` is the gradient, or its running sum with ``momentum``."""
 
+    foreach_records = True
+
     def __init__(
         self,
         params,
