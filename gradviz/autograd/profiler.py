@@ -26,15 +26,21 @@ def kineto_available():
 
 class profile(_profile):
     """``with profile() as prof:`` counts and times recorded operations; with ``enabled=False`` it
-    does nothing, and ``prof`` is None. Other options are accepted.
+    does nothing, and ``prof`` is None. Other options are accepted. RuntimeError when it is entered
+    a second time.
     """
 
     def __init__(self, enabled=True, *, use_device=None, use_cpu=True, use_kineto=True, **options):
         super().__init__(**options)
-        self.enabled = enabled
+        self.enabled, self._entered = enabled, False
 
     def __enter__(self):
-        return super().__enter__() if self.enabled else None
+        if not self.enabled:
+            return None
+        if self._entered:
+            raise RuntimeError("Profiler context manager is not reentrant")
+        self._entered = True
+        return super().__enter__()
 
     def __exit__(self, *exc):
         if self.enabled:

@@ -48,7 +48,7 @@ class FunctionEventAvg(Written):
     def __init__(self, key, input_shapes=()):
         self.key, self.input_shapes, self.count = key, list(input_shapes), 0
         self.cpu_time_total = self.self_cpu_time_total = 0.0
-        self.cpu_memory_usage = 0
+        self.cpu_memory_usage = self.self_cpu_memory_usage = 0
         self.is_user_annotation = False
 
     def add(self, event):
@@ -57,6 +57,7 @@ class FunctionEventAvg(Written):
         self.cpu_time_total += event.cpu_time_total
         self.self_cpu_time_total += event.self_cpu_time_total
         self.cpu_memory_usage += event.cpu_memory_usage
+        self.self_cpu_memory_usage += event.self_cpu_memory_usage
         self.is_user_annotation |= getattr(event, "kind", "") == "user_annotation"
         return self
 
@@ -74,7 +75,10 @@ class FunctionEventAvg(Written):
 
 
 class EventList(list):
-    """Rows; ``table()`` prints them."""
+    """Rows; ``table()`` prints them, and so does ``str``."""
+
+    def __str__(self):
+        return self.table()
 
     @property
     def self_cpu_time_total(self):

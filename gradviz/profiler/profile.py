@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import json
 import pathlib
 import time
 
@@ -38,7 +39,7 @@ class profile:
         self.record_shapes, self.profile_memory = record_shapes, profile_memory
         self._scheduled = schedule is not None
         self.step_num, self.current_action = 0, self.schedule(0)
-        self._recorder, self._step = None, None
+        self._recorder, self._step, self._metadata = None, None, {}
 
     # ------------------------------------------------------------ recording
     def start(self):
@@ -124,9 +125,17 @@ class profile:
         """The events by name, and by shapes when asked."""
         return self.events().key_averages(group_by_input_shape)
 
+    def add_metadata(self, key, value):
+        """Text that the trace is to carry under ``key``."""
+        self._metadata[key] = str(value)
+
+    def add_metadata_json(self, key, value):
+        """The same for ``value`` that is JSON text; ValueError when it is not."""
+        self._metadata[key] = json.loads(value)
+
     def export_chrome_trace(self, path):
         """Write the events as a trace for ``chrome://tracing``."""
-        trace.write(self.events(), path)
+        trace.write(self.events(), path, self._metadata)
 
 
 class record_function:

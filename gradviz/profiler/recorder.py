@@ -53,6 +53,7 @@ class FunctionEvent(Written):
     count: int = 1
     cpu_children: list = field(default_factory=list)
     is_async: bool = False
+    is_remote: bool = False
     scope: int = 0
 
     @property
@@ -71,6 +72,11 @@ class FunctionEvent(Written):
         return (self.end - self.start) * 1e6
 
     cpu_time = cpu_time_total
+
+    @property
+    def self_cpu_memory_usage(self):
+        """Bytes without the events inside."""
+        return self.cpu_memory_usage - sum(e.cpu_memory_usage for e in self.cpu_children)
 
     @property
     def self_cpu_time_total(self):

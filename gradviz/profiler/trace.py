@@ -9,9 +9,9 @@ import os
 from .recorder import BACKWARD, OPERATION
 
 
-def write(events, path):
-    """Write them to ``path``, packed when its name ends in ``.gz``."""
-    text = json.dumps(as_json(events))
+def write(events, path, metadata):
+    """Write them to ``path``, packed when its name ends in ``.gz``; ``metadata``: more to say."""
+    text = json.dumps(as_json(events) | metadata)
     if str(path).endswith(".gz"):
         with gzip.open(path, "wt", encoding="utf-8") as file:
             file.write(text)

@@ -208,3 +208,33 @@ def test_profiling_changes_no_graph():
     with profile():
         watched = graph()
     assert watched == plain
+
+
+def test_what_the_older_profiler_says():
+    from gradviz.autograd import profiler as older
+
+    with older.profile() as prof:
+        torch.ones(2).add(1)
+    assert "Self CPU time total" in str(prof.key_averages())
+    with pytest.raises(RuntimeError, match="not reentrant"):
+        prof.__enter__()
+    assert str(older.profile().key_averages()) == ""
+
+
+def test_memory_of_an_event_without_what_lies_in_it():
+    with profile(profile_memory=True) as prof, record_function("block"):
+        torch.ones(1000).add(1)
+    (row,) = [e for e in prof.key_averages() if e.key == "aten::add"]
+    assert row.cpu_memory_usage == row.self_cpu_memory_usage == 4000
+
+
+def test_the_trace_carries_what_the_person_adds(tmp_path):
+    with profile() as prof:
+        torch.ones(2).add(1)
+    prof.add_metadata("run", 7)
+    prof.add_metadata_json("sizes", "[1, 2]")
+    with pytest.raises(ValueError):
+        prof.add_metadata_json("sizes", "[1")
+    prof.export_chrome_trace(tmp_path / "trace.json")
+    trace = json.loads((tmp_path / "trace.json").read_text())
+    assert (trace["run"], trace["sizes"]) == ("7", [1, 2])
