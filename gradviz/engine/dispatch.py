@@ -13,6 +13,7 @@ from ..backend import xp
 from . import dtypes, saved, saved_names
 from .anomaly import note_forward
 from .events import door
+from .memory_format import laid_out
 from .modes import local, state
 from .node import (
     INFERENCE,
@@ -666,6 +667,8 @@ def binary(op, operator=False, strict=False, operands=operands, name=None):
             raise broadcast_error(ad.shape, bd.shape) from None
         if o.__class__ is not ndarray:
             o = _array(o)
+        if o.ndim > 1 and bd.ndim and not strict and not ad.flags.c_contiguous:
+            o = laid_out(o, ad, bd)
         t = new(Tensor)
         t._a = o
         t._v = t._view_ = None

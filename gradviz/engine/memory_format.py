@@ -21,6 +21,20 @@ _ORDER = {channels_last: (0, 2, 3, 1), channels_last_3d: (0, 2, 3, 4, 1)}
 _OF_RANK = {len(order): chosen for chosen, order in _ORDER.items()}
 
 
+def copied(array):
+    """A copy in the same order of dimensions; row by row where elements repeat."""
+    return array.copy(_kept_order(array))
+
+
+def cast(array, dtype):
+    """``array`` in another dtype, laid out as ``copied`` says."""
+    return array.astype(dtype, order=_kept_order(array))
+
+
+def _kept_order(array):
+    return "C" if 0 in array.strides else "K"
+
+
 def has_format(array, wanted):
     """Whether ``array`` lies in memory as ``wanted`` says, without gaps."""
     order = _ORDER.get(wanted)
@@ -73,3 +87,44 @@ def _exactly(array, wanted):
             return False
         step *= array.shape[d]
     return True
+
+
+def laid_out(out, *operands):
+    """``out`` in the order of dimensions that PyTorch gives a result of ``operands`` (arrays that
+    broadcast to its shape); a copy where that is another one.
+    """
+    if out.ndim < 2 or all(x.flags.c_contiguous for x in operands):
+        return out
+    strides = [xp.broadcast_to(x, out.shape).strides for x in operands]
+    order = _slowest_first(out.shape, strides)
+    moved = out.transpose(order)
+    if moved.flags.c_contiguous:
+        return out
+    back = sorted(range(out.ndim), key=order.__getitem__)
+    return xp.ascontiguousarray(moved).transpose(back)
+
+
+def _slowest_first(shape, strides):
+    """Dimensions by falling stride, sorted as PyTorch's iterator does it."""
+    order = list(reversed(range(len(shape))))
+    for i in range(1, len(order)):
+        at = i
+        for before in reversed(range(i)):
+            found = _compare(shape, strides, order[before], order[at])
+            if found > 0:
+                order[before], order[at] = order[at], order[before]
+                at = before
+            elif found < 0:
+                break
+    return order[::-1]
+
+
+def _compare(shape, strides, a, b):
+    """Above 0 when dimension ``b`` lies closer together than ``a``, below when farther apart."""
+    for own in strides:
+        if own[a] and own[b]:
+            if own[a] != own[b]:
+                return own[a] - own[b]
+            if shape[a] > shape[b]:
+                return 1
+    return 0

@@ -9,6 +9,7 @@ import re
 from ..backend import xp
 from . import dtypes
 from .device import CPU
+from .memory_format import cast
 from .node import new
 from .tensor import Tensor
 
@@ -97,8 +98,8 @@ def promoted(a, b):
     common = common_dtype(a, b).np
     ad, bd = a._a, b._a
     return (
-        ad if ad.dtype == common else ad.astype(common),
-        bd if bd.dtype == common else bd.astype(common),
+        ad if ad.dtype == common else cast(ad, common),
+        bd if bd.dtype == common else cast(bd, common),
     )
 
 

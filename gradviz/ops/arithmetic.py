@@ -7,14 +7,16 @@ from __future__ import annotations
 import operator
 
 from ..backend import xp, zeros_by
-from ..engine import dispatch, dtypes
+from ..engine import dispatch, dtypes, memory_format
 from ..engine.dispatch import Tensor, wrap
-from ..engine.memory_format import in_format
+from ..engine.memory_format import copied, in_format
 from ..engine.modes import is_recording, local, state
 from ..engine.node import LEAF, Output
 from ..engine.operands import common_dtype, number, number_dtype, operands
 from ..engine.operation import RAW, TENSOR
+from ..engine.views import rename_in_place
 from .declare import alias, binary, declare, method, only_method, public, unary
+from .out import write_out
 
 ndarray = xp.ndarray
 
@@ -24,11 +26,16 @@ def _conj(x):
     return xp.conj(x) if x.dtype.kind == "c" else x
 
 
+def floating(x):
+    """``x``, whole numbers in the default dtype of floating-point ones."""
+    return x if x.dtype.kind in "fcV" else memory_format.cast(x, dtypes.default.float.np)
+
+
 def _floating(function):
     """A ufunc that turns integers into the default float, as PyTorch does."""
 
     def forward(x):
-        return function(x if x.dtype.kind in "fcV" else x.astype(dtypes.default.float.np))
+        return function(floating(x))
 
     forward.__name__ = function.__name__
     return forward
@@ -38,7 +45,7 @@ def _cast(x, dtype):
     if x.dtype == dtype:
         return x
     x = x.real if x.dtype.kind == "c" and dtype.kind not in "c" else x
-    return x.astype(dtype, order="C" if 0 in x.strides else "K")
+    return memory_format.cast(x, dtype)
 
 
 RAW.plus, TENSOR.plus = operator.add, operator.add
@@ -75,17 +82,19 @@ def _nothing(F, g):
     return F.zeros_like(g)
 
 
-conj = unary("conj_physical", _conj, node="ConjBackward0", self=lambda F, g: F.conj(g))
+conj = unary("conj", _conj, expose=False, self=lambda F, g: F.conj(g))
+conj_physical = unary("conj_physical", _conj, self=lambda F, g: F.conj(g))
+rename_in_place(conj_physical.op, "ConjPhysicalBackward1")
 RAW.conj = operator.methodcaller("conjugate")  # real arrays give themselves back
 TENSOR.conj = lambda x: conj(x) if x._a.dtype.kind == "c" else x
-public("conj_physical", TENSOR.conj)
+method(lambda input: conj_physical(input) if input._a.dtype.kind == "c" else input, "conj_physical")
 method(lambda self: TENSOR.conj(self), "conj")
 method(lambda self: self, "resolve_conj")
 method(lambda self: self, "resolve_neg")
 
 to_copy = declare(
     "to_copy",
-    lambda x, dtype: _cast(x, dtype) if x.dtype != dtype else x.copy(),
+    lambda x, dtype: _cast(x, dtype) if x.dtype != dtype else copied(x),
     "self",
     "dtype",
     node="ToCopyBackward0",
@@ -96,7 +105,7 @@ to_copy = declare(
 
 to_format = declare(
     "to_format",
-    lambda x, dtype, format: in_format(_cast(x, dtype) if x.dtype != dtype else x.copy(), format),
+    lambda x, dtype, format: in_format(_cast(x, dtype) if x.dtype != dtype else copied(x), format),
     "self",
     "dtype format",
     node="ToCopyBackward0",
@@ -227,6 +236,41 @@ true_divide = binary(
     self=lambda F, g, other: g / F.conj(other),
     other=lambda F, g, self, other: -g * F.conj((self / other) / other),
 )
+
+
+# PyTorch's own compositions have numbers that are no tensors: their nodes have a name of their own.
+add_number = declare(
+    "add_number",
+    lambda x, value: x + x.dtype.type(value),
+    "self",
+    "value",
+    node="AddBackward1",
+    formula="g",
+    self=lambda F, g: g,
+)
+mul_number = declare(
+    "mul_number",
+    lambda x, value: _times_number(x, value),
+    "self",
+    "value",
+    node="MulBackward1",
+    formula="g · value",
+    self=lambda F, g, value: g * value,
+)
+div_number = declare(
+    "div_number",
+    lambda x, value: floating(x) / floating(x).dtype.type(value),
+    "self",
+    "value",
+    node="DivBackward1",
+    formula="g / value",
+    self=lambda F, g, value: g / value,
+)
+
+
+def _times_number(x, value):
+    x = floating(x) if isinstance(value, float) else x
+    return x * x.dtype.type(value)
 
 
 def _pow_scalar_grad(F, g, self, exponent):
@@ -397,8 +441,6 @@ def _sub(input, other, *, alpha=1, out=None):
 
 
 def _out(name, result, out, args):
-    from .declare import write_out
-
     return write_out(name, result, out, args)
 
 

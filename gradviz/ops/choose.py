@@ -8,6 +8,7 @@ from ..backend import xp
 from ..engine import dtypes
 from ..engine.arguments import refusal
 from ..engine.dispatch import Tensor, wrap
+from ..engine.memory_format import laid_out
 from ..engine.modes import is_recording
 from ..engine.operands import (
     broadcast_error,
@@ -21,7 +22,6 @@ from ..engine.operation import RAW, TENSOR
 from ..engine.views import check_inplace, write
 from .arithmetic import _out, converted
 from .declare import alias, binary, declare, method, only_method, public
-from .layout import laid_out
 
 
 # ---------------------------------------------------------------- the larger, the smaller

@@ -11,8 +11,6 @@ declared operations.
 
 from __future__ import annotations
 
-import warnings
-
 from ..engine import dispatch, dtypes, views
 from ..engine.arguments import refusal
 from ..engine.dispatch import Tensor
@@ -22,6 +20,7 @@ from ..engine.saved_names import give_saved_names
 from .formulas import formula_of
 from .kernels import checked
 from .mistakes import explained
+from .out import called_with_out
 
 FUNCTIONS = {}
 OPERATIONS = {}
@@ -104,13 +103,21 @@ def binary(
     expose=True,
     numbers=True,
     also=None,
+    by_number=(),
     **derivatives,
 ):
     """Declare a broadcasting operation of two tensors or numbers; ``numbers=False``: a person may
-    give tensors only.
+    give tensors only. ``by_number``: what its node is called where the first, or the second, is a
+    number.
     """
-    op = _op(name, forward, inputs, "", node, formula, False, None, None, derivatives, also)
+
+    def called(node):
+        return _op(name, forward, inputs, "", node, formula, False, None, None, derivatives, also)
+
+    op = called(node)
     function = dispatch.binary(op)
+    if by_number:
+        function = _told_apart(function, *[dispatch.binary(called(node)) for node in by_number])
     function.op = op
     setattr(RAW, name, op.forward)
     setattr(TENSOR, name, function)
@@ -121,6 +128,18 @@ def binary(
         setattr(Tensor, name, shown)
         if inplace:
             _inplace_binary(name, op, operands if numbers else tensors)
+    return function
+
+
+def _told_apart(both, first, second):
+    """``both`` for two tensors, ``first`` or ``second`` where that one is a number."""
+
+    def function(input, other):
+        if not isinstance(input, Tensor):
+            return first(input, other)
+        return (both if isinstance(other, Tensor) else second)(input, other)
+
+    function.__name__ = function.__qualname__ = both.__name__
     return function
 
 
@@ -225,66 +244,20 @@ def _with_out(name, function, op):
     def public_function(*args, out=None, **kwargs):
         if kwargs:
             args = (*args, *kwargs.values())
-        if out is None:
-            try:
-                return function(*args)
-            except TypeError as error:
-                raise refusal(name, args, {}) or error from None
-        refused = refusal(name, args, {"out": out})
-        if refused is not None:
-            raise refused
-        if op.edges:
-            check_untracked(op.name, *args, out)
-        return write_out(op.name, function(*args), out, args)
+        if out is not None:
+            return called_with_out(name, public_function, args, {"out": out}, False)
+        try:
+            return function(*args)
+        except TypeError as error:
+            raise refusal(name, args, {}) or error from None
 
+    public_function.recorded = op.edges and op.name
     public_function.renamed = lambda name: _with_out(name, function, op)
     public_function.__name__ = public_function.__qualname__ = name
     public_function.__doc__ = (
         f"``{name}`` of its arguments, elementwise; ``out=`` receives the result."
     )
     return public_function
-
-
-_RESIZED = (
-    "An output with one or more elements was resized since it had shape {}, which does not match "
-    "the required output shape {}. This behavior is deprecated, and in a future PyTorch release "
-    "outputs will not be resized unless they have zero elements. You can explicitly reuse an out "
-    "tensor t by resizing it, inplace, to zero elements with t.resize_(0)."
-)
-
-
-def check_untracked(name, *tensors):
-    """RuntimeError where ``out=`` would lose gradients."""
-    if dispatch.state.special and not dispatch.local.grad:
-        return
-    if any(isinstance(t, Tensor) and t.requires_grad for t in tensors):
-        raise RuntimeError(
-            f"{name}(): functions with out=... arguments don't support automatic differentiation, "
-            "but one of the arguments requires grad."
-        )
-
-
-def write_out(name, result, out, args=()):
-    """Put ``result`` into ``out=``; RuntimeError where gradients would be lost."""
-    if result.dtype.category >= 2 and any(isinstance(a, Tensor) for a in args):
-        check_untracked(name, *args, out)
-    if dispatch.state.special and dispatch.local.dual is not None:
-        if any(isinstance(a, Tensor) and a._tangent for a in (*args, out)):
-            raise NotImplementedError(
-                f"Trying to use forward AD with {name}_out that does not support it because it is "
-                "an out= function"
-            )
-    views.check_cast(result._a.dtype, out._a.dtype)
-    if out._a.shape != result._a.shape:
-        if out._a.size:
-            warnings.warn(
-                _RESIZED.format(list(out._a.shape), list(result._a.shape)), UserWarning, 3
-            )
-        out._a = result._a.astype(out._a.dtype)
-    else:
-        out._a[...] = result._a
-    views.bump(out)
-    return out
 
 
 def _inplace_unary(name, op, exposed):

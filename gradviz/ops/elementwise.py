@@ -8,22 +8,23 @@ from ..backend import xp
 from ..backend.fast import LARGE, elementwise
 from ..engine import dispatch, dtypes
 from ..engine.dispatch import Tensor
+from ..engine.memory_format import copied
 from ..engine.modes import is_recording
 from ..engine.operands import operands, tensors
 from ..engine.operation import RAW
-from ..engine.views import check_inplace, write
-from .arithmetic import _floating, _sign
+from ..engine.views import check_inplace, rename_in_place, write
+from .arithmetic import _floating, _sign, floating
 from .declare import (
     FUNCTIONS,
     alias,
     binary,
-    cast_operand,
     declare,
     method,
     only_method,
     public,
     unary,
 )
+from .out import write_out
 
 ndarray = xp.ndarray
 
@@ -86,7 +87,7 @@ def _exp(x):
         return _exponential(x)
     if x.size >= LARGE and (found := elementwise("exp", x)) is not None:
         return found
-    return _exponential(x if x.dtype.kind in "fcV" else x.astype(dtypes.default.float.np))
+    return _exponential(floating(x))
 
 
 exp = unary("exp", _exp, formula="g · result", self=lambda F, g, result: g * result.conj())
@@ -139,7 +140,7 @@ tanh = unary(
 
 
 def _sigmoid(x):
-    x = x if x.dtype.kind in "fcV" else x.astype(dtypes.default.float.np)
+    x = floating(x)
     if x.dtype.kind == "c":
         return 1 / (1 + xp.exp(-x))
     with xp.errstate(over="ignore"):
@@ -253,13 +254,13 @@ def _sgn_grad(F, g, self, result):
 
 sgn = unary(
     "sgn",
-    lambda x: x.copy() if x.dtype == bool else _sign(x),
+    lambda x: copied(x) if x.dtype == bool else _sign(x),
     inplace="method",
     self=_sgn_grad,
 )
 sign = unary(
     "sign",
-    lambda x: x.copy() if x.dtype == bool else _sign(x),
+    lambda x: copied(x) if x.dtype == bool else _sign(x),
     inplace="method",
     formula="0",
     self=lambda F, g: F.zeros_like(g),
@@ -326,31 +327,31 @@ atanh = unary(
 )
 floor = unary(
     "floor",
-    lambda x: xp.floor(x) if x.dtype.kind in "fV" else x.copy(),
+    lambda x: xp.floor(x) if x.dtype.kind in "fV" else copied(x),
     formula="0",
     self=lambda F, g: F.zeros_like(g),
 )
 ceil = unary(
     "ceil",
-    lambda x: xp.ceil(x) if x.dtype.kind in "fV" else x.copy(),
+    lambda x: xp.ceil(x) if x.dtype.kind in "fV" else copied(x),
     formula="0",
     self=lambda F, g: F.zeros_like(g),
 )
 trunc = unary(
     "trunc",
-    lambda x: xp.trunc(x) if x.dtype.kind in "fV" else x.copy(),
+    lambda x: xp.trunc(x) if x.dtype.kind in "fV" else copied(x),
     formula="0",
     self=lambda F, g: F.zeros_like(g),
 )
 round_ = unary(
     "round",
-    lambda x: xp.round(x) if x.dtype.kind in "fV" else x.copy(),
+    lambda x: xp.round(x) if x.dtype.kind in "fV" else copied(x),
     formula="0",
     self=lambda F, g: F.zeros_like(g),
 )
 round_decimals = declare(
     "round_decimals",
-    lambda x, decimals: xp.round(x, decimals) if x.dtype.kind in "fV" else x.copy(),
+    lambda x, decimals: xp.round(x, decimals) if x.dtype.kind in "fV" else copied(x),
     "self",
     "decimals",
     node="RoundBackward1",
@@ -364,8 +365,6 @@ def _round(input, *, decimals=None, out=None):
     result = round_(input) if decimals is None else round_decimals(input, decimals)
     if out is None:
         return result
-    from .declare import write_out
-
     return write_out("round", result, out, (input,))
 
 
@@ -393,6 +392,8 @@ erfc = unary(
     formula="−g · 2/√π · exp(−self²)",
     self=lambda F, g, self: g * (F.exp(-(self * self)) * -1.1283791670955126),
 )
+for _inverse in (asinh, acosh, atanh):
+    rename_in_place(_inverse.op, _inverse.op.node.__name__.replace("0", "1"))
 for _new, _old in [
     ("absolute", "abs"),
     ("arcsin", "asin"),
@@ -418,7 +419,7 @@ def _special(name):
     def forward(x):
         if x.dtype.kind == "V":  # bfloat16, which SciPy does not know
             return function(x.astype(xp.float32)).astype(x.dtype)
-        x = x if x.dtype.kind in "fc" else x.astype(dtypes.default.float.np)
+        x = floating(x)
         return function(x).astype(x.dtype, copy=False)
 
     return forward
@@ -426,8 +427,8 @@ def _special(name):
 
 # ---------------------------------------------------------------- comparison and logic: nothing
 # flows back
-def _compare(name, function, numbers=True):
-    found = binary(name, function, inplace=False, numbers=numbers, self=None, other=None)
+def _compare(name, function):
+    found = binary(name, function, inplace=False, self=None, other=None)
     node = f"{name.title().replace('_', '')}Backward"
     by_tensor = binary(
         f"{name}_tensor", function, node=f"{node}1", expose=False, self=_none, other=_none
@@ -435,16 +436,25 @@ def _compare(name, function, numbers=True):
     by_number = declare(f"{name}_number", function, "self", "value", node=f"{node}0", self=_none)
 
     def inplace(self, other):
-        if numbers and not isinstance(other, Tensor):
+        if not isinstance(other, Tensor):
             return write(by_number.op, (self,), (operands(name, self, other)[1]._a,))
-        tensors(f"{name}_", self, other)
-        return write(by_tensor.op, (self, cast_operand(self, other)))
+        return write(by_tensor.op, (self, other))
 
-    inplace.__name__, inplace.__doc__ = (
-        f"{name}_",
-        f"In-place ``{name}``: 1 where it holds, 0 elsewhere.",
-    )
-    only_method(inplace)
+    inplace.__doc__ = f"In-place ``{name}``: 1 where it holds, 0 elsewhere."
+    only_method(inplace, f"{name}_")
+    return found
+
+
+def _logical(name, function):
+    """Of these PyTorch records nothing in place: the history of ``self`` stays as it was."""
+    found = binary(name, function, inplace=False, numbers=False, self=None, other=None)
+
+    def inplace(self, other):
+        tensors(f"{name}_", self, other)
+        return write(found.op, (self, other))
+
+    inplace.__doc__ = f"In-place ``{name}``: 1 where it holds, 0 elsewhere."
+    only_method(inplace, f"{name}_")
     return found
 
 
@@ -467,10 +477,10 @@ for _new, _old in [
 for _n in ("eq", "ne", "lt", "le", "gt", "ge"):
     setattr(Tensor, f"__{_n}__", dispatch.binary(globals()[_n].op, operator=True))
 logical_and, logical_or = (
-    _compare("logical_and", xp.logical_and, numbers=False),
-    _compare("logical_or", xp.logical_or, numbers=False),
+    _logical("logical_and", xp.logical_and),
+    _logical("logical_or", xp.logical_or),
 )
-logical_xor = _compare("logical_xor", xp.logical_xor, numbers=False)
+logical_xor = _logical("logical_xor", xp.logical_xor)
 logical_not = unary("logical_not", xp.logical_not, inplace="method", self=None)
 
 

@@ -11,6 +11,7 @@ from ..engine.operands import common_dtype
 from ..engine.operation import RAW, TENSOR
 from ..engine.tensor import wrap_dim
 from .declare import declare, method, public
+from .out import write_out
 
 # ---------------------------------------------------------------- joining
 
@@ -120,8 +121,6 @@ def cat(tensors, dim=0, *, out=None):
 
 
 def _write(result, out):
-    from .declare import write_out
-
     return write_out("cat", result, out)
 
 

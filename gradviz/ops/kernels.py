@@ -17,6 +17,8 @@ def _named(label):
 
 
 _NO_COMPLEX = "{} is not supported for complex inputs"
+_SPECIAL = "erfcx i0e i1 i1e ndtri log_ndtr entr zeta xlog1py bessel_j0 bessel_j1".split()
+_ORDERED = ("lt", "le", "gt", "ge")
 _CLAMP = "clamp is not supported for complex types"
 KERNELS = {
     **{
@@ -90,7 +92,6 @@ KERNELS = {
         for name, label in {
             "abs": "abs_cpu",
             "addcmul": "addcmul_cpu_out",
-            "bmm": "bmm",
             "baddbmm": "baddbmm",
             "convolution": "slow_conv2d_cpu",
             "trace_op": "trace",
@@ -99,10 +100,7 @@ KERNELS = {
     **{
         name: ((label, "bif"),)
         for name, label in {
-            "lt": "lt_cpu",
-            "le": "le_cpu",
-            "gt": "gt_cpu",
-            "ge": "ge_cpu",
+            **{f"{n}{kind}": f"{n}_cpu" for n in _ORDERED for kind in ("", "_tensor", "_number")},
             "atan2": "atan2_cpu",
             "xlogy": "xlogy_cpu",
             "copysign": "copysign_cpu",
@@ -127,7 +125,7 @@ KERNELS = {
             "cummax_op": "cummax_cpu",
             "cummin_op": "cummin_cpu",
             "mode_dim": "mode_cpu",
-            **{n: f"{n}_cpu" for n in "erfcx i0e i1 i1e ndtri log_ndtr entr zeta xlog1py".split()},
+            **{n: f"{n}_cpu" for n in _SPECIAL},
             "avg_pool2d_op": "avg_pool2d",
             "avg_pool3d_op": "avg_pool3d_out_frame",
         }.items()

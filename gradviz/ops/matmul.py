@@ -10,8 +10,10 @@ from ..engine.modes import local, state
 from ..engine.operands import broadcast_error, not_a_tensor
 from ..engine.operation import RAW, TENSOR
 from ..engine.tensor import wrap_dim
-from .declare import declare, method, only_method, public, write_out
+from . import fits
+from .declare import declare, method, only_method, public
 from .lower import lowered
+from .out import called_with_out
 from .shape import clone, expand, permute, reshape, transpose, unsafe_view_op, unsqueeze, view_op
 
 ndarray = xp.ndarray
@@ -90,31 +92,8 @@ def _addmm(bias, a, b, beta, alpha):
     try:
         out += bias if beta == 1 else bias * out.dtype.type(beta)
     except ValueError:
-        raise _does_not_expand(bias.shape, out.shape) from None
+        raise fits.does_not_expand(bias.shape, out.shape) from None
     return out
-
-
-def require_expandable(tensor, wanted):
-    """RuntimeError unless a tensor can be expanded to ``wanted``."""
-    own = tensor._a.shape
-    if len(own) > len(wanted):
-        raise RuntimeError(
-            f"expand({dtypes.tensor_name(tensor._a)}{{{list(own)}}}, size={list(wanted)}): the "
-            f"number of sizes provided ({len(wanted)}) must be greater or equal to the number of "
-            f"dimensions in the tensor ({len(own)})"
-        )
-    if any(a not in (1, b) for a, b in zip(own[::-1], wanted[::-1], strict=False)):
-        raise _does_not_expand(own, wanted)
-
-
-def _does_not_expand(own, wanted):
-    """PyTorch's error for a tensor that cannot be expanded to ``wanted``."""
-    end = list(zip(range(len(wanted))[::-1], wanted[::-1], own[::-1], strict=False))
-    d, target, size = next((x for x in end if x[1] != x[2] != 1), end[0])
-    return RuntimeError(
-        f"The expanded size of the tensor ({target}) must match the existing size ({size}) at "
-        f"non-singleton dimension {d}.  Target sizes: {list(wanted)}.  Tensor sizes: {list(own)}"
-    )
 
 
 def _times(x, k):
@@ -192,115 +171,46 @@ baddbmm_op = declare(
 RAW.t, RAW.transpose = (lambda x: x.T), (lambda x, a, b: x.swapaxes(a, b) if x.ndim else x)
 
 
-def _check(name, a, b):
-    for position, x in enumerate((a, b), 1):
-        if not isinstance(x, Tensor):
-            raise not_a_tensor(name, ("input", "other")[position - 1], position, x)
-    if a._a.dtype != b._a.dtype:
-        raise RuntimeError(
-            f"expected m1 and m2 to have the same dtype, but got: {_c(a)} != {_c(b)}"
-            if name != "dot"
-            else "dot : expected both vectors to have same dtype, but found "
-            f"{dtypes.scalar_name(a.dtype)} and "
-            f"{dtypes.scalar_name(b.dtype)}"
-        )
-
-
-_C = {
-    "float32": "float",
-    "float64": "double",
-    "int64": "long long",
-    "int32": "int",
-    "float16": "c10::Half",
-    "bool": "bool",
-    "bfloat16": "c10::BFloat16",
-    "complex64": "c10::complex<float>",
-    "complex128": "c10::complex<double>",
-}
-
-
-def _c(x):
-    return _C.get(x.dtype.name, x.dtype.name)
-
-
-def _x(shape):
-    return "x".join(map(str, shape))
-
-
 def mm(input, mat2, *, out=None):
     """The product of two matrices."""
+    if out is not None:
+        return called_with_out("mm", mm, (input, mat2), {"out": out}, False)
     if state.special and local.autocast is not None:
         input, mat2 = lowered(input, mat2)
-    if input._a.ndim != 2 or mat2._a.ndim != 2:
-        which = "self" if input._a.ndim != 2 else "mat2"
-        raise RuntimeError(f"{which} must be a matrix")
-    _check("mm", input, mat2)
-    if input._a.shape[1] != mat2._a.shape[0]:
-        raise RuntimeError(
-            f"mat1 and mat2 shapes cannot be multiplied ({_x(input._a.shape)} and "
-            f"{_x(mat2._a.shape)})"
-        )
+    fits.check_mm(input, mat2)
     return mm_op(input, mat2)
 
 
 def mv(input, vec):
     """The product of a matrix and a vector."""
-    _check("mv", input, vec)
-    if input._a.shape[1] != vec._a.shape[0]:
-        raise RuntimeError(
-            f"size mismatch, got input ({input._a.shape[0]}), mat ({_x(input._a.shape)}), vec "
-            f"({vec._a.shape[0]})"
-        )
+    fits.check_mv(input, vec)
     return mv_op(input, vec)
 
 
 def vdot(input, other):
     """The inner product of two vectors, the first conjugated."""
-    _check_vectors(input, other)
+    fits.check_dot(input, other)
     return vdot_op(input, other)
 
 
 def dot(input, tensor):
     """The inner product of two vectors."""
-    _check_vectors(input, tensor)
+    fits.check_dot(input, tensor)
     return dot_op(input, tensor)
-
-
-def _check_vectors(input, tensor):
-    if input._a.ndim != 1 or tensor._a.ndim != 1:
-        raise RuntimeError(
-            f"1D tensors expected, but got {input._a.ndim}D and {tensor._a.ndim}D tensors"
-        )
-    _check("dot", input, tensor)
-    if input._a.shape != tensor._a.shape:
-        raise RuntimeError(
-            f"inconsistent tensor size, expected tensor [{input._a.shape[0]}] and src "
-            f"[{tensor._a.shape[0]}] to have the same number of elements, but got "
-            f"{input._a.shape[0]} and {tensor._a.shape[0]} elements respectively"
-        )
 
 
 def bmm(input, mat2):
     """Products of matrices, batch by batch."""
     if state.special and local.autocast is not None:
         input, mat2 = lowered(input, mat2)
-    if input._a.ndim != 3 or mat2._a.ndim != 3:
-        raise RuntimeError(f"batch{1 if input._a.ndim != 3 else 2} must be a 3D tensor")
-    _check("bmm", input, mat2)
-    b, n, m = input._a.shape
-    if mat2._a.shape[0] != b or mat2._a.shape[1] != m:
-        raise RuntimeError(
-            f"Expected size for first two dimensions of batch2 tensor to be: [{b}, {m}] but got: "
-            f"[{mat2._a.shape[0]}, "
-            f"{mat2._a.shape[1]}]."
-        )
+    fits.check_bmm(input, mat2)
     return bmm_op(input, mat2)
 
 
 def matmul(input, other, *, out=None):
     """The product of vectors, matrices or batches of matrices; batch dimensions broadcast."""
     if out is not None:
-        return write_out("matmul", matmul(input, other), out, (input, other))
+        return called_with_out("matmul", matmul, (input, other), {"out": out}, False)
     if state.special and local.autocast is not None:
         input, other = lowered(input, other)
     if not isinstance(other, Tensor) or not isinstance(input, Tensor):
@@ -326,7 +236,7 @@ def _at(self, other):
     if not isinstance(other, Tensor):
         return NotImplemented
     a, b = self._a, other._a
-    if a.ndim == 2 == b.ndim and a.dtype is b.dtype and not state.special:
+    if a.ndim == 2 == b.ndim and a.dtype is b.dtype and a.dtype.kind != "b" and not state.special:
         try:
             return mm_op(self, other)
         except ValueError:
@@ -349,7 +259,6 @@ def _batched(input, other):
     """At least one operand has batch dimensions: fold what is shared into the rows, or broadcast
     and use bmm.
     """
-    _check("matmul", input, other)
     a, b = input._a.ndim, other._a.ndim
     if a >= 3 and b <= 2:
         rows = reshape(input, (-1, input._a.shape[-1]))
@@ -357,6 +266,7 @@ def _batched(input, other):
             return unsafe_view_op(mv(rows, other), input._a.shape[:-1])
         return unsafe_view_op(mm(rows, other), (*input._a.shape[:-1], other._a.shape[1]))
     if a <= 2:
+        fits.check_stacked(_count(other._a.shape[:-2]), input, other)
         folded = _batched(transpose(other, -2, -1), input if a == 1 else TENSOR.t(input))
         return (
             folded if a == 1 else clone(transpose(folded, -2, -1), memory_format=contiguous_format)
@@ -366,12 +276,7 @@ def _batched(input, other):
     except ValueError:
         raise broadcast_error(input._a.shape[:-2], other._a.shape[:-2]) from None
     n, m, p = input._a.shape[-2], input._a.shape[-1], other._a.shape[-1]
-    if other._a.shape[-2] != m:
-        raise RuntimeError(
-            f"Expected size for first two dimensions of batch2 tensor to be: [{_count(batch)}, "
-            f"{m}] but got: [{_count(batch)}, "
-            f"{other._a.shape[-2]}]."
-        )
+    fits.check_stacked(_count(batch), input, other)
     out = bmm_op(_stacked(expand(input, (*batch, n, m))), _stacked(expand(other, (*batch, m, p))))
     return unsafe_view_op(out, (*batch, n, p))
 
@@ -392,65 +297,53 @@ def addmm(input, mat1, mat2, *, beta=1, alpha=1):
     """``beta · input + alpha · mat1 @ mat2``."""
     if state.special and local.autocast is not None:
         input, mat1, mat2 = lowered(input, mat1, mat2)
-    if mat1._a.dtype != mat2._a.dtype:
-        names = dtypes.scalar_name(mat1.dtype), dtypes.scalar_name(mat2.dtype)
-        raise RuntimeError(
-            "mat1 and mat2 must have the same dtype, but got {} and {}".format(*names)
-        )
-    for name, x in (("mat1", mat1), ("mat2", mat2)):
-        if x._a.ndim != 2:
-            raise RuntimeError(f"{name} must be a matrix, got {x._a.ndim}-D tensor")
-    if mat1._a.shape[1] != mat2._a.shape[0]:
-        raise RuntimeError(
-            f"mat1 and mat2 shapes cannot be multiplied ({_x(mat1._a.shape)} and "
-            f"{_x(mat2._a.shape)})"
-        )
-    if input._a.ndim > 2:
-        require_expandable(input, (mat1._a.shape[0], mat2._a.shape[1]))
-    if input._a.dtype != mat2._a.dtype:
-        names = dtypes.scalar_name(input.dtype), dtypes.scalar_name(mat2.dtype)
-        raise RuntimeError(
-            "self and mat2 must have the same dtype, but got {} and {}".format(*names)
-        )
-    return addmm_op(input, mat1, mat2, beta, alpha)
+    fits.check_addmm(input, mat1, mat2)
+    return addmm_op(input, mat1, mat2, *_factors(input, beta, alpha))
+
+
+def _factors(own, beta, alpha):
+    """The numbers that scale, as elements of the dtype; RuntimeError where that cannot hold one."""
+    if beta == 1 == alpha:
+        return 1, 1
+    dtype = own._a.dtype
+    wide = dtypes.float32.np if dtype.itemsize == 2 else dtype
+    return (
+        beta if beta == 1 else dtypes.held(beta, wide),
+        alpha if alpha == 1 else dtypes.held(alpha, wide),
+    )
 
 
 for _f in (mm, mv, dot, bmm, matmul, addmm):
     method(_f)
 
 
-def _check_batches(input, batch1, batch2):
-    """The errors of sizes and dtypes that do not go together."""
-    for x in (batch1, batch2):
-        wrap_dim(2, x._a.ndim)
-    (count, rows, inner), others = batch1._a.shape, batch2._a.shape
-    wanted = (count, rows, others[2])
-    if input._a.shape != wanted:
-        require_expandable(input, wanted)
-    if others[:2] != (count, inner):
-        raise RuntimeError(
-            "Expected size for first two dimensions of batch2 tensor to be: "
-            f"{[count, inner]} but got: {list(others[:2])}."
-        )
-    if input._a.dtype != batch1._a.dtype:
-        raise RuntimeError(
-            f"Input dtypes must be the same, got: input {_c(input)}, batch1: {_c(batch1)}, batch2: "
-            f"{_c(batch2)}"
-        )
-    if batch1._a.dtype != batch2._a.dtype:
-        names = dtypes.scalar_name(batch1.dtype), dtypes.scalar_name(batch2.dtype)
-        raise RuntimeError("expected scalar type {} but found {}".format(*names))
-
-
 def baddbmm(input, batch1, batch2, *, beta=1, alpha=1):
     """``beta · input + alpha · batch1 @ batch2``, batch by batch."""
     if state.special and local.autocast is not None:
         input, batch1, batch2 = lowered(input, batch1, batch2)
-    _check_batches(input, batch1, batch2)
-    return baddbmm_op(input, batch1, batch2, beta, alpha)
+    fits.check_baddbmm(input, batch1, batch2)
+    return baddbmm_op(input, batch1, batch2, *_factors(input, beta, alpha))
 
 
 method(baddbmm)
+
+
+def addmm_(self, mat1, mat2, *, beta=1, alpha=1):
+    """In-place ``addmm``."""
+    fits.check_addmm(self, mat1, mat2)
+    fits.check_target(self, (mat1._a.shape[0], mat2._a.shape[1]))
+    return views.write(addmm_op.op, (self, mat1, mat2), _factors(self, beta, alpha))
+
+
+def baddbmm_(self, batch1, batch2, *, beta=1, alpha=1):
+    """In-place ``baddbmm``."""
+    fits.check_baddbmm_in_place(self, batch1, batch2)
+    fits.check_target(self, (*batch1._a.shape[:2], batch2._a.shape[2]))
+    return views.write(baddbmm_op.op, (self, batch1, batch2), _factors(self, beta, alpha))
+
+
+only_method(addmm_)
+only_method(baddbmm_)
 
 
 def outer(input, vec2, *, out=None):
@@ -477,39 +370,32 @@ def inner(input, other, *, out=None):
     return tensordot(input, other, [[-1], [-1]])
 
 
-def _added(name, op_function, product, cast=None, check=None):
-    """``beta · input + alpha · product``, recorded as one node, and its in-place form."""
+def _added(name, op_function, product, check, cast=None, in_place=None):
+    """``beta · input + alpha · product``, recorded as one node, and its in-place form. ``check``
+    says what does not fit, ``in_place`` in the in-place form.
+    """
 
     def function(input, first, second, *, beta=1, alpha=1, out=None):
         if cast is not None and state.special and local.autocast is not None:
             input, first, second = cast(input, first, second)
-        if check is not None:
-            check(input, first, second)
-        shape = product(first._a, second._a).shape
+        check(input, first, second)
+        shape = product(first._a.shape, second._a.shape)
         return op_function(
-            input if input._a.shape == shape else expand(input, shape), first, second, beta, alpha
+            input if input._a.shape == shape else expand(input, shape),
+            first,
+            second,
+            *_factors(input, beta, alpha),
         )
 
     def inplace(self, first, second, *, beta=1, alpha=1):
-        return views.write(op_function.op, (self, first, second), (beta, alpha))
+        (in_place or check)(self, first, second)
+        fits.check_target(self, product(first._a.shape, second._a.shape))
+        return views.write(op_function.op, (self, first, second), _factors(self, beta, alpha))
 
     function.__doc__ = f"``{name}``: beta · input + alpha · product."
-    inplace.__name__ = f"{name}_"
+    inplace.__name__, inplace.__doc__ = f"{name}_", f"In-place ``{name}``."
     method(function, name)
     only_method(inplace)
-
-
-def _check_addmv(input, mat, vec):
-    """The errors of sizes that do not go together."""
-    own, wide, long = input._a, mat._a, vec._a
-    if own.ndim > 1 or wide.ndim != 2 or long.ndim != 1:
-        raise RuntimeError(
-            f"vector + matrix @ vector expected, got {own.ndim}, {wide.ndim}, {long.ndim}"
-        )
-    if wide.shape[1] != long.size or own.size not in (0, 1, wide.shape[0]):
-        raise RuntimeError(
-            f"size mismatch, got input ({own.size}), mat ({_x(wide.shape)}), vec ({long.size})"
-        )
 
 
 addmv_op = declare(
@@ -567,9 +453,9 @@ addbmm_op = declare(
 method(outer)
 method(outer, "ger")
 method(inner)
-_added("addmv", addmv_op, lambda mat, vec: mat.dot(vec), check=_check_addmv)
-_added("addr", addr_op, lambda a, b: a[:, None] * b[None, :])
-_added("addbmm", addbmm_op, lambda a, b: products(a, b).sum(0), lowered)
+_added("addmv", addmv_op, lambda mat, vec: mat[:1], fits.check_addmv)
+_added("addr", addr_op, lambda a, b: a + b, fits.check_addr, in_place=fits.check_addr_in_place)
+_added("addbmm", addbmm_op, lambda a, b: (a[1], b[2]), fits.check_addbmm, lowered)
 public("addmv_", Tensor.addmv_)
 method(vdot)
 Tensor.__matmul__ = _at
@@ -593,29 +479,26 @@ def linear(input, weight, bias=None):
         )
     if weight._a.ndim == 1:
         return matmul(input, weight)
-    _check_linear(input, weight, bias)
+    kind = input._a.dtype
+    if (
+        kind is not weight._a.dtype
+        or kind.kind == "b"
+        or bias is not None
+        and bias._a.dtype is not kind
+    ):
+        fits.check_linear(input, weight, bias)
     turned = TENSOR.t(weight)
     n = input._a.ndim
     if n == 2:
         return linear_mm_op(input, turned) if bias is None else linear_op(bias, input, turned, 1, 1)
-    if input._a.dtype != weight._a.dtype or (n < 2 and bias is None):
-        return matmul(input, turned) if bias is None else matmul(input, turned) + bias
+    if n < 2 and bias is None:
+        return matmul(input, turned)
     rows = reshape(input, (-1, input._a.shape[-1]))
     shape = (*input._a.shape[:-1], weight._a.shape[0])
     if bias is not None and (n == 3 or input._a.flags.c_contiguous):
         return reshape(linear_op(bias, rows, turned, 1, 1), shape)
     out = TENSOR.unsafe_view(linear_mm_op(rows, turned), shape)
     return out if bias is None else out + bias
-
-
-def _check_linear(input, weight, bias):
-    if input._a.dtype != weight._a.dtype and input._a.ndim == 2:
-        names = (
-            "mat1" if bias is not None else "self",
-            dtypes.scalar_name(input.dtype),
-            dtypes.scalar_name(weight.dtype),
-        )
-        raise RuntimeError("{} and mat2 must have the same dtype, but got {} and {}".format(*names))
 
 
 # ---------------------------------------------------------------- einsum, tensordot
@@ -805,15 +688,3 @@ def tensordot(a, b, dims=2):
 
 public("einsum", einsum)
 public("tensordot", tensordot)
-only_method(
-    lambda self, mat1, mat2, *, beta=1, alpha=1: views.write(
-        addmm_op.op, (self, mat1, mat2), (beta, alpha)
-    ),
-    "addmm_",
-)
-only_method(
-    lambda self, batch1, batch2, *, beta=1, alpha=1: views.write(
-        baddbmm_op.op, (self, batch1, batch2), (beta, alpha)
-    ),
-    "baddbmm_",
-)

@@ -6,9 +6,7 @@ looked at when something has gone wrong inside, by the kind that a parameter of 
 
 from __future__ import annotations
 
-import inspect
 import re
-from functools import cache
 from types import FunctionType
 
 from ..backend import xp
@@ -16,6 +14,7 @@ from ..engine import arguments, dtypes
 from ..engine.dispatch import Tensor
 from ..engine.modes import is_recording
 from ..engine.operands import not_a_tensor, type_name
+from .out import called_with_out, signature
 
 
 def _whole(x):
@@ -105,7 +104,7 @@ def explained(name, function, method=False, native=True, prefix=""):
     def call(*args, **kwargs):
         try:
             if kwargs and "out" in kwargs and not method:
-                return _written(shown, function, args, kwargs, typed)
+                return called_with_out(shown, function, args, kwargs, typed)
             return function(*args, **kwargs)
         except Exception as error:
             if isinstance(error, (RuntimeError, IndexError)) and name[-1] != "_":
@@ -136,37 +135,6 @@ def _ask_views(args):
             x._g  # noqa: B018
 
 
-def _written(name, function, args, kwargs, typed):
-    """The results of a call without ``out=``, put into it."""
-    from .declare import write_out
-
-    kwargs = dict(kwargs)
-    out = kwargs.pop("out")
-    if out is None:
-        return function(*args, **kwargs)
-    if arguments.known(name, False):
-        refused = arguments.refusal(name, args, {**kwargs, "out": out})
-        if refused is not None:
-            raise refused
-    elif "out" not in _signature(function).parameters:
-        return function(*args, **kwargs, out=out)
-    if typed and isinstance(out, Tensor):
-        asked = kwargs.setdefault("dtype", out.dtype) or out.dtype
-        if dtypes.PYTHON.get(asked, asked) is not out.dtype:
-            raise RuntimeError(
-                f"dtype {dtypes.scalar_name(asked)} does not match dtype of out parameter "
-                f"({dtypes.scalar_name(out.dtype)})"
-            )
-    result = function(*args, **kwargs)
-    if not isinstance(result, tuple):
-        if not isinstance(out, Tensor):
-            raise TypeError(f"{name}(): argument 'out' must be Tensor, not {type_name(out)}")
-        return write_out(name, result, out, args)
-    if not isinstance(out, (tuple, list)):
-        raise TypeError(f"{name}(): argument 'out' must be tuple of Tensors, not {type_name(out)}")
-    return type(result)(*[write_out(name, r, o, args) for r, o in zip(result, out, strict=True)])
-
-
 def _renamed(name, function, error):
     """Python's own TypeError about a call, with the public name; None for another error."""
     own = f"{function.__qualname__}()"
@@ -176,11 +144,6 @@ def _renamed(name, function, error):
     return None
 
 
-@cache
-def _signature(function):
-    return inspect.signature(function)
-
-
 def mistake(shown, name, function, args, kwargs, error, method=False, native=True):
     """The TypeError for a call whose arguments do not fit, None where they do."""
     args = args[1:] if method else args
@@ -188,7 +151,7 @@ def mistake(shown, name, function, args, kwargs, error, method=False, native=Tru
         return arguments.refusal(shown, args, kwargs, method) or _no_dimension(error)
     if not native:
         return _refused_below(name, function, args, kwargs) or _no_dimension(error)
-    parameters = list(_signature(function).parameters.values())
+    parameters = list(signature(function).parameters.values())
     parameters = parameters[1:] if method else parameters
     plain = [p for p in parameters if p.kind in (p.POSITIONAL_OR_KEYWORD, p.POSITIONAL_ONLY)]
     open_ended = any(p.kind is p.VAR_POSITIONAL for p in parameters)
@@ -219,7 +182,7 @@ _BELOW = {"fold": "col2im", "unfold": "im2col", "logsigmoid": "log_sigmoid"}
 def _refused_below(name, function, args, kwargs):
     """What the function below says to the arguments that one written in Python hands on."""
     try:
-        given = _signature(function).bind(*args, **kwargs)
+        given = signature(function).bind(*args, **kwargs)
     except TypeError:
         return None
     given.apply_defaults()

@@ -6,6 +6,7 @@ import math
 
 from ..backend import as_array, contiguous, xp, zeros_by
 from ..engine import dtypes
+from ..engine.arguments import refusal
 from ..engine.dispatch import Tensor, untracked, wrap
 from ..engine.given import all_axes
 from ..engine.operation import RAW, TENSOR
@@ -15,6 +16,7 @@ from . import fused
 from . import rows as by_rows
 from .arithmetic import _cast, converted
 from .declare import declare, method
+from .out import asked_dtype, write_out
 
 ndarray = xp.ndarray
 add_reduce = xp.add.reduce
@@ -171,27 +173,35 @@ def _as(input, dtype, convert=converted):
     return input if dtype is None else convert(input, dtypes.PYTHON.get(dtype, dtype).np)
 
 
+def narrowed(result, dtype):
+    """A result in the ``dtype`` of whole numbers that was asked for: they are added up in int64."""
+    if dtype is None:
+        return result
+    wanted = dtypes.PYTHON.get(dtype, dtype).np
+    return result if result._a.dtype == wanted else TENSOR.cast(result, wanted)
+
+
 def _finish(name, result, out, input):
     if out is None:
         return result
-    from .declare import write_out
-
     return write_out(name, result, out, (input,))
 
 
 def sum(input, dim=None, keepdim=False, *, dtype=None, out=None, axis=None):
     """The sum of all elements, or along ``dim``; integers sum in int64."""
-    if dim is None and axis is None and dtype is None and not keepdim:
-        return sum_all(input) if out is None else _finish("sum", sum_all(input), out, input)
+    if dim is None and axis is None and dtype is None and not keepdim and out is None:
+        return sum_all(input)
     dim = axis if dim is None else dim
-    dtype = dtypes.PYTHON.get(dtype, dtype)
-    if dtype is not None and dtype.np != input._a.dtype:
-        if dim is None and not keepdim and dtype.category >= 2:
-            return _finish("sum", sum_cast(input, dtype.np), out, input)
+    if dim is None and keepdim:
+        raise refusal("sum", (input,), {"keepdim": keepdim})
+    dtype = dtypes.PYTHON.get(dtype, dtype) if out is None else asked_dtype("sum", dtype, out)
+    if dim is None:
+        wide = dtype is not None and dtype.category >= 2 and dtype.np != input._a.dtype
+        result = sum_cast(input, dtype.np) if wide else sum_all(_as(input, dtype, TENSOR.cast))
+    else:
         input = _as(input, dtype, TENSOR.cast)
-    if dim is None and not keepdim:
-        return _finish("sum", sum_all(input), out, input)
-    return _finish("sum", sum_dims(input, axes(dim, input._a.ndim), keepdim), out, input)
+        result = sum_dims(input, axes(dim, input._a.ndim), keepdim)
+    return _finish("sum", narrowed(result, dtype), out, input)
 
 
 def mean(input, dim=None, keepdim=False, *, dtype=None, out=None, axis=None):
@@ -204,7 +214,9 @@ def mean(input, dim=None, keepdim=False, *, dtype=None, out=None, axis=None):
             f"{dtypes.scalar_name(input.dtype)}"
         )
     dim = axis if dim is None else dim
-    if dim is None and not keepdim:
+    if dim is None and keepdim:
+        raise refusal("mean", (input,), {"keepdim": keepdim})
+    if dim is None:
         return _finish("mean", mean_all(input), out, input)
     return _finish("mean", mean_dims(input, axes(dim, input._a.ndim), keepdim), out, input)
 
@@ -235,7 +247,7 @@ def nansum(input, dim=None, keepdim=False, *, dtype=None):
     """The sum with NaN counted as zero."""
     input = _as(input, dtype)
     if input._a.dtype.kind in "biu":
-        return sum(input, dim, keepdim)
+        return sum_dims(input, axes(dim, input._a.ndim), keepdim)
     return nansum_op(input, axes(dim, input._a.ndim), keepdim)
 
 
@@ -325,9 +337,11 @@ TENSOR.products_of_others = _others_on_tensors
 def prod(input, dim=None, keepdim=False, *, dtype=None):
     """The product of all elements, or along ``dim``."""
     input = _as(input, dtype)
+    if dim is None and keepdim is not False:
+        raise refusal("prod", (input,), {"keepdim": keepdim})
     if dim is None:
-        return prod_op(input, tuple(range(input._a.ndim)), False)
-    return prod_dim_op(input, axes(dim, input._a.ndim), keepdim)
+        return narrowed(prod_op(input, tuple(range(input._a.ndim)), False), dtype)
+    return narrowed(prod_dim_op(input, axes(dim, input._a.ndim), keepdim), dtype)
 
 
 method(prod)

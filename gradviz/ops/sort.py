@@ -13,7 +13,8 @@ from ..engine.tensor import wrap_dim
 from ..engine.views import write
 from .declare import declare, method, only_method, public
 from .join import _region
-from .reduce import _as, _chooser, _even_or_nan, _pair, _summing, return_types
+from .out import write_out
+from .reduce import _as, _chooser, _even_or_nan, _pair, _summing, narrowed, return_types
 
 
 # ---------------------------------------------------------------- median, mode, k-th value
@@ -255,14 +256,18 @@ cumprod_op = declare(
 def _scan(name, op_function):
     def function(input, dim, *, dtype=None, out=None):
         input = _as(input, dtype)
-        result = op_function(input, wrap_dim(dim, input._a.ndim))
+        result = narrowed(op_function(input, wrap_dim(dim, input._a.ndim)), dtype)
         if out is None:
             return result
-        from .declare import write_out
-
         return write_out(name, result, out, (input,))
 
     def inplace(self, dim, *, dtype=None):
+        wanted = dtypes.PYTHON.get(dtype, dtype)
+        if wanted is not None and wanted is not self.dtype:
+            raise RuntimeError(
+                f"Bad in-place call: input tensor dtype {dtypes.c_name(self.dtype)} and output "
+                f"tensor dtype {dtypes.c_name(wanted)} should match"
+            )
         return write(op_function.op, (self,), (wrap_dim(dim, self._a.ndim),))
 
     function.__name__, function.__doc__ = name, f"Running results of ``{name}`` along ``dim``."
@@ -280,6 +285,8 @@ def _logcumsumexp_grad(F, g, self, result, dim):
     if not shape:
         return g
     n = shape[dim]
+    if not n:
+        return F.zeros_like(g)
     parts, carried = [None] * n, None
     for i in reversed(range(n)):
         total = F.narrow(g, dim, i, 1)

@@ -7,10 +7,12 @@ import math
 from ..backend import as_array, on_host, xp
 from ..engine import dtypes
 from ..engine.dispatch import Tensor
+from ..engine.memory_format import copied
+from ..engine.operands import tensors
 from ..engine.operation import RAW, TENSOR
 from ..engine.saved_names import part
 from ..engine.views import rename_in_place, write
-from .arithmetic import _float_if_needed, refuse
+from .arithmetic import _float_if_needed, floating, refuse
 from .declare import FUNCTIONS, alias, binary, declare, method, only_method, public, unary
 from .mistakes import explained
 
@@ -23,7 +25,7 @@ def _scipy(name):
     def forward(*arrays):
         import scipy.special
 
-        arrays = [x if x.dtype.kind in "fV" else x.astype(dtypes.default.float.np) for x in arrays]
+        arrays = [floating(x) for x in arrays]
         wanted = xp.result_type(*arrays)
         work = [x.astype(xp.float32) if x.dtype.itemsize == 2 else x for x in arrays]
         with xp.errstate(all="ignore"):
@@ -65,22 +67,18 @@ erfinv = unary(
 i0 = unary("i0", _scipy("i0"), formula="g · I₁(self)", self=lambda F, g, self: g * F.i1(self))
 deg2rad = unary(
     "deg2rad",
-    lambda x: _float(x) * _float(x).dtype.type(math.pi / 180),
+    lambda x: floating(x) * floating(x).dtype.type(math.pi / 180),
     node="Deg2RadBackward0",
     formula="g · π/180",
     self=lambda F, g: g * (math.pi / 180),
 )
 rad2deg = unary(
     "rad2deg",
-    lambda x: _float(x) * _float(x).dtype.type(180 / math.pi),
+    lambda x: floating(x) * floating(x).dtype.type(180 / math.pi),
     node="Rad2DegBackward0",
     formula="g · 180/π",
     self=lambda F, g: g * (180 / math.pi),
 )
-
-
-def _float(x):
-    return x if x.dtype.kind in "fcV" else x.astype(dtypes.default.float.np)
 
 
 def _sinc_grad(F, g, self):
@@ -91,7 +89,7 @@ def _sinc_grad(F, g, self):
 
 sinc = unary(
     "sinc",
-    lambda x: xp.sinc(_float(x)).astype(_float(x).dtype, copy=False),
+    lambda x: xp.sinc(floating(x)).astype(floating(x).dtype, copy=False),
     formula="g · (πx cos πx − sin πx)/(πx²)",
     self=_sinc_grad,
 )
@@ -106,7 +104,7 @@ def _poly_forward(x, n):
 
 polygamma_op = declare(
     "polygamma",
-    lambda x, n: _poly_forward(_float(x), n),
+    lambda x, n: _poly_forward(floating(x), n),
     "self",
     "n",
     formula="g · ψ⁽ⁿ⁺¹⁾(self)",
@@ -116,9 +114,19 @@ polygamma_op = declare(
 
 def polygamma(n, input):
     """The ``n``-th derivative of the digamma function."""
+    _check_order(n)
+    return polygamma_op(input, n)
+
+
+def _polygamma_(self, n):
+    """In-place ``polygamma``."""
+    _check_order(n)
+    return write(polygamma_op.op, (self,), (n,))
+
+
+def _check_order(n):
     if n < 0:
         raise RuntimeError("polygamma(n, x) does not support negative n.")
-    return polygamma_op(input, n)
 
 
 public("polygamma", polygamma)
@@ -134,7 +142,7 @@ def _mvlgamma_grad(F, g, self, p):
 
 def _mvlgamma(x, p):
     log_gamma = _scipy("gammaln")
-    out = sum(log_gamma(_float(x) - xp.asarray(k / 2, _float(x).dtype)) for k in range(p))
+    out = sum(log_gamma(floating(x) - xp.asarray(k / 2, floating(x).dtype)) for k in range(p))
     return out + out.dtype.type(p * (p - 1) / 4 * math.log(math.pi))
 
 
@@ -162,12 +170,12 @@ def _check_dimension(p):
 
 method(mvlgamma)
 only_method(mvlgamma_)
-only_method(lambda self, n: write(polygamma_op.op, (self,), (n,)), "polygamma_")
+only_method(_polygamma_, "polygamma_")
 rename_in_place(polygamma_op.op, "PolygammaBackward1")
 
 
 def _logit_forward(x, eps):
-    x = _float(x)
+    x = floating(x)
     if eps is not None:
         x = xp.clip(x, x.dtype.type(eps), x.dtype.type(1 - eps))
     with xp.errstate(all="ignore"):
@@ -192,7 +200,7 @@ method(lambda self, eps=None: write(logit_op.op, (self,), (eps,)), "logit_")
 
 def _nan_to_num(x, nan, posinf, neginf):
     if x.dtype.kind not in "fc":
-        return x.copy()
+        return copied(x)
     return xp.nan_to_num(
         x, copy=True, nan=0.0 if nan is None else nan, posinf=posinf, neginf=neginf
     )
@@ -227,13 +235,13 @@ def _underivable(name):
 
 
 def _xlogy(a, b):
-    a, b = _float(a), _float(b)
+    a, b = floating(a), floating(b)
     with xp.errstate(all="ignore"):
         return xp.where(xp.isnan(b), b, xp.where(a == 0, a.dtype.type(0), a * xp.log(b)))
 
 
 def _xlog1py(a, b):
-    a, b = _float(a), _float(b)
+    a, b = floating(a), floating(b)
     with xp.errstate(all="ignore"):
         return xp.where(xp.isnan(b), b, xp.where(a == 0, a.dtype.type(0), a * xp.log1p(b)))
 
@@ -250,6 +258,7 @@ def _xlogy_self(F, g, self, other):
 xlogy = binary(
     "xlogy",
     _xlogy,
+    by_number=("XlogyBackward1", "XlogyBackward2"),
     formula="∂self: g · ln other    ∂other: g · self/other",
     self=_xlogy_self,
     other=lambda F, g, self, other: g * self / other,
@@ -258,6 +267,7 @@ xlog1py = binary(
     "xlog1py",
     _xlog1py,
     node="SpecialXlog1PyBackward0",
+    by_number=("SpecialXlog1PyBackward1", "SpecialXlog1PyBackward2"),
     expose=False,
     self=lambda F, g, self, other: (
         g * F.masked_fill(_quiet_log(F, other, 1), (self == 0) & (other <= -1), 0)
@@ -305,7 +315,8 @@ def _copysign_self(F, g, self, result):
 
 copysign = binary(
     "copysign",
-    lambda a, b: xp.copysign(_float(a), _float(b)),
+    lambda a, b: xp.copysign(floating(a), floating(b)),
+    by_number=("CopysignBackward0", "CopysignBackward1"),
     formula="g · result/self",
     self=_copysign_self,
     other=lambda F, g: F.zeros_like(g),
@@ -313,11 +324,43 @@ copysign = binary(
 heaviside = binary(
     "heaviside",
     lambda a, b: xp.where(a == 0, b, (a > 0).astype(a.dtype)),
-    numbers=False,
+    expose=False,
     node="NotImplemented",
     self=refuse("heaviside"),
     other=refuse("heaviside"),
 )
+heaviside_in_place = binary(
+    "heaviside_",
+    heaviside.op.forward,
+    expose=False,
+    node="NotImplemented",
+    self=refuse("heaviside_"),
+    other=refuse("heaviside_"),
+)
+
+
+def _checked_heaviside(input, values):
+    """1 above 0, 0 below, ``values`` at 0; RuntimeError for complex numbers or two dtypes."""
+    input, values = tensors("heaviside", input, values)
+    if "c" in (input._a.dtype.kind, values._a.dtype.kind):
+        raise RuntimeError("heaviside is not yet implemented for complex tensors.")
+    if input._a.dtype != values._a.dtype:
+        raise RuntimeError("heaviside is not yet implemented for tensors with different dtypes.")
+    return input, values
+
+
+def _heaviside(input, values):
+    """1 above 0, 0 below, ``values`` at 0; RuntimeError for complex numbers or two dtypes."""
+    return heaviside(*_checked_heaviside(input, values))
+
+
+def _heaviside_(self, values):
+    """In-place ``heaviside``."""
+    return write(heaviside_in_place.op, _checked_heaviside(self, values))
+
+
+method(_heaviside, "heaviside")
+only_method(_heaviside_, "heaviside_")
 nextafter = binary(
     "nextafter",
     xp.nextafter,
@@ -346,6 +389,7 @@ zeta = binary(
     "zeta",
     _scipy("zeta"),
     node="SpecialZetaBackward0",
+    by_number=("SpecialZetaBackward1", "SpecialZetaBackward2"),
     expose=False,
     self=_underivable("zeta"),
     other=lambda F, g, self, other: g * -self * F.zeta(self + 1.0, other),
@@ -354,7 +398,7 @@ for _n in ("xlogy_",):
     public(_n, getattr(Tensor, _n))
 ldexp_op = binary(
     "ldexp",
-    lambda a, b: _float(a) * xp.exp2(_float(b)).astype(_float(a).dtype),
+    lambda a, b: floating(a) * xp.exp2(floating(b)).astype(floating(a).dtype),
     numbers=False,
     formula="∂self: g · 2^other",
     self=lambda F, g, other: g * F.exp2(other),
@@ -393,7 +437,7 @@ def _squares(F, self, other):
 
 atan2 = binary(
     "atan2",
-    lambda a, b: xp.arctan2(_float(a), _float(b)),
+    lambda a, b: xp.arctan2(floating(a), floating(b)),
     numbers=False,
     formula="∂self: g · other/(self²+other²)    ∂other: −g · self/(self²+other²)",
     self=lambda F, g, self, other: g * (other / _squares(F, self, other)),
@@ -566,7 +610,7 @@ log_ndtr = unary(
 
 
 def _entr(x):
-    x = _float(x)
+    x = floating(x)
     with xp.errstate(all="ignore"):
         return xp.where(
             x > 0, -x * xp.log(x), xp.where(x == 0, x.dtype.type(0), x.dtype.type(-xp.inf))
@@ -592,7 +636,8 @@ entr = unary(
 
 def ndtr(input):
     """The standard normal distribution function."""
-    return (TENSOR.erf(_float_if_needed(input, 1.0) * math.sqrt(0.5)) + 1) * 0.5
+    scaled = TENSOR.mul_number(_float_if_needed(input, 1.0), math.sqrt(0.5))
+    return TENSOR.mul_number(TENSOR.add_number(TENSOR.erf(scaled), 1), 0.5)
 
 
 for _n in ("erfcx", "i1", "i0e", "i1e", "ndtri", "log_ndtr", "entr", "ndtr"):
@@ -602,7 +647,7 @@ _only_special("zeta", zeta)
 for _n in ("j0", "j1"):
     _only_special(
         f"bessel_{_n}",
-        unary(f"bessel_{_n}", _scipy(_n), node="NotImplemented", expose=False, self=refuse(_n)),
+        unary(f"bessel_{_n}", _scipy(_n), expose=False, self=None),
     )
 _only_special(
     "round",

@@ -1,19 +1,19 @@
-"""Variance, norms, quantiles, differences and integrals, covariance."""
+"""Variance, norms, covariance, renormalisation."""
 
 from __future__ import annotations
 
 import math
 import warnings
 
-from ..backend import as_array, beside, host, xp, zeros_by
-from ..engine.dispatch import Tensor, wrap
+from ..backend import xp, zeros_by
+from ..engine.dispatch import wrap
 from ..engine.dtypes import default
 from ..engine.given import given
 from ..engine.operation import RAW, TENSOR
 from ..engine.saved_names import part
 from ..engine.tensor import wrap_dim
 from ..engine.views import write
-from .declare import declare, method, only_method, public
+from .declare import FUNCTIONS, declare, method, only_method, public
 from .reduce import _as, add_reduce, axes, count, keep_shape, mean_dims, restore
 
 
@@ -268,149 +268,7 @@ def dist(input, other, p=2):
 method(dist)
 
 
-# ---------------------------------------------------------------- quantiles
-def _quantile(input, q, dim, keepdim, interpolation, ignore_nan):
-    if input._a.dtype not in (xp.float32, xp.float64):
-        raise RuntimeError("quantile() input tensor must be either float or double dtype")
-    if interpolation not in ("linear", "lower", "higher", "midpoint", "nearest"):
-        raise RuntimeError(
-            "quantile() interpolation must be one of linear, lower, higher, midpoint or nearest, "
-            f"but got {interpolation}"
-        )
-    if isinstance(q, Tensor) and q._a.dtype != input._a.dtype:
-        raise RuntimeError("quantile() q tensor must be same dtype as the input tensor")
-    at = host(q._a) if isinstance(q, Tensor) else xp.asarray(q, input._a.dtype)
-    if at.ndim > 1:
-        raise RuntimeError("quantile() q must be a scalar or 1D tensor")
-    if (at < 0).any() or (at > 1).any():
-        raise RuntimeError(
-            "quantile() q must be in the range [0, 1] but got " + str(float(at.ravel()[0]))
-        )
-    if not input._a.size:
-        raise RuntimeError("quantile() input tensor must be non-empty")
-    n = input._a.ndim
-    x = (
-        input.reshape(-1)
-        if dim is None
-        else input.transpose(wrap_dim(dim, n), -1)
-        if n
-        else input.reshape(1)
-    )
-    values = x.sort(-1)[0]
-    last = xp.asarray(values._a.shape[-1] - 1)
-    if ignore_nan:
-        last = xp.maximum((~xp.isnan(values._a)).sum(-1, keepdims=True) - 1, 0)
-    parts = [_at_rank(values, one * last, interpolation, ignore_nan) for one in at.ravel()]
-    parts = [_keep(p, x, input, dim, keepdim) for p in parts]
-    return parts[0] if at.ndim == 0 else TENSOR.stack_list(parts)
-
-
-def _at_rank(values, rank, interpolation, ignore_nan):
-    rank = xp.broadcast_to(beside(as_array(rank), values._a), (*values._a.shape[:-1], 1))
-    if interpolation == "nearest":
-        rank = xp.rint(rank)
-    below = xp.floor(rank if interpolation != "higher" else xp.ceil(rank)).astype(xp.int64)
-    above = xp.ceil(rank if interpolation != "lower" else xp.floor(rank)).astype(xp.int64)
-    weight = (rank - below).astype(values._a.dtype)
-    if interpolation == "midpoint":
-        weight = xp.full_like(weight, 0.5)
-    out = TENSOR.gather(values, wrap(below), values._a.ndim - 1)
-    if (weight != 0).any():
-        out = out.lerp(TENSOR.gather(values, wrap(above), values._a.ndim - 1), wrap(weight))
-    if not ignore_nan:
-        bad = xp.isnan(values._a).any(-1, keepdims=True)
-        if bad.any():
-            out = out.masked_fill(wrap(bad), math.nan)
-    return out
-
-
-def _keep(part, x, input, dim, keepdim):
-    if dim is None:
-        return part.reshape([1] * input._a.ndim) if keepdim else part.squeeze(-1)
-    part = part.transpose(wrap_dim(dim, input._a.ndim), -1) if input._a.ndim else part.squeeze(-1)
-    return part if keepdim or not input._a.ndim else part.squeeze(wrap_dim(dim, input._a.ndim))
-
-
-def quantile(input, q, dim=None, keepdim=False, *, interpolation="linear", out=None):
-    """The ``q``-quantiles of all elements or along ``dim``."""
-    return _quantile(input, q, dim, keepdim, interpolation, False)
-
-
-def nanquantile(input, q, dim=None, keepdim=False, *, interpolation="linear", out=None):
-    """``quantile`` of what is not NaN."""
-    return _quantile(input, q, dim, keepdim, interpolation, True)
-
-
-method(quantile)
-method(nanquantile)
-
-
-# ---------------------------------------------------------------- differences, integrals,
-# covariance
-def _check_joined(input, x, dim):
-    if x._a.ndim != input._a.ndim:
-        raise RuntimeError("diff expects prepend or append to be the same dimension as input")
-    for k, (own, other) in enumerate(zip(input._a.shape, x._a.shape, strict=True)):
-        if k != dim and own != other:
-            raise RuntimeError(
-                "diff expects the shape of tensor to prepend or append to match that of input "
-                f"except along the differencing dimension; input.size({k}) = {own}, but got "
-                f"tensor.size({k}) = {other}"
-            )
-
-
-def diff(input, n=1, dim=-1, prepend=None, append=None):
-    """The ``n``-th differences along ``dim``."""
-    if not input._a.ndim:
-        raise RuntimeError("diff expects input to be at least one-dimensional")
-    if n < 0:
-        raise RuntimeError(f"order must be non-negative but got {n}")
-    d = wrap_dim(dim, input._a.ndim)
-    parts = [x for x in (prepend, input, append) if x is not None]
-    for x in parts:
-        _check_joined(input, x, d)
-    out = TENSOR.cat(parts, d) if len(parts) > 1 else input
-    if n == 0:
-        return TENSOR.zeros_like(out).copy_(out)
-    for _ in range(n):
-        size = out._a.shape[d]
-        if size == 0:
-            break
-        first, second = out.narrow(d, 1, size - 1), out.narrow(d, 0, size - 1)
-        out = first.logical_xor(second) if out._a.dtype == bool else first - second
-    return out
-
-
-def _steps(y, x, dx, dim):
-    """Half the widths of the intervals, shaped for ``y``."""
-    if x is None:
-        return dx / 2 if not isinstance(dx, Tensor) else dx / 2
-    if x._a.ndim == 1 and y._a.ndim > 1:
-        x = x.reshape([-1 if d == dim else 1 for d in range(y._a.ndim)])
-    return diff(x, 1, dim if x._a.ndim == y._a.ndim else -1) / 2
-
-
-def _pairs(y, dim):
-    n = y._a.shape[dim]
-    return y.narrow(dim, 1, n - 1) + y.narrow(dim, 0, n - 1)
-
-
-def trapezoid(y, x=None, *, dx=1, dim=-1):
-    """The integral along ``dim`` by the trapezoid rule, with points ``x`` or spacing ``dx``."""
-    d = wrap_dim(dim, y._a.ndim)
-    if x is None:
-        n = y._a.shape[d]
-        ends = y.select(d, 0) + y.select(d, n - 1)
-        return (y.sum(d) - ends * 0.5) * dx
-    return (_pairs(y, d) * _steps(y, x, dx, d)).sum(d)
-
-
-def cumulative_trapezoid(y, x=None, *, dx=1, dim=-1):
-    """The running integral along ``dim``."""
-    d = wrap_dim(dim, y._a.ndim)
-    return (_pairs(y, d) * _steps(y, x, dx, d)).cumsum(d)
-
-
+# ---------------------------------------------------------------- covariance
 def cov(input, *, correction=1, fweights=None, aweights=None):
     """The covariance matrix of variables in rows, observations in columns."""
     if input._a.ndim > 2:
@@ -428,21 +286,20 @@ def cov(input, *, correction=1, fweights=None, aweights=None):
     )
     n = x._a.shape[1]
     if weights is None:
-        centred = x - x.mean(1, keepdim=True)
-        factor = max(n - correction, 0)
-        out = (centred @ centred.conj().t()) / factor
+        total, centred, factor = n, x, max(n - correction, 0)
     else:
         weights = weights.to(x.dtype)
         total = weights.sum()
-        centred = x - (x * weights).sum(1, keepdim=True) / total
         factor = (
             total
             if correction == 0
             else total
             - correction * (1 if aweights is None else (weights * aweights).sum() / total)
         )
-        out = (centred * weights) @ centred.conj().t() / factor
-    return out.squeeze()
+        centred = x * weights
+    centred = x - (centred.sum(1) / total).unsqueeze(1)
+    scaled = centred if weights is None else centred * weights
+    return ((centred @ TENSOR.conj(scaled.t())) / factor).squeeze()
 
 
 def corrcoef(input):
@@ -456,45 +313,14 @@ def corrcoef(input):
     if c._a.ndim == 0:
         return c / c
     scale = c.diagonal().real.sqrt() if c.is_complex() else c.diagonal().sqrt()
-    return (c / scale.unsqueeze(1)) / scale.unsqueeze(0)
+    found = (c / scale.view(-1, 1)) / scale.view(1, -1)
+    if not found.is_complex():
+        return found.clamp(-1, 1)
+    return FUNCTIONS["complex"](found.real.clamp(-1, 1), found.imag.clamp(-1, 1))
 
 
-method(diff)
 method(cov)
 method(corrcoef)
-for _f in (trapezoid, cumulative_trapezoid):
-    public(_f.__name__, _f)
-public("trapz", trapezoid)
-
-
-def _gradient_along(x, spacing, dim, edge_order):
-    n = x._a.shape[dim]
-    if n < edge_order + 1:
-        raise RuntimeError(
-            "torch.gradient expected each dimension size to be at least edge_order+1"
-        )
-    a = x.narrow(dim, 2, n - 2) - x.narrow(dim, 0, n - 2)
-    first, last = (
-        x.narrow(dim, 1, 1) - x.narrow(dim, 0, 1),
-        x.narrow(dim, n - 1, 1) - x.narrow(dim, n - 2, 1),
-    )
-    if edge_order == 2:
-        first = first * 2 - (x.narrow(dim, 2, 1) - x.narrow(dim, 0, 1)) / 2
-        last = last * 2 - (x.narrow(dim, n - 1, 1) - x.narrow(dim, n - 3, 1)) / 2
-    return TENSOR.cat([first / spacing, a / (2 * spacing), last / spacing], dim)
-
-
-def gradient(input, *, spacing=1, dim=None, edge_order=1):
-    """Central differences along every given dimension, one tensor each; spacing is a number or one
-    a dimension.
-    """
-    n = input._a.ndim
-    dims = axes(dim, n)
-    gaps = list(spacing) if isinstance(spacing, (list, tuple)) else [spacing] * len(dims)
-    return [_gradient_along(input, gap, d, edge_order) for gap, d in zip(gaps, dims, strict=True)]
-
-
-public("gradient", gradient)
 
 
 # ---------------------------------------------------------------- renormalisation
