@@ -8,6 +8,7 @@ their arguments from the moment on that there is such a subclass, or this module
 from __future__ import annotations
 
 import functools
+import importlib
 import sys
 import threading
 import types
@@ -302,10 +303,11 @@ for _name in (*_REFLECTED, *_UNDER_THEIR_NAME):
         setattr(
             Tensor, _name, _under_name(_found, "__rdiv__" if _name == "__rtruediv__" else _name)
         )
-for _name, _found in list(vars(Tensor).items()):
-    _asks = _intercepted(_name, _found)
-    if _asks is not None:
-        setattr(Overridable, _name, _asks)
+_PLAIN = dict(vars(Tensor))
+_ASKING = {name: _intercepted(name, found) for name, found in _PLAIN.items()}
+_ASKING = {name: found for name, found in _ASKING.items() if found is not None}
+for _name, _asks in _ASKING.items():
+    setattr(Overridable, _name, _asks)
 
 
 def intercept(cls):
@@ -351,6 +353,7 @@ def _looking(function):
     return looking
 
 
+_looked: dict[int, types.FunctionType] = {}  # by the id of a function, the one that asks
 _UNASKED = frozenset(("is_tensor", "tensor", "as_tensor", "asarray", "is_storage", "from_numpy"))
 
 
@@ -359,10 +362,9 @@ def _watch_functions():
     """From now on functions of tensors look at their arguments."""
     import gradviz
 
+    functional = importlib.import_module("gradviz.nn.functional")
     from . import autograd, fft, linalg, special
-    from .nn import functional
-
-    looked = {}
+    from .autograd import forward_ad
 
     def watched(name, found):
         plain = isinstance(found, types.FunctionType) and name[:1] != "_"
@@ -370,33 +372,75 @@ def _watch_functions():
             return found
         if not found.__module__.startswith("gradviz."):
             return found
-        return looked.setdefault(id(found), _looking(found))
+        return _looked.setdefault(id(found), _looking(found))
 
     for table in (FUNCTIONS, vars(functional), vars(linalg), vars(fft), vars(special)):
         for name, found in list(table.items()):
             table[name] = watched(name, found)
-    for name in ("grad", "backward"):
-        setattr(autograd, name, watched(name, getattr(autograd, name)))
+    for module, names in (
+        (autograd, ("grad", "backward")),
+        (forward_ad, ("make_dual", "unpack_dual")),
+    ):
+        for name in names:
+            setattr(module, name, watched(name, getattr(module, name)))
     for name in list(vars(gradviz)):
         if name in FUNCTIONS:
             setattr(gradviz, name, FUNCTIONS[name])
     for module in [m for n, m in sys.modules.items() if n.startswith("gradviz.nn.")]:
         for name, found in list(vars(module).items()):
-            if id(found) in looked:
-                setattr(module, name, looked[id(found)])
+            if id(found) in _looked:
+                setattr(module, name, _looked[id(found)])
+            if isinstance(found, type) and found.__module__ == module.__name__:
+                _let_look(found)
+
+
+def _let_look(layer):
+    """The functions that a class of modules names look at their arguments, too."""
+    for name, found in list(vars(layer).items()):
+        if isinstance(found, staticmethod) and id(found.__func__) in _looked:
+            setattr(layer, name, staticmethod(_looked[id(found.__func__)]))
+
+
+class interceptable:
+    """Inside the block methods of plain tensors ask their arguments, too."""
+
+    count = 0
+    lock = threading.Lock()
+
+    def __enter__(self):
+        with self.lock:
+            interceptable.count += 1
+            if interceptable.count == 1:
+                _install(_ASKING)
+
+    def __exit__(self, *_):
+        with self.lock:
+            interceptable.count -= 1
+            if interceptable.count == 0:
+                _install(_PLAIN)
+
+
+def _install(methods):
+    for name in _ASKING:
+        setattr(Tensor, name, methods[name])
+
+
+def looking(function):
+    """``function``, or the one that looks at its arguments where there is one."""
+    return _looked.get(id(function), function)
 
 
 # ---------------------------------------------------------------- names
 def is_tensor_method_or_property(func):
     """Whether it is a method, or reads or writes a property, of ``Tensor``."""
     return func.__name__ in ("__get__", "__set__") or any(
-        func is found for found in vars(Tensor).values()
+        func is found for found in _PLAIN.values()
     )
 
 
 def resolve_name(f):
     """Where a function is found: ``torch.add``, ``torch.Tensor.add``; None for others."""
-    for name, found in vars(Tensor).items():
+    for name, found in _PLAIN.items():
         if found is f:
             return f"torch.Tensor.{name}"
     for name, found in FUNCTIONS.items():

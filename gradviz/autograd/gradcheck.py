@@ -6,14 +6,16 @@ import functools
 import warnings
 from dataclasses import dataclass
 
+from .. import autograd
 from ..backend import xp, zeros_by
 from ..engine.backward import grad
 from ..engine.dispatch import wrap
 from ..engine.dtypes import promote_types
 from ..engine.operation import TENSOR
 from ..engine.tensor import Tensor
+from ..ops import FUNCTIONS
 from . import check_words as words
-from . import jacobians
+from . import forward_ad, jacobians
 from .forward_ad import dual_level, make_dual, unpack_dual
 from .jacobians import GradcheckError, as_tuple, has_derivative, is_tracked, tracked
 from .undefined import UndefinedGrad
@@ -256,7 +258,7 @@ def _check_batched_backward(inputs, output, number):
     wanted = tracked(inputs)
 
     def pull(seed):
-        got = grad(output, wanted, seed, retain_graph=True, allow_unused=True)
+        got = autograd.grad(output, wanted, seed, retain_graph=True, allow_unused=True)
         return tuple(_zeros_like(x) if g is None else g for g, x in zip(got, wanted, strict=True))
 
     _check_batch(
@@ -275,9 +277,9 @@ def _check_batched_forward(func, inputs):
         def push(tangent, place=place):
             with dual_level():
                 given = [x.detach() if isinstance(x, Tensor) else x for x in inputs]
-                given[place] = make_dual(given[place], tangent)
-                pairs = [unpack_dual(o) for o in as_tuple(func(*given)) if o is not None]
-                return tuple(_zeros_like(p) if t is None else t for p, t in pairs)
+                given[place] = forward_ad.make_dual(given[place], tangent)
+                pairs = [forward_ad.unpack_dual(o) for o in as_tuple(func(*given)) if o is not None]
+                return tuple(FUNCTIONS["zeros_like"](p) if t is None else t for p, t in pairs)
 
         _check_batch(
             push,

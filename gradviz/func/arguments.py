@@ -9,6 +9,7 @@ from ..engine.forward_mode import carry
 from ..engine.leaves import depends_only_on
 from ..engine.node import new
 from ..engine.tensor import Tensor, as_leaf
+from .batched import over_slices
 from .tree import flatten, map_tree
 
 
@@ -16,6 +17,10 @@ from .tree import flatten, map_tree
 def _own(tensor, transform):
     """Another tensor in place of an input: joined to what it came from, otherwise a leaf."""
     _require_tensor(tensor)
+    return over_slices(lambda x: _own_one(x, transform), tensor, tracked=True)
+
+
+def _own_one(tensor, transform):
     if tensor.requires_grad:
         return tensor.view_as(tensor)
     if of(tensor._a).category < 2:
@@ -80,6 +85,9 @@ class Inputs:
         return map_tree(self._settled, tree)
 
     def _settled(self, x):
+        return over_slices(self._settled_one, x)
+
+    def _settled_one(self, x):
         if isinstance(x, Tensor) and x.requires_grad and depends_only_on(x, self):
             return carry(x.detach(), x, self)
         return x

@@ -18,7 +18,6 @@ from ..engine.backward import grad as _grad
 from ..engine.dispatch import wrap
 from ..engine.dtypes import of
 from ..engine.modes import enable_grad, local, transforming
-from ..engine.operation import TENSOR
 from ..engine.tensor import Tensor, as_leaf
 from .arguments import (
     Inputs,
@@ -28,22 +27,43 @@ from .arguments import (
     require_tensors,
     split_aux,
 )
+from .batched import over_slices, part_of, stacked
+from .levels import Columns, check_randomness, running
 from .tree import drawn, flatten, structure
-from .vmap import Columns, Random, check_randomness
 
 _VJP = "vjp(f, *primals)"
 _JVP = "jvp(f, primals, tangents)"
 
 
 def _zeros(x):
+    return over_slices(_zeros_one, x)
+
+
+def _zeros_one(x):
     return wrap(xp.zeros(x._a.shape, x._a.dtype, like=x._a))
 
 
 def _ones(x):
-    return wrap(xp.ones(x._a.shape, x._a.dtype, like=x._a))
+    return over_slices(lambda x: wrap(xp.ones(x._a.shape, x._a.dtype, like=x._a)), x)
+
+
+def _tangent(x, level):
+    """The tangent of ``x``, None where it has none."""
+    return over_slices(lambda x: forward_mode.tangent_of(x, level), x)
+
+
+def _primal(x):
+    return over_slices(primal_of, x)
 
 
 def _pull(outputs, inputs, seeds):
+    """The gradients of ``outputs``, that get ``seeds``, at ``inputs``; zeros for none."""
+    values = (*outputs, *inputs, *seeds)
+    n, m = len(outputs), len(outputs) + len(inputs)
+    return over_slices(lambda *x: _pull_one(x[:n], x[n:m], x[m:]), *values)
+
+
+def _pull_one(outputs, inputs, seeds):
     pairs = [(o, s) for o, s in zip(outputs, seeds, strict=True) if o.requires_grad]
     if not pairs or not inputs:
         return [_zeros(x) for x in inputs]
@@ -158,6 +178,10 @@ def _check_pairs(primals, tangents):
 
 
 def _dual(x, tangent, level):
+    return over_slices(lambda x, tangent: _dual_one(x, tangent, level), x, tangent)
+
+
+def _dual_one(x, tangent, level):
     if of(x._a).category < 2:
         raise ValueError(f"Expected primal to be floating point or complex, but got: {x.dtype}")
     forward_mode.check_tangent(x, tangent)
@@ -186,17 +210,29 @@ def _pushed(func, primals, tangents, strict, has_aux):
         inputs = Inputs(primals, all_of(primals), lambda x, _: _dual(x, next(rest), level))
         output, aux = split_aux(func(*inputs.args), has_aux, _JVP)
         outputs, rebuild = require_tensors(output, _JVP)
-        moved = [forward_mode.tangent_of(o, level) for o in outputs]
+        moved = [_tangent(o, level) for o in outputs]
         if strict and any(t is None for t in moved):
             raise RuntimeError(
                 "jvp(f, primals, tangents, strict=True): The output of f is independent of the "
                 "inputs. This is not allowed with strict=True."
             )
         moved = [_zeros(o) if t is None else t for t, o in zip(moved, outputs, strict=True)]
-        shown = rebuild([primal_of(o) for o in outputs])
+        shown = rebuild([_primal(o) for o in outputs])
         kept, build = flatten(aux)
-        aux = build([primal_of(x) if isinstance(x, Tensor) else x for x in kept])
+        aux = build([_primal(x) if isinstance(x, Tensor) else x for x in kept])
     return shown, rebuild(moved), aux
+
+
+def _directional(output, pairs):
+    """The derivative of ``output`` by tensors, along a tangent for each; None without one."""
+    tensors, tangents = zip(*pairs, strict=True) if pairs else ((), ())
+
+    def one(output, *tangents):
+        if not output.requires_grad:
+            return None
+        return forward_mode.directional(output, list(zip(tensors, tangents, strict=True)))
+
+    return over_slices(one, output, *tangents)
 
 
 class _Linear:
@@ -208,25 +244,22 @@ class _Linear:
         self.dummies = []
 
         def replace(x, inputs):
-            self.dummies.append(as_leaf(_zeros(x), inputs))
+            self.dummies.append(as_leaf(_zeros(part_of(x)), inputs))
             return _dual(x, self.dummies[-1].clone(), level)
 
         with enable_grad(), transforming(), forward_mode.enter(asked=False) as level:
             self.inputs = Inputs(args, argnums, replace)
             output, self.aux = split_aux(func(*self.inputs.args, **(kwargs or {})), has_aux, _JVP)
             outputs, self.rebuild = require_tensors(output, _JVP)
-            self.moved = [forward_mode.tangent_of(o, level) for o in outputs]
-            self.outputs = [primal_of(o) for o in outputs]
+            self.moved = [_tangent(o, level) for o in outputs]
+            self.outputs = [_primal(o) for o in outputs]
             self.inputs.open = False
 
     def push(self, tangents):
         """Jacobian · tangents for every output; a tangent None stands for zeros."""
         pairs = [(d, t) for d, t in zip(self.dummies, tangents, strict=True) if t is not None]
         with enable_grad():
-            found = [
-                None if m is None or not m.requires_grad else forward_mode.directional(m, pairs)
-                for m in self.moved
-            ]
+            found = [None if m is None else _directional(m, pairs) for m in self.moved]
         return [
             _zeros(o) if t is None else self.inputs.settle(t)
             for o, t in zip(self.outputs, found, strict=True)
@@ -260,15 +293,15 @@ def linearize(func, *primals):
 # ---------------------------------------------------------------- whole derivatives
 def _stack(rows, shape, like):
     if not rows:
-        return wrap(xp.zeros((*shape, *like._a.shape), like._a.dtype, like=like._a))
-    return TENSOR.stack_list(rows).reshape(*shape, *like._a.shape)
+        return wrap(xp.zeros((*shape, *like._a.shape), like._a.dtype, like=part_of(like)._a))
+    return stacked(rows, 0).reshape(*shape, *like._a.shape)
 
 
 def _jacobian_rows(output, inputs):
     """For every input the derivative of ``output``: output shape × input shape."""
     columns = [[] for _ in inputs]
     for k in range(output._a.size):
-        seed = xp.zeros(output._a.size, output._a.dtype, like=output._a)
+        seed = xp.zeros(output._a.size, output._a.dtype, like=part_of(output)._a)
         seed[k] = 1
         for column, g in zip(
             columns, _pull([output], inputs, [wrap(seed.reshape(output._a.shape))]), strict=True
@@ -314,8 +347,8 @@ def _push_columns(linear, k):
             column.append(t)
     out = []
     for column, o in zip(columns, linear.outputs, strict=True):
-        stacked = _stack(column, (x._a.size,), o)
-        rows = stacked.permute(*range(1, stacked.dim()), 0)
+        rows = _stack(column, (x._a.size,), o)
+        rows = rows.permute(*range(1, rows.dim()), 0)
         out.append(rows.reshape(*o._a.shape, *x._a.shape))
     return out
 
@@ -326,14 +359,8 @@ def jacfwd(func, argnums=0, has_aux=False, *, randomness="error"):
     @functools.wraps(func)
     def wrapper(*args, **kwargs):
         check_randomness(randomness)
-        random = Random("error") if randomness == "error" else None
-        outer, local.batch = local.batch, Columns(local.batch)
-        try:
+        with running(Columns(randomness)):
             linear = _Linear(func, args, argnums, kwargs, has_aux)
-        finally:
-            local.batch = outer
-        if random is not None:
-            random.leave()
         inputs = linear.inputs
         require_real(flatten(inputs.chosen)[0], "jacfwd", "input")
         require_real(linear.outputs, "jacfwd", "output")

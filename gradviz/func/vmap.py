@@ -1,51 +1,24 @@
-"""``vmap``: a function applied to every slice, one after the other, and its outputs stacked."""
+"""``vmap``: a function is called once, on tensors that stand for all slices of its inputs."""
 
 from __future__ import annotations
 
 import functools
 
-from ..autograd.function import require_batching
 from ..backend import xp, zeros_by
 from ..engine.dispatch import wrap
-from ..engine.modes import local, transforming
-from ..engine.operation import TENSOR
+from ..engine.modes import transforming
 from ..engine.tensor import Tensor
+from ..ops import FUNCTIONS
 from ..ops.random import default_generator
+from ..overrides import interceptable, looking
+from .batched import is_batched, joined, split
+from .levels import Level, check_randomness, running
 from .tree import flatten, spread, structure
-
-
-class Restart(BaseException):
-    """A Function brings a rule for the whole batch: all slices must be at hand."""
-
-    def __init__(self, batch):
-        self.batch = batch
-
-
-class Batch:
-    """A vmap that runs slice by slice."""
-
-    def __init__(self, size, randomness, outer):
-        self.size, self.randomness, self.outer = size, randomness, outer
-
-    def apply(self, cls, args):
-        """None: the slice goes through ``cls`` as it is. Restart where ``cls`` has a rule."""
-        if require_batching(cls):
-            raise Restart(self)
-
-
-class Columns(Batch):
-    """Stands for the vmap over tangents of ``jacfwd``: it asks that Functions can be batched."""
-
-    def __init__(self, outer):
-        super().__init__(1, "error", outer)
-
-    def apply(self, cls, args):
-        require_batching(cls)
 
 
 def vmap(func, in_dims=0, out_dims=0, randomness="error", *, chunk_size=None):
     """A function that maps ``func`` over dimension ``in_dims`` of its inputs (None: the same for
-    all) and stacks at ``out_dims``. ``chunk_size`` is accepted: slices are taken one by one.
+    all) and gives the results along ``out_dims``; ``chunk_size`` slices at a time.
     """
     check_randomness(randomness)
     if not (chunk_size is None or chunk_size > 0):
@@ -55,21 +28,12 @@ def vmap(func, in_dims=0, out_dims=0, randomness="error", *, chunk_size=None):
     def wrapped(*args, **kwargs):
         leaves, dims, rebuild = _inputs(func, args, in_dims)
         size = _size(leaves, dims)
-        mapped = Mapped(func, rebuild, leaves, dims, kwargs, randomness)
-        with transforming():
-            results = mapped.run(size) if size else [mapped.empty()]
-            return _joined(func, results, out_dims, size)
+        mapped = _Mapped(func, rebuild, kwargs, out_dims, randomness)
+        if chunk_size is None or not size:
+            return mapped.all(leaves, dims, size)
+        return mapped.in_chunks(leaves, dims, size, chunk_size)
 
     return wrapped
-
-
-def check_randomness(randomness):
-    """RuntimeError unless it is one of the three."""
-    if randomness not in ("error", "different", "same"):
-        raise RuntimeError(
-            "Only allowed values for randomness are 'error', 'different', or 'same'. Got "
-            f"{randomness}"
-        )
 
 
 def _name(func):
@@ -109,15 +73,17 @@ def _dim(d, x, where):
         raise ValueError(f"{start} an input but the input is of type {type(x)}. We cannot vmap "
                          "over non-Tensor arguments, please use None as the respective "
                          "in_dim")  # fmt: skip
-    n = x._a.ndim
+    n = x.dim()
     if not -n <= d < n:
         raise ValueError(f"{start} some input, but that input is a Tensor of dimensionality {n} "
                          f"so expected in_dim to satisfy -{n} <= in_dim < {n}.")  # fmt: skip
+    if isinstance(d, bool):
+        raise TypeError("size(): argument 'dim' (position 1) must be int, not bool")
     return d % n
 
 
 def _size(leaves, dims):
-    sizes = [x._a.shape[d] for x, d in zip(leaves, dims, strict=True) if d is not None]
+    sizes = [x.shape[d] for x, d in zip(leaves, dims, strict=True) if d is not None]
     if not sizes:
         raise ValueError("vmap: Expected at least one Tensor to vmap over")
     if len(set(sizes)) > 1:
@@ -128,118 +94,92 @@ def _size(leaves, dims):
     return sizes[0]
 
 
-# ---------------------------------------------------------------- slices
-class Mapped:
-    """A function, the tensors it is mapped over and their dimensions."""
+# ---------------------------------------------------------------- runs
+class _Mapped:
+    """One call of a mapped function."""
 
-    def __init__(self, func, rebuild, leaves, dims, kwargs, randomness):
-        self.func, self.rebuild, self.kwargs = func, rebuild, kwargs
-        self.leaves, self.dims, self.randomness = leaves, dims, randomness
+    def __init__(self, func, rebuild, kwargs, out_dims, randomness):
+        self.func, self.rebuild, self.kwargs = looking(func), rebuild, kwargs
+        self.name, self.out_dims, self.randomness = _name(func), out_dims, randomness
 
-    def slices(self, k):
-        """The inputs of slice ``k``."""
-        return [
-            x if d is None else x.select(d, k) for x, d in zip(self.leaves, self.dims, strict=True)
-        ]
+    def all(self, leaves, dims, size):
+        """The results for all slices of ``leaves``."""
+        results, rebuild = self._run(leaves, dims, size)
+        return rebuild([whole for whole, _ in results])
 
-    def call(self, slices):
-        return self.func(*self.rebuild(slices), **self.kwargs)
+    def in_chunks(self, leaves, dims, size, count):
+        """The same, ``count`` slices at a time."""
+        if not isinstance(count, int):
+            raise TypeError("can't multiply sequence by non-int of type 'float'")
+        chunks, state = [], default_generator.get_state()
+        for start in range(0, size, count):
+            if self.randomness == "same":
+                default_generator.set_state(state)
+            length = min(count, size - start)
+            taken = [
+                x if d is None else x.narrow(d, start, length)
+                for x, d in zip(leaves, dims, strict=True)
+            ]
+            results, rebuild = self._run(taken, dims, length)
+            chunks.append(results)
+        return rebuild([_concatenated(column) for column in zip(*chunks, strict=True)])
 
-    def run(self, size):
-        """The results of all slices."""
-        outer = local.batch
-        local.batch = batch = Batch(size, self.randomness, outer)
-        try:
-            return [self._one(k) for k in range(size)]
-        except Restart as request:
-            if request.batch is not batch:
-                raise
-        finally:
-            local.batch = outer
-        from .lockstep import Lockstep
+    def _run(self, leaves, dims, size):
+        """([(result, its dimension of the batch)], how they are nested)."""
+        with interceptable(), transforming():
+            level = Level(size, self.randomness)
+            given = [
+                x if d is None else split(x, d, level) if size else _first_of_none(x, d)
+                for x, d in zip(leaves, dims, strict=True)
+            ]
+            with running(level):
+                result = self.func(*self.rebuild(given), **self.kwargs)
+        found, rebuild = flatten(result)
+        dims = self._out_dims(result)
+        return [(self._whole(x, d, level), d) for x, d in zip(found, dims, strict=True)], rebuild
 
-        return Lockstep(self, size, outer).run()
-
-    def _one(self, k):
-        random = Random(self.randomness)
-        result = self.call(self.slices(k))
-        random.leave()
-        return result
-
-    def empty(self):
-        """What the function would give for a slice of a batch that has none."""
-        made = [
-            x if d is None else wrap(zeros_by(x._a, x._a.shape[:d] + x._a.shape[d + 1 :]))
-            for x, d in zip(self.leaves, self.dims, strict=True)
-        ]
-        return self.call(made)
-
-
-class Random:
-    """The random numbers of one slice: refused, the same for every slice, or as they come."""
-
-    def __init__(self, randomness):
-        self.randomness = randomness
-        self.before = None if randomness == "different" else default_generator.get_state()
-
-    def leave(self):
-        if self.before is None or (self.before._a == default_generator.get_state()._a).all():
-            return
-        if self.randomness == "error":
-            raise RuntimeError("vmap: called random operation while in randomness error mode. "
-                               "Please either use the 'same' or 'different' "
-                               "randomness flags on vmap or perform the randomness operation out "
-                               "of vmap")  # fmt: skip
-        default_generator.set_state(self.before)
-
-
-# ---------------------------------------------------------------- outputs
-def _joined(func, results, out_dims, size):
-    name = _name(func)
-    rows = [flatten(result)[0] for result in results]
-    rebuild = flatten(results[0])[1]
-    dims = spread(out_dims, results[0])
-    if dims is None or not all(d is None or isinstance(d, int) for d in flatten(out_dims)[0]):
-        raise ValueError(_misfit(name, out_dims, results[0]))
-    for row in rows:
-        for leaf in row:
-            if not isinstance(leaf, Tensor):
-                raise ValueError(f"vmap({name}, ...): `{name}` must only return "
-                                 f"Tensors, got type {type(leaf)}. Did you mean to "
+    def _out_dims(self, result):
+        start = f"vmap({self.name}, ..., out_dims={self.out_dims})"
+        for x in flatten(result)[0]:
+            if not isinstance(x, Tensor):
+                raise ValueError(f"vmap({self.name}, ...): `{self.name}` must only return "
+                                 f"Tensors, got type {type(x)}. Did you mean to "
                                  "set out_dims= to None for output?")  # fmt: skip
-    columns = zip(*rows, strict=True)
-    return rebuild([_column(name, c, d, size) for c, d in zip(columns, dims, strict=True)])
+        if not all(d is None or isinstance(d, int) for d in flatten(self.out_dims)[0]):
+            raise ValueError(f"{start}: `out_dims` must be an int, None or a python collection of "
+                             "ints representing where in the outputs the vmapped dimension should "
+                             "appear.")  # fmt: skip
+        dims = spread(self.out_dims, result)
+        if dims is None:
+            raise ValueError(f"{start}(<inputs>): out_dims is not compatible with the structure of "
+                             f"`outputs`. out_dims has structure {structure(self.out_dims)} but "
+                             f"outputs has structure {structure(result)}.")  # fmt: skip
+        return dims
+
+    def _whole(self, x, d, level):
+        """All slices of a result along ``d``."""
+        if d is None:
+            if is_batched(x, level):
+                raise ValueError(f"vmap({self.name}, ...): `{self.name}` can not return a "
+                                 "BatchedTensor when out_dim is None")  # fmt: skip
+            return x
+        if is_batched(x, level):
+            whole, at = joined(x)
+        elif level.size:
+            whole, at = x.unsqueeze(0).expand(level.size, *x.shape), 0
+        else:
+            whole, at = wrap(zeros_by(x._a, (0, *x._a.shape))), 0
+        return whole if at == d else FUNCTIONS["movedim"](whole, at, d)
 
 
-def _misfit(name, out_dims, result):
-    start = f"vmap({name}, ..., out_dims={out_dims})"
-    if not all(d is None or isinstance(d, int) for d in flatten(out_dims)[0]):
-        return (
-            f"{start}: `out_dims` must be an int, None or a python collection of ints representing "
-            "where in the outputs the vmapped dimension should appear."
-        )
-    return (
-        f"{start}(<inputs>): out_dims is not compatible with the structure of `outputs`. out_dims "
-        f"has structure {structure(out_dims)} but outputs has structure {structure(result)}."
-    )
+def _first_of_none(x, d):
+    """A slice of a batch that has none: zeros."""
+    shape = (*x.shape[:d], *x.shape[d + 1 :])
+    return wrap(xp.zeros(shape, x.dtype.np, like=x._a))
 
 
-def _column(name, column, d, size):
-    first = column[0]
-    if d is None:
-        if any(x is not first and not xp.array_equal(x._a, first._a) for x in column):
-            raise ValueError(
-                f"vmap({name}, ...): `{name}` can not return a BatchedTensor when out_dim is None"
-            )
-        return first
-    if not size:
-        d %= first._a.ndim + 1
-        return wrap(zeros_by(first._a, (*first._a.shape[:d], 0, *first._a.shape[d:])))
-    return stacked(list(column), d)
-
-
-def stacked(tensors, dim):
-    """``tensors`` along a new dimension."""
-    from ..ops.join import stack
-
-    return TENSOR.stack_list(tensors) if dim == 0 else stack(tensors, dim)
+def _concatenated(column):
+    dim = column[0][1]
+    if dim is None:
+        raise TypeError("cat(): argument 'dim' must be int, not NoneType")
+    return FUNCTIONS["cat"]([whole for whole, _ in column], dim)

@@ -9,14 +9,18 @@ import math
 from ..backend import beside, contiguous, host, xp
 from ..engine import views
 from ..engine.dispatch import wrap
+from ..engine.modes import local
 from .declare import method, only_method, public
-from .random import stored_like, stream_of
+from .random import by_slice, stored_like, stream_of
 
 
 def _fill(name, draw):
     node = "".join(part.capitalize() for part in name[:-1].split("_")) + "Backward0"
 
     def inplace(self, *args, generator=None, **kwargs):
+        if local.batch is not None:
+            local.batch.filling()
+
         def drawn():
             values = draw(self._a.size, stream_of(generator, self._a), *args, **kwargs)
             return stored_like(self._a, values)
@@ -100,6 +104,7 @@ def _one_poisson(rate, draw):
     )
 
 
+@by_slice
 def poisson(input, generator=None):
     """A Poisson draw for every rate in ``input``."""
     g = stream_of(generator, input._a)
@@ -178,6 +183,7 @@ def _one_binomial(count, p, draw):
     return _binomial_many(count, p, draw) if count * p >= 10 else _binomial_few(count, p, draw)
 
 
+@by_slice
 def binomial(count, prob, generator=None):
     """A binomial draw for every pair of ``count`` and ``prob``."""
     g = stream_of(generator, count._a)
@@ -198,6 +204,7 @@ def _with_replacement(weights, count, g):
     return out
 
 
+@by_slice
 def multinomial(input, num_samples, replacement=False, *, generator=None, out=None):
     """Indices drawn with the weights of each row."""
     given = host(input._a)

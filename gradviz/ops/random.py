@@ -4,6 +4,7 @@ CPU.
 
 from __future__ import annotations
 
+import functools
 import math
 import threading
 
@@ -14,6 +15,7 @@ from ..engine.device import Device, cuda, of, resolve
 from ..engine.device import like as like_of
 from ..engine.dispatch import Tensor, wrap
 from ..engine.memory_format import contiguous_format, in_format, preserve_format
+from ..engine.modes import local
 from ..engine.operands import broadcast_error
 from .declare import method, only_method, public
 from .shape import sizes
@@ -168,7 +170,25 @@ def stream_of(generator, array):
         raise RuntimeError(
             f"Expected a '{wanted}' device type for generator but found '{generator.device.type}'"
         )
-    return generator or default_generator
+    generator = generator or default_generator
+    if local.batch is not None:
+        local.batch.drawing(generator)
+    return generator
+
+
+def drawn(shape, make):
+    """``make(shape)``; inside a vmap whose slices differ, one for each of them."""
+    return make(shape) if local.batch is None else local.batch.made(shape, make)
+
+
+def by_slice(function):
+    """``function``, called for each slice inside a vmap whose slices differ."""
+
+    @functools.wraps(function)
+    def sliced(*args, **kwargs):
+        return drawn(None, lambda _: function(*args, **kwargs))
+
+    return sliced
 
 
 def uniform_array(n, np_dtype, generator=None, low=0.0, high=1.0):
@@ -290,14 +310,17 @@ def rand(
     out=None,
 ):
     """Uniform numbers in [0, 1)."""
-    shape = sizes(given if size is None else (size,))
-    there = like_of(device)
-    g = stream_of(generator, there)
-    wanted = _float(dtype)
-    if wanted.kind == "c":
-        pairs = uniform_array(2 * math.prod(shape), _part(wanted), g)
-        return _made(pairs.view(wanted).reshape(shape), requires_grad, there)
-    return _made(uniform_array(math.prod(shape), wanted, g).reshape(shape), requires_grad, there)
+    wanted, there = _float(dtype), like_of(device)
+
+    def make(shape):
+        g = stream_of(generator, there)
+        if wanted.kind == "c":
+            numbers = uniform_array(2 * math.prod(shape), _part(wanted), g).view(wanted)
+        else:
+            numbers = uniform_array(math.prod(shape), wanted, g)
+        return _made(numbers.reshape(shape), requires_grad, there)
+
+    return drawn(sizes(given if size is None else (size,)), make)
 
 
 def randn(
@@ -312,13 +335,18 @@ def randn(
     out=None,
 ):
     """Standard normal numbers; complex ones have variance 1 in all."""
-    shape = sizes(given if size is None else (size,))
     wanted, there = _float(dtype), like_of(device)
-    g = stream_of(generator, there)
-    if wanted.kind == "c":
-        pairs = normal_array(2 * math.prod(shape), _part(wanted), g, std=math.sqrt(0.5))
-        return _made(pairs.view(wanted).reshape(shape), requires_grad, there)
-    return _made(normal_array(math.prod(shape), wanted, g).reshape(shape), requires_grad, there)
+
+    def make(shape):
+        g = stream_of(generator, there)
+        if wanted.kind == "c":
+            std = math.sqrt(0.5)
+            numbers = normal_array(2 * math.prod(shape), _part(wanted), g, std=std).view(wanted)
+        else:
+            numbers = normal_array(math.prod(shape), wanted, g)
+        return _made(numbers.reshape(shape), requires_grad, there)
+
+    return drawn(sizes(given if size is None else (size,)), make)
 
 
 def randint(
@@ -341,13 +369,17 @@ def randint(
         raise RuntimeError(
             f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}"
         )
-    shape = sizes((size,))
     there = like_of(device)
-    g = stream_of(generator, there)
-    array = integer_array(math.prod(shape), low, high, g).reshape(shape)
-    return _made(array.astype((dtype or dtypes.int64).np), requires_grad, there)
+
+    def make(shape):
+        array = integer_array(math.prod(shape), low, high, stream_of(generator, there))
+        kind = (dtype or dtypes.int64).np
+        return _made(array.reshape(shape).astype(kind), requires_grad, there)
+
+    return drawn(sizes((size,)), make)
 
 
+@by_slice
 def randperm(
     n,
     *,
@@ -409,6 +441,7 @@ def _common_shape(*given):
         raise broadcast_error(*shapes) from None
 
 
+@by_slice
 def normal(mean, std=1.0, size=None, *, generator=None, dtype=None, device=None, out=None):
     """Normal numbers with the given means and standard deviations."""
     given = [x for x in (mean, std) if isinstance(x, Tensor)]
@@ -427,6 +460,7 @@ def normal(mean, std=1.0, size=None, *, generator=None, dtype=None, device=None,
     return wrap((base * plain[1] + plain[0]).astype(base.dtype))
 
 
+@by_slice
 def bernoulli(input, p=None, *, generator=None, out=None):
     """1 with the probability given by each element, else 0."""
     generator = stream_of(generator, input._a)
@@ -460,6 +494,8 @@ public("default_generator", default_generator)
 def _fill_from(name, draw):
     def inplace(self, *args, generator=None, **kwargs):
         node = _NODES[name] if isinstance(_NODES[name], str) else _NODES[name](*args, **kwargs)
+        if local.batch is not None:
+            local.batch.filling()
         g = stream_of(generator, self._a)
         return views.overwrite(self, lambda: draw(self._a, g, *args, **kwargs), node)
 

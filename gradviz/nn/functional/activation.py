@@ -10,7 +10,7 @@ from ...engine.dispatch import wrap
 from ...engine.tensor import wrap_dim
 from ...ops import activation as table
 from ...ops.declare import FUNCTIONS, declare, public
-from ...ops.random import stream_of
+from ...ops.random import by_slice, stream_of
 from ...ops.reduce import log_softmax as _log_softmax
 from ...ops.reduce import softmax as _softmax
 
@@ -91,6 +91,7 @@ rrelu_op = declare(
 )
 
 
+@by_slice
 def rrelu(input, lower=1.0 / 8, upper=1.0 / 3, training=False, inplace=False):
     """``leaky_relu`` with slopes drawn from [lower, upper] in training, their mean otherwise."""
     if lower > upper:

@@ -11,6 +11,7 @@ from ...ops.declare import FUNCTIONS, public
 from ...ops.lower import outside_autocast
 from ...ops.matmul import linear as _linear
 from ...ops.place import embedding_op
+from ...ops.random import by_slice
 
 
 def linear(input, weight, bias=None):
@@ -69,6 +70,7 @@ def _noise(shape, array, p):
     return noise._a
 
 
+@by_slice
 def _drop(input, p, training, inplace, shape):
     if not training or p == 0 or input.numel() == 0:
         return input
