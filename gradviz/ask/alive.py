@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import gc
 
-from gradviz.engine import events
-from gradviz.engine.node import Node
-from gradviz.engine.tensor import Tensor
-from gradviz.sources.graph import node_behind, reach
+from gradviz.sources import reading
+from gradviz.sources.graph import reach
 from gradviz.sources.interest import Interest
 from gradviz.texts import catalogue, text
 from gradviz.watch.case import held
@@ -47,7 +45,7 @@ def why_alive(x, referrers: bool = False) -> WhyAlive:
 
 def checked(x):
     """``x``, if it is a tensor or a node of a graph; TypeError if not."""
-    if not isinstance(x, Tensor) and not hasattr(type(x), "seq"):
+    if not (reading.is_tensor(x) or reading.is_node(x) or reading.are_nodes(type(x))):
         raise TypeError(text("ask.needs_tensor", type=type(x).__name__))
     return x
 
@@ -55,18 +53,22 @@ def checked(x):
 def alive_at(x, moment: Moment) -> WhyAlive:
     """The paths to ``x`` at a moment; for callers that know it."""
     found = walk(moment.roots, Interest())
-    tensors = [one for one in found.holdings if isinstance(one.thing, Tensor | Node)]
-    node, tops = node_behind(x) or x, [node_behind(one.thing) for one in tensors]
-    away = _distances(node, tops) if isinstance(node, Node) else {}
+    tensors = [one for one in found.holdings if _is_of_a_graph(one.thing)]
+    node, tops = reading.node_behind(x), [reading.node_behind(one.thing) for one in tensors]
+    away = _distances(node, tops) if node is not None else {}
     rows = []
     for one in tensors:
         itself = one.thing is x
-        above = node_behind(one.thing)
+        above = reading.node_behind(one.thing)
         if itself or (above is not None and above.seq in away):
             rows.append((rank(one.steps, one.path), _row(one, itself, above, away)))
     rows.sort(key=lambda item: (item[1]["steps"], item[0]))
     name = next((one.path for one in tensors if one.thing is x), text("ask.it"))
     return WhyAlive(name, [row for _, row in rows[:PATHS]], len(rows) <= PATHS and found.complete)
+
+
+def _is_of_a_graph(thing):
+    return reading.is_tensor(thing) or reading.are_nodes(type(thing))
 
 
 def _row(one, itself, above, away):
@@ -86,7 +88,7 @@ def _distances(node, tops):
     whole = reach([top for top in tops if top is not None], LIMIT).nodes
     users: dict[int, list[int]] = {}
     for seq, one in whole.items():
-        for source in events.inputs(one):
+        for source in reading.inputs(one):
             if source.__class__ is tuple:
                 users.setdefault(source[0].seq, []).append(seq)
     out, level, far = {node.seq: 0}, [node.seq], 0

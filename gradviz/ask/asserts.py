@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from gradviz.engine import events
-from gradviz.engine.tensor import Tensor
-from gradviz.sources.graph import node_of, reach
+from gradviz.sources import reading
+from gradviz.sources.graph import reach
+from gradviz.sources.reading import node_of
 from gradviz.texts import text
 
 from .explain import explain
@@ -31,11 +31,11 @@ def assert_grad_flows(source, target):
     Both are tensors; ``source`` may be a leaf or a result. TypeError for anything else.
     """
     for tensor in (source, target):
-        if not isinstance(tensor, Tensor):
+        if not reading.is_tensor(tensor):
             raise TypeError(text("ask.needs_tensor", type=type(tensor).__name__))
     if source is target or _reaches(source, target):
         return
-    if events.edge(source) is None:
+    if reading.edge(source) is None:
         raise AssertionError(text("ask.flows.source_untracked"))
     if node_of(target) is None:
         raise AssertionError(text("ask.flows.target_without_graph") + "\n" + explain(target).text)
@@ -49,7 +49,7 @@ def _reaches(source, target):
     found = reach([top])
     if wanted is not None:
         return wanted.seq in found.nodes
-    return events.edge(source) is not None and events.leaf_id(source) in found.leaves
+    return reading.edge(source) is not None and reading.leaf_id(source) in found.leaves
 
 
 def assert_graph_size_below(limit: int, tensor=None):
@@ -58,7 +58,7 @@ def assert_graph_size_below(limit: int, tensor=None):
     ``tensor``: whose graph; default: everything that the asking code can reach. TypeError for
     anything but a tensor.
     """
-    if tensor is not None and not isinstance(tensor, Tensor):
+    if tensor is not None and not reading.is_tensor(tensor):
         raise TypeError(text("ask.needs_tensor", type=type(tensor).__name__))
     size = _size(tensor, limit) if tensor is not None else _size_of_all(limit)
     if size >= limit:

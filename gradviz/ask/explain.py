@@ -8,11 +8,9 @@ from collections.abc import Iterator
 
 from gradviz.doctor.severed import severances, upstream, way_of
 from gradviz.doctor.where import place_of
-from gradviz.engine import events
-from gradviz.engine.node import LEAF
-from gradviz.engine.tensor import Tensor
 from gradviz.export.words import figure
-from gradviz.sources.graph import node_of
+from gradviz.sources import reading
+from gradviz.sources.reading import node_of
 from gradviz.sources.rows import tensor_id
 from gradviz.sources.values import norm
 from gradviz.texts import catalogue, language, text
@@ -66,9 +64,9 @@ def explain(x=None, name: str = "") -> Explanation:
     what to call it (default: the expression that was written). Raises TypeError for anything else.
     """
     frame = asking()
-    if not isinstance(x, Tensor) or _is_gradient(frame):
+    if not reading.is_tensor(x) or _is_gradient(frame):
         x, name = _owner(x, frame, name)
-    if not isinstance(x, Tensor):
+    if not reading.is_tensor(x):
         raise TypeError(text("ask.needs_tensor", type=type(x).__name__))
     return answer(x, name, now(frame))
 
@@ -134,7 +132,7 @@ def explain_text(expression: str, names: dict) -> Explanation:
     """
     name = expression.strip().removesuffix(".grad")
     found = look_up(name, names)
-    if not isinstance(found, Tensor):
+    if not reading.is_tensor(found):
         raise TypeError(text("ask.needs_tensor", type=type(found).__name__))
     return answer(found, name, within(names))
 
@@ -150,7 +148,7 @@ class _Question:
 
     def __init__(self, tensor, name, moment, case: Case):
         self.tensor, self.moment, self.case = tensor, moment, case
-        self.id, self.own = tensor_id(tensor), events.leaf_id(tensor)
+        self.id, self.own = tensor_id(tensor), reading.leaf_id(tensor)
         self.name = name or self._name()
         self.account = case.ledger.leaves.get(self.own)
         self.sweeps = [s for s in case.ledger.sweeps if not s.error]
@@ -161,12 +159,11 @@ class _Question:
 
     def answered(self):
         """The first reason that fits."""
-        edge = events.edge(self.tensor)
-        if events.grad(self.tensor) is not None:
+        if reading.grad(self.tensor) is not None:
             return self._has_gradient()
-        if edge is None:
+        if reading.edge(self.tensor) is None:
             return self._untracked()
-        return self._leaf() if edge is LEAF else self._result()
+        return self._leaf() if reading.is_leaf(self.tensor) else self._result()
 
     def say(self, reason, where=None, path=(), **fields):
         """An explanation with the sentence of ``reason``."""
@@ -179,7 +176,7 @@ class _Question:
 
     # -- there is one --------------------------------------------------------------
     def _has_gradient(self):
-        length = norm(events.grad(self.tensor)._a)
+        length = norm(reading.value(reading.grad(self.tensor)))
         runs = self.account.run if self.account is not None else []
         last = self.case.ledger.sweep(runs[-1][0]) if runs else None
         where = self.case.place(last.note) if last is not None else None
@@ -194,7 +191,7 @@ class _Question:
         if cut is not None:
             where = self.case.place(cut.note)
             return self.say("cut", where, self._way(where, cut.how), how=_how(cut.how))
-        if self.tensor._a.dtype.kind not in "fc":
+        if not reading.can_have_gradient(self.tensor):
             return self.say("integer", dtype=str(self.tensor.dtype).removeprefix("torch."))
         found = self._severed_by_text()
         if found is not None:
@@ -227,7 +224,7 @@ class _Question:
         node = node_of(self.tensor)
         chain = self.case.places.chain(self.moment.source.watcher.note(node))
         where = chain[0] if chain else None
-        asked = any(kind == "retain_grad" for kind, _ in events.hooks(node))
+        asked = any(kind == "retain_grad" for kind, _ in reading.hooks(node))
         if asked:
             return self.say("retained_late" if self._swept_above() else "no_backward", where)
         return self.say("nonleaf", where, op=node.name())
@@ -301,7 +298,7 @@ def _has_tracked(value):
     """A tensor that requires grad, or a module or a list of such."""
     inside = value.parameters() if hasattr(value, "parameters") else value
     parts = inside if isinstance(inside, list | tuple | Iterator) else (value,)
-    return any(isinstance(part, Tensor) and part.requires_grad for part in parts)
+    return any(reading.is_tensor(part) and part.requires_grad for part in parts)
 
 
 def _swept(statement):

@@ -12,6 +12,7 @@ from gradviz.sources.engine import EngineSource
 from gradviz.watch.holders import Roots
 from gradviz.watch.places import Files
 from gradviz.watch.recorder import Recorder
+from gradviz.watch.referents import locals_of
 
 _files = Files()
 _provider: Callable[[], Moment | None] | None = None
@@ -50,7 +51,7 @@ def provided() -> Callable[[], Moment | None] | None:
 
 def now(frame=None) -> Moment:
     """The moment as ``frame`` sees it (default: the person's innermost frame)."""
-    return within(_visible(frame or asking()))
+    return within(visible(frame or asking()))
 
 
 def within(names: dict) -> Moment:
@@ -71,11 +72,11 @@ def asking():
     return frame
 
 
-def _visible(frame):
+def visible(frame):
     """The names of the module that asks, and of its functions that are running."""
     names: dict = {}
     while frame is not None:
         if _files.is_mine(frame.f_code.co_filename):
-            names = {**frame.f_globals, **frame.f_locals, **names}
+            names = {**frame.f_globals, **dict(locals_of(frame)), **names}
         frame = frame.f_back
     return names

@@ -74,8 +74,8 @@ def _left(watch, given):
 
 def _tops(values):
     """The nodes of the tensors that ``values`` hold."""
-    from gradviz.sources.graph import node_behind
     from gradviz.sources.interest import Interest
+    from gradviz.sources.reading import node_behind
     from gradviz.watch.holders import Roots, walk
 
     found = walk(Roots(extra=dict(enumerate(values))), Interest()).holdings

@@ -187,8 +187,11 @@ def is_leaf_edge(found):
 
 def node_of(tensor):
     """The node that made ``tensor``, or None."""
-    found = edge(tensor)
-    if found is None or is_leaf_edge(found) or found.__class__ is Nowhere:
+    try:
+        found = _late.read_g(tensor)
+    except AttributeError:
+        return None
+    if found is None or found is LEAF or found.__class__ is Nowhere:
         return None
     return found.node if found._kind == 1 else found
 

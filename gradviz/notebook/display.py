@@ -6,11 +6,11 @@ import sys
 import uuid
 from pathlib import Path
 
-from gradviz.engine import events
-from gradviz.engine.tensor import Tensor
+from gradviz.ask.moment import asking, visible
 from gradviz.export.html import page
 from gradviz.export.picture import Picture
 from gradviz.export.text import summary
+from gradviz.sources import reading
 from gradviz.texts import text
 from gradviz.watch.holders import Roots
 
@@ -48,7 +48,7 @@ def show(tensor=None):
     tensor.
     """
     _check(tensor)
-    if tensor is not None and events.edge(tensor) is None:
+    if tensor is not None and reading.edge(tensor) is None:
         print(text("notebook.no_graph"))
         return None
     shell = shell_of()
@@ -86,7 +86,7 @@ def export_html(file="gradviz.html", tensor=None) -> Path:
 
 
 def _check(tensor):
-    if tensor is not None and not isinstance(tensor, Tensor):
+    if tensor is not None and not reading.is_tensor(tensor):
         raise TypeError(text("notebook.not_a_tensor", type=type(tensor).__name__))
 
 
@@ -114,5 +114,5 @@ def graph_of(shell, tensor, at_once=False):
     session = extension.session if extension else Session(lambda filename: None)
     if tensor is None:
         return session.recorder, None, session.source.detail
-    follower = session.follower(tensor, roots_of(shell) if shell else Roots())
+    follower = session.follower(tensor, roots_of(shell) if shell else Roots(visible(asking())))
     return follower.recorder, follower.target, follower.read if at_once else follower.detail

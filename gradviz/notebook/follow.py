@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import weakref
 
+from gradviz.sources import reading
 from gradviz.sources.details import detail, picture
-from gradviz.sources.graph import newest, node_of
+from gradviz.sources.graph import newest
 from gradviz.sources.picture import grey
+from gradviz.sources.reading import node_of
 from gradviz.sources.rows import tensor_id
 from gradviz.watch.recorder import Recorder
 
@@ -38,7 +40,7 @@ class Follower:
         nodes, leaves = self._graph()
         if not nodes and not leaves:
             return
-        refs = {id: weakref.ref(thing) for id, thing in (*nodes.items(), *leaves.items())}
+        refs = {id: reading.weak(thing) for id, thing in (*nodes.items(), *leaves.items())}
         self._refs.update(refs)
         rows, edges = picture(self._source.rows, nodes, leaves)
         flow = self._source.watcher.flow

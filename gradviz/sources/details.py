@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from gradviz.engine import events
-from gradviz.engine.node import LEAF
-from gradviz.engine.tensor import Tensor
 from gradviz.watch.model import Detail
 
-from . import values
-from .graph import is_node
+from . import reading, values
+from .reading import is_node
 
 HOLDERS = 12
 
@@ -24,7 +21,7 @@ def picture(rows, nodes, leaves):
         out.append(rows.operation(node))
         rows.note_results(node)
         for slot, output, source in rows.inputs(node):
-            if not isinstance(source, Tensor) and not is_node(source):
+            if not reading.is_tensor(source) and not is_node(source):
                 row = rows.untracked(source)
                 extra[row.id] = row
             elif is_node(source) and source.seq not in nodes:
@@ -63,19 +60,19 @@ def dead(row):
 def detail(id, thing, tensor, paths, result=None) -> Detail | None:
     """Value, gradient and holders. ``thing``: the node or leaf if alive; ``tensor``: what it made,
     if known; ``result``: the array of what it made, as another node saved it."""
-    if isinstance(thing, Tensor):
+    if reading.is_tensor(thing):
         tensor = thing
     found = Detail(id, holders=[path for _, path in sorted(paths, key=_shortest)][:HOLDERS])
     if tensor is not None:
-        found.value = values.stats(tensor._a, str(tensor._a.dtype))
-        grad = events.grad(tensor)
+        found.value = values.of_tensor(tensor)
+        grad = reading.grad(tensor)
         if grad is not None:
-            found.grad = values.stats(grad._a, str(grad._a.dtype))
+            found.grad = values.of_tensor(grad)
         found.grad_state = grad_state(tensor, found.grad)
     elif thing is not None:
         array = _result(thing) if result is None else result
         if array is not None:
-            found.value = values.stats(array, str(array.dtype))
+            found.value = values.of_array(array)
         found.grad_state = "none_nonleaf"
     else:
         return None
@@ -86,11 +83,10 @@ def grad_state(tensor, grad) -> str:
     """Why ``.grad`` is what it is, as a key of the catalogue."""
     if grad is not None:
         return "zero" if grad.norm == 0 else "present"
-    edge = events.edge(tensor)
-    if edge is None:
+    if reading.edge(tensor) is None:
         return "none_untracked"
-    retained = any(kind == "retain_grad" for kind, _ in events.hooks(tensor))
-    return "none_yet" if edge is LEAF or retained else "none_nonleaf"
+    retained = any(kind == "retain_grad" for kind, _ in reading.hooks(tensor))
+    return "none_yet" if reading.is_leaf(tensor) or retained else "none_nonleaf"
 
 
 def held_through(starts, limit: int) -> dict[int, str]:
@@ -107,7 +103,7 @@ def held_through(starts, limit: int) -> dict[int, str]:
             if len(out) >= limit:
                 return out
             out[node.seq] = path
-            pending += [x[0] for x in events.inputs(node) if x.__class__ is tuple]
+            pending += [x[0] for x in reading.inputs(node) if x.__class__ is tuple]
     return out
 
 
@@ -117,7 +113,7 @@ def _shortest(item):
 
 def _result(node):
     """The value a node made, when it saved that."""
-    for name, array, _, _, freed in events.saved(node):
+    for name, array, _, _, freed in reading.saved(node):
         if name == "result" and not freed and array is not None:
             return array
     return None

@@ -12,8 +12,7 @@ from operator import itemgetter
 import numpy as np
 
 from gradviz.engine import events
-from gradviz.engine.node import LEAF, serial
-from gradviz.engine.tensor import Tensor
+from gradviz.engine.node import serial
 from gradviz.watch import names
 from gradviz.watch.case import ErrorFacts
 from gradviz.watch.cells import Cells
@@ -21,14 +20,15 @@ from gradviz.watch.holders import Found, Roots, walk
 from gradviz.watch.model import Change, Detail
 from gradviz.watch.places import Places
 
-from . import details, evidence, ghosts, replay
+from . import details, evidence, ghosts, reading, replay
 from .failure import failure
 from .flow import SHARE, SHARE_SEEN
-from .graph import newest, node_of, reach, saved_bytes
+from .graph import newest, reach, saved_bytes
 from .interest import Interest
 from .observer import Watcher
 from .peak import Peak
 from .picture import SHOWN, Picture
+from .reading import node_of
 from .rows import Rows, tensor_id
 
 LIVE = 800  # rows while a cell runs: more would slow the collector, and so the cell
@@ -142,7 +142,7 @@ class EngineSource:
         if node is None:
             return
         self.born.append(ref)
-        if type(node).__dictoffset__:
+        if reading.is_custom(node):
             self.customs.append(ref)
         if shows:
             self._notice_cell()
@@ -199,12 +199,13 @@ class EngineSource:
         paths: dict[int, list] = {}
         rows = self.rows
         rows.forget()
+        kinds = reading.kinds()
         for holding in found.holdings:
             thing = holding.thing
-            if isinstance(thing, Tensor):
+            if isinstance(thing, kinds):
                 serial_number = tensor_id(thing)
                 paths.setdefault(serial_number, []).append((holding.steps, holding.path))
-                rows.arrays.setdefault(id(thing._a), thing)
+                rows.arrays.setdefault(reading.array_id(reading.array(thing)), thing)
                 rows.tensors.setdefault(serial_number, thing)
         rows.names = {key: names.best(candidates) for key, candidates in paths.items()}
         self.cells.follow(self.recorder.trace.cells)
@@ -266,9 +267,9 @@ class EngineSource:
         """The newest live result that the cell made or swept, and the results it gave a name:
         behind them lies its final graph.
         """
-        made, named = [], []
+        made, named, kinds = [], [], reading.kinds()
         for holding in found.holdings:
-            if not isinstance(holding.thing, Tensor) or holding.link.kind == "grad":
+            if not isinstance(holding.thing, kinds) or holding.link.kind == "grad":
                 continue
             node = node_of(holding.thing)
             if node is not None and node.seq > start:
@@ -277,7 +278,7 @@ class EngineSource:
                     named.append(node)
         sweeps = [sweep for sweep in self.ledger.sweeps if sweep.serial > start]
         swept = [ref() for sweep in sweeps for ref in sweep.root_refs]
-        alive = [node for node in swept if node is not None and not isinstance(node, Tensor)]
+        alive = [node for node in swept if node is not None and not reading.is_tensor(node)]
         last = sorted([*made, *alive[-1:]], key=lambda node: node.seq)[-1:]
         return [*named[-NAMED:], *last]
 
@@ -291,7 +292,7 @@ class EngineSource:
         for key, tensor in self.rows.tensors.items() if in_view else ():
             if key not in in_view:
                 continue
-            self._memories.setdefault(events.storage_id(tensor), []).append(key)
+            self._memories.setdefault(reading.storage_id(tensor), []).append(key)
         if self.watcher.flow is not None:
             self.picture.put_norms(self.watcher.flow.norms)
         until = time.perf_counter() + DETAIL_SECONDS
@@ -323,15 +324,15 @@ class EngineSource:
 
     def _sharing(self, key, tensor):
         """What in view lies in the memory of ``tensor``."""
-        if not isinstance(tensor, Tensor):
+        if not reading.is_tensor(tensor):
             return []
-        others = self._memories.get(events.storage_id(tensor), ())
+        others = self._memories.get(reading.storage_id(tensor), ())
         return [id for id in others if id != key and id in self.recorder.trace.nodes][:SHARES]
 
     def _changes(self, tensor):
         """The lines that changed the memory of ``tensor`` in place."""
-        version = events.version(tensor) if isinstance(tensor, Tensor) else 0
-        memory = events.storage_id(tensor) if version else 0
+        version = reading.version(tensor) if reading.is_tensor(tensor) else 0
+        memory = reading.storage_id(tensor) if version else 0
         bumps = [e for e in self.ledger.events if e.kind == "bump" and e.memory == memory]
         bumps, found = bumps[-min(version, CHANGES) :] if version else [], []
         for number, event in enumerate(bumps, version - len(bumps) + 1):
@@ -369,8 +370,8 @@ class EngineSource:
     def _array_of(self, id):
         """The array of the result of node ``id`` where its tensor lives as it was made."""
         tensor = ref() if (ref := self._tensors.get(id)) is not None else None
-        node = None if tensor is None else events.node_of(tensor)
-        return tensor._a if node is not None and node.seq == id else None
+        node = None if tensor is None else reading.node_of(tensor)
+        return reading.array(tensor) if node is not None and node.seq == id else None
 
     def arrays(self):
         """(id, value, gradient) of the tensors in view that still live, newest first; host arrays,
@@ -379,9 +380,9 @@ class EngineSource:
         for id in sorted(self.recorder.trace.nodes, reverse=True):
             tensor = ref() if (ref := self._tensors.get(id)) is not None else None
             if tensor is not None:
-                grad = events.grad(tensor)
-                value, slope = tensor._a, None if grad is None else grad._a
-                yield id, *(a if isinstance(a, np.ndarray) else None for a in (value, slope))
+                grad = reading.grad(tensor)
+                both = (None if t is None else reading.value(t) for t in (tensor, grad))
+                yield id, *(a if isinstance(a, np.ndarray) else None for a in both)
 
     def enter(self, tensor) -> int:
         """Put the graph of ``tensor`` beside what is in view; the id of its node."""
@@ -401,15 +402,16 @@ class EngineSource:
         cells = self.recorder.trace.cells
         if not cells:
             return
-        tensors = {id(h.thing): h.thing for h in found.holdings if isinstance(h.thing, Tensor)}
-        leaves = [t for t in tensors.values() if events.edge(t) is LEAF]
-        grads = [events.grad(t) for t in tensors.values()]
+        kinds = reading.kinds()
+        tensors = {id(h.thing): h.thing for h in found.holdings if isinstance(h.thing, kinds)}
+        leaves = [t for t in tensors.values() if reading.is_leaf(t)]
+        grads = [reading.grad(t) for t in tensors.values()]
         starts = [node for t in tensors.values() if (node := node_of(t)) is not None]
         graph = reach(starts, WEIGHED)
-        own = [id(t._a) for t in leaves]
+        own = [reading.storage_id(t) for t in leaves]
         cells[-1].bytes = {
-            "parameters": sum(events.storage_bytes(t) for t in leaves),
-            "gradients": sum(g._a.nbytes for g in grads if g is not None),
+            "parameters": sum(reading.storage_bytes(t) for t in leaves),
+            "gradients": sum(reading.bytes_of(reading.array(g)) for g in grads if g is not None),
             "saved": saved_bytes(graph.nodes.values(), own),
             "kept": 0,
         }

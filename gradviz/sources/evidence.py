@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import weakref
 from functools import cache
 
 import numpy as np
 
-from gradviz.engine import events
-from gradviz.engine.node import LEAF, Node
-from gradviz.engine.tensor import Tensor
 from gradviz.watch import case as model
 
-from . import graph, strays
+from . import graph, reading, strays
 from .rows import is_parameter, tensor_id
 
 STEPS = 300
@@ -28,6 +24,7 @@ def case(source, found, roots) -> model.Case:
     known: dict[int, model.Facts] = {}
     held, arrays = [], []
     holdings, unseen = attended(source, found.holdings)
+    kinds = reading.kinds()
     for holding in holdings:
         thing = holding.thing
         if isinstance(thing, np.ndarray):
@@ -35,8 +32,9 @@ def case(source, found, roots) -> model.Case:
             continue
         facts = known.get(id(thing))
         if facts is None:
-            facts_from = facts_of if isinstance(thing, Tensor) else node_facts
-            facts = known[id(thing)] = facts_from(thing, source)
+            is_tensor = isinstance(thing, kinds)
+            facts = facts_of(thing, source) if is_tensor else node_facts(thing, source)
+            known[id(thing)] = facts
         held.append(model.held(holding.link, facts))
     cells = source.recorder.trace.cells
     source.cells.follow(cells)
@@ -74,8 +72,8 @@ def attended(source, holdings):
     chosen = []
     for holding in holdings:
         thing = holding.thing
-        node = graph.node_behind(thing)
-        if node is None and isinstance(thing, Tensor) and events.edge(thing) is LEAF:
+        node = reading.node_behind(thing)
+        if node is None and reading.is_tensor(thing) and reading.is_leaf(thing):
             chosen.append(holding)
         elif node is not None and node.seq in told:
             chosen.append(holding)
@@ -108,49 +106,50 @@ _name_of = cache(str)
 
 def array_facts(array) -> model.Facts:
     """Plain facts of a NumPy array: its memory and size."""
-    whole = graph.owner_of(array)
+    storage, size = reading.memory(array)
     return model.Facts(
         id=0,
         own=0,
-        shape=tuple(array.shape),
+        shape=reading.shape_of(array),
         dtype=str(array.dtype),
-        bytes=array.nbytes,
-        storage=id(whole),
-        storage_bytes=whole.nbytes,
-        address=graph.address_of(array),
+        bytes=reading.bytes_of(array),
+        storage=storage,
+        storage_bytes=size,
+        address=reading.address(array),
     )
 
 
 def facts_of(tensor, source) -> model.Facts:
     """Plain facts of one tensor."""
-    node, edge, array = graph.node_of(tensor), events.edge(tensor), tensor._a
-    grad = events.grad(tensor)
+    node, array = reading.node_of(tensor), reading.array(tensor)
+    grad = reading.grad(tensor)
     facts = model.Facts(
         id=tensor_id(tensor),
-        own=events.leaf_id(tensor),
+        own=reading.leaf_id(tensor),
         attached=node is not None,
-        leaf=edge is LEAF,
+        leaf=reading.is_leaf(tensor),
         parameter=is_parameter(tensor),
-        shape=tuple(array.shape),
-        dtype=_name_of(array.dtype),
-        bytes=array.nbytes,
-        storage=events.storage_id(tensor),
-        storage_bytes=events.storage_bytes(tensor),
-        address=graph.address_of(array),
+        shape=reading.shape_of(array),
+        dtype=reading.dtype_of(array),
+        bytes=reading.bytes_of(array),
+        storage=reading.storage_id(tensor),
+        storage_bytes=reading.storage_bytes(tensor),
+        address=reading.address(array),
         grad=grad is not None,
-        grad_attached=grad is not None and graph.node_of(grad) is not None,
+        grad_attached=grad is not None and reading.node_of(grad) is not None,
     )
     if node is not None:
         facts.op, facts.epoch, facts.chain = _origin(node, source)
         facts.place = facts.chain[0] if facts.chain else None
-        facts.retains = any(kind == "retain_grad" for kind, _ in events.hooks(node))
+        facts.retains = any(kind == "retain_grad" for kind, _ in reading.hooks(node))
     return facts
 
 
 def node_facts(node, source) -> model.Facts:
     """Plain facts of the result of a node that is held itself: ``loss.grad_fn``."""
+    node = reading.node_behind(node)
     facts = model.Facts(id=node.seq, own=-node.seq, attached=True)
-    shape, facts.dtype = events.output_meta(node)[0]
+    shape, facts.dtype = reading.output_meta(node)[0]
     facts.shape = tuple(shape)
     facts.op, facts.epoch, facts.chain = _origin(node, source)
     facts.place = facts.chain[0] if facts.chain else None
@@ -182,10 +181,10 @@ def _module(holding):
         own = module.__dict__
         for name, value in own["_parameters"].items():
             if value is not None:
-                parameters[prefix + name] = events.leaf_id(value)
+                parameters[prefix + name] = reading.leaf_id(value)
         for name, value in own["_buffers"].items():
-            if isinstance(value, Tensor):
-                buffers[prefix + name] = events.leaf_id(value)
+            if reading.is_tensor(value):
+                buffers[prefix + name] = reading.leaf_id(value)
         for name, child in own["_modules"].items():
             if child is not None and "_parameters" in getattr(child, "__dict__", ()):
                 pending.append((f"{prefix}{name}.", child))
@@ -203,10 +202,10 @@ def _is_optimizer(thing):
 def _optimizer(holding):
     groups = holding.thing.__dict__["param_groups"]
     leaves = [
-        events.leaf_id(p)
+        reading.leaf_id(p)
         for group in groups
         for p in group.get("params", ())
-        if isinstance(p, Tensor)
+        if reading.is_tensor(p)
     ]
     return model.OptimizerFacts(holding.path, leaves, holding.thing)
 
@@ -218,17 +217,16 @@ class GraphView:
         self._source = source
         self._ledger = source.ledger
         self._nodes, self._tensors = {}, {}
+        kinds = reading.kinds()
         for holding in holdings:
-            if isinstance(holding.thing, Node):
-                self._nodes[holding.thing.seq] = holding.thing
-            elif isinstance(holding.thing, Tensor):
-                node = graph.node_of(holding.thing)
-                id = events.leaf_id(holding.thing) if node is None else node.seq
+            node = reading.node_behind(holding.thing)
+            if node is not None:
+                self._nodes[node.seq] = node
+            if isinstance(holding.thing, kinds):
+                id = reading.leaf_id(holding.thing) if node is None else node.seq
                 self._tensors.setdefault(id, holding.thing)
-                if node is not None:
-                    self._nodes[id] = node
         self._every = list(self._nodes.values())
-        nodes = (graph.node_behind(holding.thing) for holding in seen)
+        nodes = (reading.node_behind(holding.thing) for holding in seen)
         self._tops = list({node.seq: node for node in nodes if node is not None}.values())
         self._swept_roots = source.ledger.swept_roots()
         self._swept: dict[int, bool] = {}
@@ -260,7 +258,7 @@ class GraphView:
                 weight.kept += state == KEPT
                 weight.freed += state == GONE
         self._nodes.update(found.nodes)
-        own = [id(graph.owner_of(leaf._a)) for leaf in found.leaves.values()]
+        own = [reading.storage_id(leaf) for leaf in found.leaves.values()]
         weight.bytes = graph.saved_bytes(saving, own)
         self._weights[key] = weight
         return weight
@@ -269,17 +267,17 @@ class GraphView:
         """Whether a node saved nothing, has what it saved, or lost it; remembered."""
         state = self._states.get(node.seq)
         if state is None:
-            kept = events.keeps_saved(node)
+            kept = reading.keeps_saved(node)
             state = NOTHING if kept is None else KEPT if kept else GONE
             self._states[node.seq] = state
         return state
 
     def _kinds(self):
-        """All held nodes by their class."""
+        """All held nodes by the name of their class."""
         if self._by_kind is None:
             self._by_kind = {}
             for node in self.everything().values():
-                self._by_kind.setdefault(type(node), []).append(node)
+                self._by_kind.setdefault(reading.class_name(node), []).append(node)
         return self._by_kind
 
     def swept(self, id) -> bool:
@@ -299,18 +297,18 @@ class GraphView:
             if graph.is_freed(node):
                 return True
             if not graph.keeps_saved(node):
-                pending += [x[0] for x in events.inputs(node) if x.__class__ is tuple]
+                pending += [x[0] for x in reading.inputs(node) if x.__class__ is tuple]
         return False
 
     def inputs(self, id):
         """(slot, id, is a leaf) of a node's tracked inputs."""
         node = self._nodes.get(id)
-        for slot, x in enumerate(events.inputs(node) if node is not None else ()):
+        for slot, x in enumerate(reading.inputs(node) if node is not None else ()):
             if x.__class__ is tuple:
                 self._nodes[x[0].seq] = x[0]
                 yield slot, x[0].seq, False
             elif x is not None:
-                yield slot, events.leaf_id(x), True
+                yield slot, reading.leaf_id(x), True
 
     def op(self, id) -> str:
         """The class name of a node."""
@@ -348,7 +346,7 @@ class GraphView:
         if node is not None:
             if len(alone) > REMEMBERED:
                 alone.clear()
-            alone[id] = weakref.ref(node)
+            alone[id] = reading.weak(node)
 
     def _is_alone(self, id):
         ref = self._source.alone.get(id)
@@ -379,7 +377,7 @@ class GraphView:
             for seq, node in self.everything().items():
                 note = getattr(node, "note", None)
                 if note:
-                    self._by_line.setdefault((note, type(node)), []).append(seq)
+                    self._by_line.setdefault((note, reading.class_name(node)), []).append(seq)
         return self._by_line
 
     def made_at(self, cell, line) -> list[int]:
@@ -398,7 +396,7 @@ class GraphView:
         node = self._nodes.get(id)
         if node is None or self._is_alone(id):
             return [id]
-        same = self._lines().get((getattr(node, "note", None), type(node)), ())
+        same = self._lines().get((getattr(node, "note", None), reading.class_name(node)), ())
         newest = {self._ledger.epoch(seq): seq for seq in sorted(same) if seq <= id}
         if len(newest) < 2:
             return [id]
@@ -420,20 +418,20 @@ class GraphView:
 
     def contexts(self):
         """(node id, attribute name, bytes) of tensors put on the ctx of custom functions."""
-        for kind, nodes in self._kinds().items():
-            for node in nodes if kind.__dictoffset__ else ():
-                for name, value in graph.context_items(node):
+        for nodes in self._kinds().values():
+            for node in nodes:
+                for name, value in reading.context_items(node):
                     size = sum(
-                        tensor._a.nbytes
+                        reading.bytes_of(reading.array(tensor))
                         for tensor in graph.tensors_in(value)
-                        if events.edge(tensor) is not LEAF
+                        if not reading.is_leaf(tensor)
                     )
                     if size:
                         yield node.seq, name, size
 
     def made_by(self, *ops: str) -> list[int]:
         """Serials of held nodes whose class name begins with one of ``ops``, newest first."""
-        chosen = [nodes for kind, nodes in self._kinds().items() if kind.__name__.startswith(ops)]
+        chosen = [nodes for kind, nodes in self._kinds().items() if kind.startswith(ops)]
         return sorted((node.seq for nodes in chosen for node in nodes), reverse=True)
 
     def fed_by(self, op: str, source: str):
@@ -441,9 +439,9 @@ class GraphView:
         ``source``.
         """
         for kind, nodes in self._kinds().items():
-            for node in nodes if kind.__name__.startswith(op) else ():
-                made = [x[0] for x in events.inputs(node) if x.__class__ is tuple]
-                if any(type(x).__name__.startswith(source) for x in made):
+            for node in nodes if kind.startswith(op) else ():
+                made = [x[0] for x in reading.inputs(node) if x.__class__ is tuple]
+                if any(reading.class_name(x).startswith(source) for x in made):
                     yield node.seq
 
     def alive(self, sweep) -> list[int]:
@@ -451,7 +449,7 @@ class GraphView:
         out = []
         for ref in sweep.root_refs:
             node = ref()
-            if node is not None and not isinstance(node, Tensor):
+            if node is not None and not reading.is_tensor(node):
                 self._nodes[node.seq] = node
                 out.append(node.seq)
         return out
@@ -497,10 +495,10 @@ class GraphView:
     def values(self, id):
         """The array of a held tensor, for rules about numbers."""
         tensor = self._tensors.get(id)
-        return None if tensor is None else tensor._a
+        return None if tensor is None else reading.value(tensor)
 
     def grad_values(self, id):
         """The array of the gradient of a held tensor, or None."""
         tensor = self._tensors.get(id)
-        grad = None if tensor is None else events.grad(tensor)
-        return None if grad is None else grad._a
+        grad = None if tensor is None else reading.grad(tensor)
+        return None if grad is None else reading.value(grad)

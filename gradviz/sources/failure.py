@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from gradviz.engine import events
 from gradviz.watch.case import ErrorFacts
 
-from .graph import is_freed, owner_of, reach
+from . import reading
+from .graph import is_freed, reach
 
 FREED = "backward through the graph a second time"
 CHANGED = "modified by an inplace operation"
@@ -69,9 +69,9 @@ def _changed(source, facts, nodes):
     below = reach(nodes, 20_000).nodes
     arrays = set()
     for node in below.values():
-        for _, array, saved_at, now, freed in events.saved(node):
+        for _, array, saved_at, now, freed in reading.saved(node):
             if array is not None and not freed and now != saved_at:
-                arrays.add(id(owner_of(array)))
+                arrays.add(reading.memory(array)[0])
     for event in reversed(source.ledger.events):
         if event.kind == "bump" and event.memory in arrays:
             facts.bump = source.places.place(*event.note[:2]) if event.note else None

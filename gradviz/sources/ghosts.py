@@ -6,9 +6,9 @@ from __future__ import annotations
 
 import ast
 
-from gradviz.engine.tensor import Tensor
 from gradviz.watch.model import OPERATION, UNTRACKED, Edge, Node
 
+from . import reading
 from .rows import tensor_id
 
 FIRST = -(1 << 30) - 1  # ids below those of arrays
@@ -78,5 +78,5 @@ def _named(frame, code):
     for part in ast.walk(tree):
         if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load):
             thing = frame.f_locals.get(part.id, frame.f_globals.get(part.id))
-            if isinstance(thing, Tensor):
+            if reading.is_tensor(thing):
                 yield thing

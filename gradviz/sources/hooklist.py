@@ -7,6 +7,7 @@ import weakref
 from gradviz.engine import events
 from gradviz.watch.bench import HookRow
 
+from . import reading
 from .observer import hook_name
 
 MODULE = {
@@ -72,7 +73,7 @@ class HookList:
 
 
 def _of_tensor(name, tensor):
-    node = events.node_of(tensor)
+    node = reading.node_of(tensor)
     thing = tensor if node is None else node
-    for kind, table in events.hook_tables(thing):
+    for kind, table in reading.hook_tables(thing):
         yield name, kind, table, thing

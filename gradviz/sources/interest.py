@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from gradviz.engine import events
-from gradviz.engine.node import Node
-from gradviz.engine.tensor import Tensor
-
-from .graph import context_items, node_of
+from . import reading
+from .reading import context_items, node_of
 
 
 class Interest:
@@ -16,9 +13,9 @@ class Interest:
 
     def kind(self, type_):
         """``tensor``, ``array``, ``node`` (a grad_fn) or None."""
-        if issubclass(type_, Tensor):
+        if issubclass(type_, reading.kinds()):
             return "tensor"
-        if issubclass(type_, Node):
+        if reading.are_nodes(type_):
             return "node"
         return "array" if issubclass(type_, np.ndarray) else None
 
@@ -26,19 +23,20 @@ class Interest:
         """The gradient, hooks and attributes of a tensor, what is on the ctx of a node; nothing of
         an array.
         """
-        if isinstance(thing, Node):
-            yield from (("ctx", name, value) for name, value in list(context_items(thing)))
-        if not isinstance(thing, Tensor):
+        if not reading.is_tensor(thing):
+            if reading.are_nodes(type(thing)):
+                node = reading.node_behind(thing)
+                yield from (("ctx", name, value) for name, value in context_items(node))
             return
-        grad = events.grad(thing)
+        grad = reading.grad(thing)
         if grad is not None:
             yield "grad", "grad", grad
-        for index, (_, hook) in enumerate(events.hooks(thing)):
+        for index, (_, hook) in enumerate(reading.hooks(thing)):
             if hook is not None:
                 yield "hooktable", f"_backward_hooks[{index}]", hook
         for name, value in list(getattr(thing, "__dict__", {}).items()):
             yield "attribute", name, value
         node = node_of(thing)
         if node is not None:
-            for name, value in list(context_items(node)):
+            for name, value in context_items(node):
                 yield "ctx", f"grad_fn.{name}", value

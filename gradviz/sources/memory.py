@@ -8,7 +8,8 @@ from collections import Counter
 from gradviz.engine import events
 from gradviz.watch.memory import Held, Mark, Measured, Moment
 
-from .graph import owner_of
+from . import reading
+from .reading import memory
 
 MOST = 1_000
 NAMED = 8
@@ -40,7 +41,7 @@ class Meter(events.Observer):
         self._outer = events.door.observer
         parameters = list(self._model.parameters()) if self._model is not None else []
         self._parameters = [weakref.ref(p) for p in parameters]
-        self._own = {id(owner_of(p._a)) for p in parameters}
+        self._own = {memory(p._a)[0] for p in parameters}
         for name, module in self._model.named_children() if self._model is not None else ():
             self._handles += [
                 module.register_forward_pre_hook(self._enter(name)),
@@ -75,20 +76,20 @@ class Meter(events.Observer):
     # -- events ----------------------------------------------------------------------------
     def operation(self, output, inputs):
         """What the new node saved is held from now on."""
-        node = events.node_of(output[0] if output.__class__ is tuple else output)
+        node = reading.node_of(output[0] if output.__class__ is tuple else output)
         self._at += 1
         if self._phase != "forward":
             self._mark("forward")
         if node is None:
             return
         mine = []
-        for _, array, _, _, freed in events.saved(node):
+        for _, array, _, _, freed in reading.saved(node):
             if freed or array is None:
                 continue
-            owner = owner_of(array)
-            if id(owner) not in self._own:
-                mine.append(id(owner))
-                self._hold(id(owner), owner.nbytes, node)
+            key, size = memory(array)
+            if key not in self._own:
+                mine.append(key)
+                self._hold(key, size, node)
         if mine:
             seq = node.seq
             self._held[seq] = mine
@@ -149,7 +150,7 @@ class Meter(events.Observer):
 
     def _lasting(self):
         parameters = [p for ref in self._parameters if (p := ref()) is not None]
-        grads = [g for p in parameters if (g := events.grad(p)) is not None]
+        grads = [g for p in parameters if (g := reading.grad(p)) is not None]
         state = self._optimizer.state.values() if self._optimizer is not None else ()
         tensors = [t for one in state for t in one.values() if hasattr(t, "_a")]
         return (

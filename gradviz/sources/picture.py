@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import time
-import weakref
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from gradviz.engine import events
 from gradviz.engine.node import serial
-from gradviz.engine.tensor import Tensor
 
-from . import details
-from .graph import is_node, newest
+from . import details, reading
+from .graph import newest
+from .reading import is_node
 
 SHOWN = 5_000
 DEAD_SHOWN = 300
@@ -39,7 +38,7 @@ class Picture:
 
     def __init__(self, recorder, rows):
         self.recorder, self.rows = recorder, rows
-        self.live: dict[int, weakref.ref] = {}
+        self.live: dict[int, Callable] = {}
         self._dead: list[int] = []
         self._glimpse = Glimpse()
         self._glimpsed = 0.0
@@ -58,7 +57,7 @@ class Picture:
             node = pending.pop()
             if node.seq in self.live:
                 continue
-            self.live[node.seq] = weakref.ref(node)
+            self.live[node.seq] = reading.weak(node)
             self.recorder.put(self.rows.operation(node))
             pending += self._add_inputs(node)
 
@@ -67,7 +66,7 @@ class Picture:
         later = []
         for slot, output, source in self.rows.inputs(node):
             self.recorder.put_edge(self.rows.edge(node, slot, output, source))
-            if isinstance(source, Tensor):
+            if reading.is_tensor(source):
                 self.add_leaf(source)
             elif not is_node(source):
                 row = self.rows.untracked(source)
@@ -79,9 +78,9 @@ class Picture:
 
     def add_leaf(self, leaf) -> int:
         """A row for ``leaf`` unless it has one; its serial."""
-        id = events.leaf_id(leaf)
+        id = reading.leaf_id(leaf)
         if id not in self.live or id not in self.recorder.trace.nodes:
-            self.live[id] = weakref.ref(leaf)
+            self.live[id] = reading.weak(leaf)
             self.put(self.rows.leaf(leaf))
         return id
 
@@ -103,9 +102,9 @@ class Picture:
         if now - self._glimpsed < GLIMPSE_EVERY:
             return
         self._glimpsed = now
-        nodes, leaves = newest([root for root in roots if not isinstance(root, Tensor)], GLIMPSE)
+        nodes, leaves = newest([root for root in roots if not reading.is_tensor(root)], GLIMPSE)
         rows, edges = details.picture(self.rows, nodes, leaves)
-        refs = {id: weakref.ref(thing) for id, thing in (*nodes.items(), *leaves.items())}
+        refs = {id: reading.weak(thing) for id, thing in (*nodes.items(), *leaves.items())}
         self._glimpse = Glimpse(rows, edges, refs, serial())
 
     # -- settling, when a cell has ended -----------------------------------------------
@@ -118,7 +117,7 @@ class Picture:
         rows, edges = details.picture(self.rows, nodes, leaves)
         mark_roots(rows, edges)
         self._replace(rows, edges)
-        self.live = {id: weakref.ref(thing) for id, thing in (*nodes.items(), *leaves.items())}
+        self.live = {id: reading.weak(thing) for id, thing in (*nodes.items(), *leaves.items())}
 
     def show_beside(self, nodes, leaves):
         """These nodes and leaves too."""
@@ -129,7 +128,7 @@ class Picture:
         for edge in edges:
             self.recorder.put_edge(edge)
         for id, thing in (*nodes.items(), *leaves.items()):
-            self.live[id] = weakref.ref(thing)
+            self.live[id] = reading.weak(thing)
 
     def glanced_since(self, start: int) -> bool:
         """A glance was taken after the serial ``start``."""
@@ -147,11 +146,11 @@ class Picture:
         mark_roots(rows, glimpse.edges)
         self._replace(rows, glimpse.edges)
         self.live = dict(glimpse.refs)
-        return [thing for thing in alive.values() if not isinstance(thing, Tensor)]
+        return [thing for thing in alive.values() if not reading.is_tensor(thing)]
 
     def _fresh(self, thing):
         """The row of a node or leaf as it is now."""
-        return self.rows.leaf(thing) if isinstance(thing, Tensor) else self.rows.operation(thing)
+        return self.rows.leaf(thing) if reading.is_tensor(thing) else self.rows.operation(thing)
 
     def refresh(self):
         """Bring the rows in view up to date."""

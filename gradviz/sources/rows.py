@@ -6,13 +6,13 @@ from math import prod
 
 import numpy as np
 
-from gradviz.engine import events
-from gradviz.engine.tensor import Tensor
 from gradviz.watch.ledger import Event
 from gradviz.watch.model import LEAF, OPERATION, PARAMETER, UNTRACKED, Edge, Hook, Node, Saved
 
-from .graph import is_freed, is_node
+from . import reading
+from .graph import is_freed
 from .observer import hook_name
+from .reading import is_node
 
 ARRAYS = 0x3FFFFFFF
 
@@ -53,7 +53,7 @@ class Rows:
             requires_grad=True,
             place=chain[0] if chain else None,
             calls=chain[1:],
-            formula=events.formula(node),
+            formula=reading.formula(node),
             freed=is_freed(node),
             inplace=bump is not None,
         )
@@ -76,34 +76,34 @@ class Rows:
             return self.bumps.get(node.seq - 1)
         for event in (self.bumps.get(node.seq + 1), self.bumps.get(node.seq + 2)):
             if event is not None and event.node:
-                sources = (x[0].seq for x in events.inputs(node) if x.__class__ is tuple)
+                sources = (x[0].seq for x in reading.inputs(node) if x.__class__ is tuple)
                 return event if event.node in sources else None
         return None
 
     def _output(self, node):
-        shape, dtype = events.output_meta(node)[0]
+        shape, dtype = reading.output_meta(node)[0]
         return tuple(shape), dtype
 
     def saved(self, node) -> list[Saved]:
         """What ``node`` saved, the tensors' names where the notebook has one."""
         out = []
-        for name, array, saved_at, now, freed in events.saved(node):
+        for name, array, saved_at, now, freed in reading.saved(node):
             one = Saved(name, version_saved=saved_at or 0, version_now=now or 0)
             one.state = "freed" if freed else "alive" if array is not None else "hooked"
             if array is not None:
-                one.shape, one.dtype = tuple(array.shape), events.name_of(array.dtype)
-                one.bytes, one.label = array.nbytes, self._label_of(array)
+                one.shape, one.dtype = reading.shape_of(array), reading.dtype_of(array)
+                one.bytes, one.label = reading.bytes_of(array), self._label_of(array)
             out.append(one)
         return out
 
     def _label_of(self, array):
-        tensor = self.arrays.get(id(array))
+        tensor = self.arrays.get(reading.array_id(array))
         return self.names.get(self._id(tensor), "") if tensor is not None else ""
 
     def hooks(self, thing) -> list[Hook]:
         """Hooks of a node or a leaf."""
         out = []
-        for kind, hook in events.hooks(thing):
+        for kind, hook in reading.hooks(thing):
             note = self.hook_notes.get(id(hook))
             place = self.places.place(*note[:2]) if note else None
             out.append(Hook(kind, "" if hook is None else hook_name(hook), place))
@@ -113,31 +113,31 @@ class Rows:
         """Values of the nodes that feed ``node``, as it saved them unchanged."""
         kept = {
             name: a
-            for name, a, at, now, gone in events.saved(node)
+            for name, a, at, now, gone in reading.saved(node)
             if not gone and a is not None and at == now
         }
-        for slot, source in enumerate(events.inputs(node) if kept else ()):
+        for slot, source in enumerate(reading.inputs(node) if kept else ()):
             array = kept.get(_input_name(node, slot)) if source.__class__ is tuple else None
             if (
                 array is not None
-                and tuple(array.shape) == events.output_meta(source[0])[source[1]][0]
+                and reading.shape_of(array) == reading.output_meta(source[0])[source[1]][0]
             ):
                 self.results.setdefault(source[0].seq, array)
 
     def _module(self, node):
         """The module whose parameter the operation uses."""
-        for source in events.inputs(node):
+        for source in reading.inputs(node):
             if source is not None and source.__class__ is not tuple and is_parameter(source):
-                path = self.names.get(events.leaf_id(source), "")
+                path = self.names.get(reading.leaf_id(source), "")
                 return path.rpartition(".")[0]
         return ""
 
     # -- leaves ----------------------------------------------------------------
     def leaf(self, tensor) -> Node:
         """The row of a leaf."""
-        id = events.leaf_id(tensor)
+        id = reading.leaf_id(tensor)
         row = self._tensor_row(tensor, id, PARAMETER if is_parameter(tensor) else LEAF)
-        row.requires_grad = events.edge(tensor) is not None
+        row.requires_grad = reading.edge(tensor) is not None
         row.hooks = self.hooks(tensor)
         row.grad_norm = self.grad_norm(tensor)
         return row
@@ -158,12 +158,12 @@ class Rows:
             return Node(
                 self._id(source),
                 UNTRACKED,
-                shape=tuple(source.shape),
-                dtype=str(source.dtype),
-                bytes=prod(source.shape) * _itemsize(source.dtype),
+                shape=reading.shape_of(source),
+                dtype=reading.dtype_of(source),
+                bytes=prod(source.shape) * _itemsize(reading.dtype_of(source)),
                 is_leaf=True,
             )
-        row = self._tensor_row(tensor, events.leaf_id(tensor), UNTRACKED)
+        row = self._tensor_row(tensor, reading.leaf_id(tensor), UNTRACKED)
         cut = self._cut_of(tensor)
         if cut is not None:
             row.cut = cut.how
@@ -174,7 +174,7 @@ class Rows:
     def _tensor_of(self, source):
         if source.__class__ is Untracked:
             return source.tensor
-        return self.arrays.get(id(source))
+        return self.arrays.get(reading.array_id(source))
 
     def _cut_of(self, tensor):
         """The line that took ``tensor`` out of a graph, None when it never was in one."""
@@ -184,15 +184,15 @@ class Rows:
         return None
 
     def _tensor_row(self, tensor, id, kind):
-        array = tensor._a
+        array = reading.array(tensor)
         return Node(
             id,
             kind,
             label=self.names.get(id, ""),
-            shape=tuple(array.shape),
-            dtype=str(array.dtype),
+            shape=reading.shape_of(array),
+            dtype=reading.dtype_of(array),
             device=_device(tensor),
-            bytes=array.nbytes,
+            bytes=reading.bytes_of(array),
             is_leaf=True,
             version=_version(tensor),
             place=self._bound(self.names.get(id, "")),
@@ -202,8 +202,8 @@ class Rows:
         """Norm of the gradient that ``tensor`` has, None without one."""
         from .values import norm
 
-        grad = events.grad(tensor)
-        return None if grad is None else norm(grad._a)
+        grad = reading.grad(tensor)
+        return None if grad is None else norm(reading.value(grad))
 
     # -- edges -----------------------------------------------------------------
     def inputs(self, node):
@@ -211,32 +211,39 @@ class Rows:
         input.
         """
         saved, noted = None, self.watcher.inputs.get(node.seq, ())
-        for slot, source in enumerate(events.inputs(node)):
+        for slot, source in enumerate(reading.inputs(node)):
             if source is None:
-                seen = next((Untracked(*rest) for at, *rest in noted if at == slot), None)
+                seen = next((Untracked.seen(*rest) for at, *rest in noted if at == slot), None)
                 if seen is None:
                     saved = _saved_by_name(node) if saved is None else saved
                     seen = saved.get(_input_name(node, slot))
                 if seen is not None and not isinstance(seen, np.generic) and not _is_number(seen):
-                    yield slot, 0, seen
+                    yield slot, 0, self._untracked(seen)
             elif source.__class__ is tuple:
                 yield slot, source[1], source[0]
             else:
                 yield slot, 0, source
+
+    def _untracked(self, seen):
+        """What a node saved, told from a leaf: a tensor of PyTorch saves tensors."""
+        if not reading.is_tensor(seen):
+            return seen
+        key, shape = reading.array_id(seen), reading.shape_of(seen)
+        return Untracked(self.arrays.get(key), key, shape, reading.dtype_of(seen))
 
     def edge(self, target, slot, output, source) -> Edge:
         """One edge row."""
         return Edge(self._id(source), target.seq, slot, output)
 
     def _id(self, source):
-        if isinstance(source, Tensor):
+        if reading.is_tensor(source):
             return tensor_id(source)
         if is_node(source):
             return source.seq
         tensor = self._tensor_of(source)
         if tensor is not None:
-            return events.leaf_id(tensor)
-        key = source.key if source.__class__ is Untracked else id(source)
+            return reading.leaf_id(tensor)
+        key = source.key if source.__class__ is Untracked else reading.array_id(source)
         return -(key >> 4 & ARRAYS) - 1
 
 
@@ -245,20 +252,27 @@ class Untracked:
 
     __slots__ = ("dtype", "key", "shape", "tensor")
 
-    def __init__(self, ref, shape, dtype):
-        self.tensor, self.key = ref(), id(ref)
+    def __init__(self, tensor, key, shape, dtype):
+        self.tensor, self.key = tensor, key
         self.shape, self.dtype = shape, dtype
+
+    @classmethod
+    def seen(cls, ref, shape, dtype):
+        """From the weak reference that a watcher left."""
+        return cls(ref(), id(ref), shape, dtype)
 
 
 def _is_number(source):
     """Whether a saved array stands for a Python number."""
-    return source.__class__ is not Untracked and source.ndim == 0 and not source.flags.writeable
+    if source.__class__ is Untracked or source.ndim:
+        return False
+    return not hasattr(source, "flags") or not source.flags.writeable
 
 
 def tensor_id(tensor) -> int:
     """The id of what a tensor stands for: its node's serial, or its own."""
-    node = events.node_of(tensor)
-    return events.leaf_id(tensor) if node is None else node.seq
+    node = reading.node_of(tensor)
+    return reading.leaf_id(tensor) if node is None else node.seq
 
 
 def is_parameter(tensor) -> bool:
@@ -269,7 +283,7 @@ def is_parameter(tensor) -> bool:
 
 
 def _saved_by_name(node):
-    return {name: array for name, array, _, _, freed in events.saved(node) if not freed}
+    return {name: array for name, array, _, _, freed in reading.saved(node) if not freed}
 
 
 def _input_name(node, slot):
@@ -278,7 +292,7 @@ def _input_name(node, slot):
 
 
 def _version(tensor):
-    return 0 if getattr(tensor, "_inference", None) else events.version(tensor) or 0
+    return 0 if getattr(tensor, "_inference", None) else reading.version(tensor) or 0
 
 
 def _device(tensor):

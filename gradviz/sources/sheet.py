@@ -1,14 +1,14 @@
-"""Reads a tensor of the engine into a ``Sheet``."""
+"""Reads a tensor into a ``Sheet``."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from gradviz.engine import events
 from gradviz.texts import text
 from gradviz.watch.sheet import Histogram, Numbers, Sheet
 
-from .values import WHOLE, stats
+from . import reading
+from .values import WHOLE, of_array
 
 BINS = 24
 BAD = 20
@@ -21,48 +21,48 @@ def sheet(tensor, other=None, index=(), label="") -> Sheet:
     ``index`` chooses the slice of the leading dimensions that is shown. ValueError when the shapes
     differ.
     """
-    array = tensor._a
+    array = reading.value(tensor)
     chosen = _index(array.shape, index)
     found = facts(tensor, label)
     found.index = chosen
     found.value = numbers(array, chosen)
-    grad = events.grad(tensor)
-    found.grad = None if grad is None else numbers(grad._a, chosen)
-    if array.size <= CODE:
+    grad = reading.grad(tensor)
+    found.grad = None if grad is None else numbers(reading.value(grad), chosen)
+    if isinstance(array, np.ndarray) and array.size <= CODE:
         found.code = f"torch.tensor({array.tolist()!r}, dtype=torch.{found.dtype})"
     if other is not None:
-        if other._a.shape != array.shape:
-            one, two = tuple(array.shape), tuple(other._a.shape)
+        second = reading.value(other)
+        if second.shape != array.shape:
+            one, two = reading.shape_of(array), tuple(second.shape)
             raise ValueError(text("notebook.panel.shapes", one=one, other=two))
-        found.other = numbers(other._a, chosen)
-        found.difference = numbers(_difference(array, other._a), chosen)
+        found.other = numbers(second, chosen)
+        found.difference = numbers(_difference(array, second), chosen)
     return found
 
 
 def facts(tensor, label="") -> Sheet:
     """What is known of a tensor without reading its numbers."""
-    array = tensor._a
-    node, item = events.node_of(tensor), max(1, array.itemsize)
+    array, node = reading.array(tensor), reading.node_of(tensor)
     return Sheet(
         label=label,
-        shape=tuple(array.shape),
-        dtype=str(array.dtype),
+        shape=reading.shape_of(array),
+        dtype=reading.dtype_of(array),
         device=str(tensor.device),
-        strides=tuple(step // item for step in array.strides),
+        strides=tuple(tensor.stride()),
         offset=tensor.storage_offset(),
-        storage_bytes=events.storage_bytes(tensor),
+        storage_bytes=reading.storage_bytes(tensor),
         contiguous=tensor.is_contiguous(),
-        requires_grad=events.edge(tensor) is not None,
+        requires_grad=reading.edge(tensor) is not None,
         is_leaf=node is None,
         grad_fn="" if node is None else node.name(),
-        version=0 if tensor.is_inference() else events.version(tensor),
+        version=0 if tensor.is_inference() else reading.version(tensor),
     )
 
 
 def numbers(array, index=()) -> Numbers:
     """Statistics of ``array`` and of its slice at ``index``, histogram, places not finite."""
     part = array[tuple(index)] if index else array
-    found = Numbers(stats(array, str(array.dtype)), stats(part, str(array.dtype)))
+    found = Numbers(of_array(array), of_array(part))
     if not isinstance(array, np.ndarray) or array.dtype.kind not in "fiub" or array.size > WHOLE:
         return found
     flat = array.ravel()

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from gradviz.engine import events
 from gradviz.watch.bench import Storage, View
 
+from . import reading
 from .sheet import facts
 
 MOST = 300
@@ -16,7 +16,7 @@ def storages(named) -> list[Storage]:
     """
     found: dict[int, Storage] = {}
     for name, tensor in list(named)[:MOST]:
-        key = events.storage_id(tensor)
+        key = reading.storage_id(tensor)
         told = facts(tensor, name)
         if key not in found:
             found[key] = Storage(len(found), told.storage_bytes, told.device, told.version)
@@ -26,7 +26,7 @@ def storages(named) -> list[Storage]:
             told.dtype,
             told.strides,
             told.offset,
-            tensor._a.nbytes,
+            reading.bytes_of(reading.array(tensor)),
             told.requires_grad,
         )
         if all(one.name != name for one in found[key].views):

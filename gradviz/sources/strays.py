@@ -10,11 +10,11 @@ import types
 import weakref
 from dataclasses import dataclass, field
 
-from gradviz.engine import events
-from gradviz.engine.tensor import Tensor
 from gradviz.watch.places import is_persons
 
-from .graph import context_items, node_of, reach, saved_bytes
+from . import reading
+from .graph import reach, saved_bytes
+from .reading import context_items, node_of
 
 NEAR = 3_000
 MANY = 60
@@ -56,9 +56,9 @@ class GradLoop:
         leaf = self.leaf()
         if leaf is None:
             return self.collected
-        grad = events.grad(leaf)
+        grad = reading.grad(leaf)
         return (
-            events.leaf_id(leaf) not in reached and grad is not None and node_of(grad) is not None
+            reading.leaf_id(leaf) not in reached and grad is not None and node_of(grad) is not None
         )
 
 
@@ -100,14 +100,14 @@ def _tensors(cell):
     except ValueError:
         return ()
     items = value if type(value) in (list, tuple) and len(value) <= MANY else (value,)
-    return [item for item in items if isinstance(item, Tensor)]
+    return [item for item in items if reading.is_tensor(item)]
 
 
 def context_cycles(nodes):
     """(node, attribute) of contexts that hold their own output, or something computed from it."""
     for node in nodes:
         for name, value in context_items(node):
-            top = node_of(value) if isinstance(value, Tensor) else None
+            top = node_of(value) if reading.is_tensor(value) else None
             if top is not None and (top is node or node.seq in reach([top], NEAR).nodes):
                 yield node, name
 
@@ -120,7 +120,7 @@ def object_cycles(born, reached) -> list[ObjectCycle]:
     if not lost:
         return []
     started = time.perf_counter()
-    tensors = [t for t in gc.get_referrers(*lost[-MANY:]) if isinstance(t, Tensor)]
+    tensors = [t for t in gc.get_referrers(*lost[-MANY:]) if reading.is_tensor(t)]
     if not tensors or time.perf_counter() - started > SLOW:
         return []
     holders = gc.get_referrers(*tensors[:MANY])  # an object itself, until its dict is asked for
@@ -138,7 +138,7 @@ def _object_cycle(owner):
     results = [
         (name, value)
         for name, value in own.items()
-        if isinstance(value, Tensor) and node_of(value) is not None
+        if reading.is_tensor(value) and node_of(value) is not None
     ]
     if not codes or not results:
         return None

@@ -12,6 +12,7 @@ from gradviz.engine.dispatch import wrap
 from gradviz.texts import text
 from gradviz.watch.tower import Floor, Tower
 
+from . import reading
 from .graph import reach
 
 POINTS = 161
@@ -37,7 +38,7 @@ def _tower(function, low, high, order):
     for level in range(min(order, MOST) + 1):
         found.floors.append(_floor(level, y))
         if level < order:
-            flat = events.node_of(y) is None
+            flat = reading.node_of(y) is None
             y = None if flat else grad(y.sum(), (x,), create_graph=True, allow_unused=True)[0]
         if y is None:
             found.floors.append(Floor(level + 1, [0.0] * POINTS))
@@ -47,7 +48,7 @@ def _tower(function, low, high, order):
 
 
 def _floor(level, y):
-    node = events.node_of(y)
+    node = reading.node_of(y)
     nodes = reach([node]).nodes.values() if node is not None else ()
     names = Counter(one.name() for one in nodes)
     values = [float(v) if np.isfinite(v) else None for v in np.broadcast_to(y._a, POINTS)]

@@ -6,9 +6,9 @@ import math
 
 import numpy as np
 
-from gradviz.engine import events
 from gradviz.watch.training import FlowStep, Layer
 
+from . import reading
 from .values import norm
 
 SCALES = range(-8, 2)
@@ -28,7 +28,7 @@ def flow_step(number, named) -> FlowStep:
 
 def copies(named) -> dict:
     """The numbers of the parameters now, of those that are not very large."""
-    return {name: p._a.copy() for name, p in named if p._a.size <= COPIED}
+    return {name: reading.value(p).copy() for name, p in named if p.numel() <= COPIED}
 
 
 def put_updates(step, named, before):
@@ -37,14 +37,14 @@ def put_updates(step, named, before):
         old, layer = before.get(name), step.layers.get(name)
         if old is not None and layer is not None:
             size = norm(old)
-            layer.update = norm(parameter._a - old) / size if size else None
+            layer.update = norm(reading.value(parameter) - old) / size if size else None
 
 
 def _layer(parameter):
-    grad, layer = events.grad(parameter), Layer(weight=norm(parameter._a))
+    grad, layer = reading.grad(parameter), Layer(weight=norm(reading.value(parameter)))
     if grad is None:
         return layer
-    array = grad._a
+    array = reading.value(grad)
     layer.grad = norm(array)
     if not isinstance(array, np.ndarray):
         return layer

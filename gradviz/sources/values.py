@@ -8,9 +8,24 @@ import numpy as np
 
 from gradviz.watch.model import Stats
 
+from . import reading
+
 FEW = 64
 HEAT = 32
 WHOLE = 4_000_000
+
+
+def of_tensor(tensor) -> Stats:
+    """Statistics of what a tensor holds."""
+    return of_array(reading.array(tensor))
+
+
+def of_array(array) -> Stats:
+    """Statistics of an array, whichever engine it belongs to."""
+    numbers, dtype = reading.host(array), reading.dtype_of(array)
+    if isinstance(numbers, np.ndarray):
+        return stats(numbers, dtype)
+    return Stats(reading.shape_of(array), dtype)  # reading it would wait for another device
 
 
 def stats(array, dtype: str) -> Stats:

@@ -8,12 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from gradviz.engine import events
-from gradviz.engine.node import LEAF
-from gradviz.engine.tensor import Tensor
 from gradviz.watch.holders import Found
 
-from .graph import node_behind, node_of, owner_of, reach
+from . import reading
+from .graph import reach
+from .reading import node_behind, node_of
 from .rows import is_parameter
 
 KINDS = ("parameters", "gradients", "retained", "optimizer", "saved", "kept_buffers", "others")
@@ -46,30 +45,28 @@ class Counter:
 
     def add(self, array, kind: str) -> int:
         """Bytes that ``array`` adds: those of its storage, if nobody claimed it before."""
-        whole = owner_of(array)
-        if id(whole) in self._counted:
+        whole, size = reading.memory(array)
+        if whole in self._counted:
             return 0
-        self._counted[id(whole)] = kind
-        self.weights.kinds[kind] += whole.nbytes
-        return whole.nbytes
+        self._counted[whole] = kind
+        self.weights.kinds[kind] += size
+        return size
 
 
 def weigh(found: Found, swept: Iterable[int] = ()) -> Weights:
     """What a walk found, by kind. ``swept``: serials of roots whose graph a backward retained."""
     counter = Counter()
-    tensors: dict[int, Any] = {
-        id(h.thing): h for h in found.holdings if isinstance(h.thing, Tensor)
-    }
+    tensors: dict[int, Any] = {id(h.thing): h for h in found.holdings if reading.is_tensor(h.thing)}
     _count_leaves(counter, tensors)
     _count_gradients(counter, [h.thing for h in tensors.values()])
     for holding in tensors.values():
         if _of_optimizer(holding.steps):
-            counter.add(holding.thing._a, "optimizer")
+            counter.add(reading.array(holding.thing), "optimizer")
     _count_saved(counter, [h.thing for h in found.holdings], swept)
     for holding in found.holdings:
         thing = holding.thing
-        if isinstance(thing, Tensor):
-            counter.add(thing._a, "others")
+        if reading.is_tensor(thing):
+            counter.add(reading.array(thing), "others")
         elif isinstance(thing, np.ndarray):
             counter.add(thing, "others")
     counter.weights.complete &= found.complete
@@ -79,15 +76,15 @@ def weigh(found: Found, swept: Iterable[int] = ()) -> Weights:
 
 def _count_leaves(counter, tensors):
     for leaf in [holding.thing for holding in tensors.values()]:
-        if is_parameter(leaf) or events.edge(leaf) is LEAF:
-            counter.add(leaf._a, "parameters")
+        if is_parameter(leaf) or reading.is_leaf(leaf):
+            counter.add(reading.array(leaf), "parameters")
 
 
 def _count_gradients(counter, tensors):
     for tensor in tensors:
-        grad = events.grad(tensor)
+        grad = reading.grad(tensor)
         if grad is not None:
-            counter.add(grad._a, "gradients" if node_of(tensor) is None else "retained")
+            counter.add(reading.array(grad), "gradients" if node_of(tensor) is None else "retained")
 
 
 def _of_optimizer(steps):
@@ -101,7 +98,7 @@ def _count_saved(counter, things, swept):
     counter.weights.complete = whole.complete
     retained = reach([whole.nodes[seq] for seq in swept if seq in whole.nodes], NODES).nodes
     for seq, node in whole.nodes.items():
-        arrays = [array for _, array, _, _, gone in events.saved(node) if not gone]
+        arrays = [array for _, array, _, _, gone in reading.saved(node) if not gone]
         counter.weights.nodes += bool(arrays)
         for array in arrays:
             if array is not None:
@@ -117,13 +114,13 @@ def _by_module(modules):
             own = pending.pop().__dict__
             for parameter in own["_parameters"].values():
                 if parameter is not None:
-                    counter.add(parameter._a, "parameters")
-                    grad = events.grad(parameter)
+                    counter.add(reading.array(parameter), "parameters")
+                    grad = reading.grad(parameter)
                     if grad is not None:
-                        counter.add(grad._a, "gradients")
+                        counter.add(reading.array(grad), "gradients")
             for buffer in own["_buffers"].values():
-                if isinstance(buffer, Tensor):
-                    counter.add(buffer._a, "others")
+                if reading.is_tensor(buffer):
+                    counter.add(reading.array(buffer), "others")
             pending += [m for m in own["_modules"].values() if m is not None]
         out.setdefault(holding.path, counter.weights.kinds)
     return out

@@ -17,7 +17,8 @@ from gradviz.ask.moment import now
 from gradviz.engine import events
 from gradviz.engine.node import Node
 from gradviz.engine.tensor import Tensor
-from gradviz.sources.graph import node_of, reach
+from gradviz.sources.graph import reach
+from gradviz.sources.reading import node_of
 from gradviz.texts import text
 
 

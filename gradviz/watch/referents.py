@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import gc
+import inspect
 import logging
 import sys
 import types
@@ -199,25 +200,26 @@ def _generator(thing):
     frame = thing.gi_frame
     if frame is None or thing.gi_running:
         return
-    yield from (("generator", name, item) for name, item in _suspended_locals(frame))
+    yield from (("generator", name, item) for name, item in locals_of(frame))
     if thing.gi_yieldfrom is not None:
         yield "attribute", "gi_yieldfrom", thing.gi_yieldfrom
 
 
-def _suspended_locals(frame):
+def locals_of(frame):
     """Locals of a frame that will run on; what reading them stored in the frame is taken away
     again.
     """
     names = frame.f_locals
     items = list(names.items())
-    if sys.version_info < (3, 13) and type(names) is dict and sys.getrefcount(names) <= 3:
+    copied = sys.version_info < (3, 13) and frame.f_code.co_flags & inspect.CO_OPTIMIZED
+    if copied and sys.getrefcount(names) <= 3:
         names.clear()
     return items
 
 
 def _coroutine(thing):
     if thing.cr_frame is not None and not thing.cr_running:
-        yield from (("generator", name, item) for name, item in _suspended_locals(thing.cr_frame))
+        yield from (("generator", name, item) for name, item in locals_of(thing.cr_frame))
 
 
 def _exception(thing):

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from gradviz.engine.tensor import Tensor
 from gradviz.export.html import bundle
 from gradviz.notebook.display import graph_of, settings_of, shell_of
 from gradviz.notebook.displayed import Displayed
 from gradviz.notebook.views import still
+from gradviz.sources import reading
 from gradviz.texts import text
 from gradviz.watch.plain import dumps
 from gradviz.watch.recorder import Recorder
@@ -28,7 +28,7 @@ class Graph(Displayed, GraphView):
     def __init__(self, what=None, **settings):
         self._target = None
         settings = settings_of(settings)
-        if what is None or isinstance(what, Tensor):
+        if what is None or reading.is_tensor(what):
             session = session_of()
             recorder, self._target, detail, follower = _live(session, what)
             live = follower or (session and session.source)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import weakref
 
-from gradviz.engine.tensor import Tensor
 from gradviz.export.words import size
 from gradviz.notebook.cells import roots_of
 from gradviz.notebook.display import shell_of
+from gradviz.sources import reading
 from gradviz.sources.interest import Interest
 from gradviz.sources.storages import storages
 from gradviz.watch.holders import walk
@@ -52,5 +52,5 @@ def _of_the_notebook():
     if shell is None:
         return []
     found = walk(roots_of(shell), Interest())
-    named = [(h.path, h.thing) for h in found.holdings if isinstance(h.thing, Tensor)]
+    named = [(h.path, h.thing) for h in found.holdings if reading.is_tensor(h.thing)]
     return [pair for pair in named if not pair[0].startswith(("_", "Out"))]

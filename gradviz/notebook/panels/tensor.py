@@ -7,6 +7,7 @@ import weakref
 import traitlets
 
 from gradviz.export.words import figure
+from gradviz.sources import reading
 from gradviz.sources.sheet import sheet
 from gradviz.texts import text
 from gradviz.watch.plain import plain
@@ -34,7 +35,7 @@ class TensorView(LivePanel):
         if isinstance(what, dict):
             super().__init__(what, **settings)
             return
-        if not hasattr(what, "_a"):
+        if not reading.is_tensor(what):
             raise TypeError(text("notebook.panel.not_a_tensor", type=type(what).__name__))
         self._tensor = weakref.ref(what)
         self._other = None if other is None else weakref.ref(other)

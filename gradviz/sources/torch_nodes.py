@@ -1,0 +1,213 @@
+"""Nodes of PyTorch's own graph, with a serial, a note and a life that can be watched.
+
+PyTorch makes the Python object of a node anew whenever somebody asks and lets no weak reference to
+it be. What stays is the dict ``metadata``, which dies with the node: our ``Mark`` lies in there.
+A ``TorchNode`` is a mark with its node, for the time of one look.
+
+PyTorch frees nodes that Python has seen one inside the other: a chain of some ten thousand of them
+overflows the stack. So never more than ``MOST`` are looked at that live at the same time.
+"""
+
+from __future__ import annotations
+
+import sys
+import weakref
+from collections import deque
+from functools import cache
+
+from gradviz.engine.node import serial
+
+KEY = "gradviz"
+SPACE = "torch::autograd::"
+MOST = 2_000 if sys.platform == "win32" else 10_000
+
+
+def _nobody():
+    return None
+
+
+def loaded():
+    """The PyTorch that the program has imported, or None."""
+    found = sys.modules.get("torch")
+    return found if getattr(found, "__name__", "") == "torch" and hasattr(found, "_C") else None
+
+
+class Mark:
+    """What stays of a node between two looks. ``above``: who leads to the node: a weak reference
+    to a tensor that it made and None, or to the mark of a node that uses it and the slot.
+    """
+
+    __slots__ = ("__weakref__", "above", "handle", "note", "seq")
+    alive = 0
+
+    def __init__(self, seq, note):
+        self.seq, self.note = seq, note
+        self.above: tuple = (_nobody, None)
+        self.handle = None
+        Mark.alive += 1
+
+    def __del__(self):
+        Mark.alive -= 1
+
+
+class TorchNode:
+    """A node and its mark. ``fn``: the ``grad_fn`` of PyTorch."""
+
+    __slots__ = ("__weakref__", "_fn", "_inputs", "mark")
+
+    def __init__(self, mark, fn=None):
+        self.mark, self._fn, self._inputs = mark, fn, None
+
+    @property
+    def seq(self) -> int:
+        """The serial."""
+        return self.mark.seq
+
+    @property
+    def note(self):
+        """Where it was made, as a watcher wrote it."""
+        return self.mark.note
+
+    @property
+    def fn(self):
+        """The node of PyTorch; None when no way to it is known any more."""
+        if self._fn is None:
+            self._fn = _climb(self.mark)
+        return self._fn
+
+    def name(self) -> str:
+        """The class of the node: ``MulBackward0``."""
+        return "" if self.fn is None else self.fn.name().removeprefix(SPACE)
+
+    @property
+    def op(self):
+        """Our operation whose node has the same name, or None."""
+        return operation(self.name())
+
+    def inputs(self) -> tuple:
+        """None, a leaf tensor, or (node, output number), one a slot."""
+        if self._inputs is None:
+            edges = () if self.fn is None else self.fn.next_functions
+            self._inputs = tuple(self._input(fn, nr, slot) for slot, (fn, nr) in enumerate(edges))
+        return self._inputs
+
+    def _input(self, fn, nr, slot):
+        if fn is None:
+            return None
+        if is_leaf_end(fn):
+            return fn.variable
+        if KEY not in fn.metadata:
+            return None  # beyond what may be looked at
+        node = node_for(fn)
+        if node.mark.above[0]() is None:
+            node.mark.above = weakref.ref(self.mark), slot
+        return node, nr
+
+
+def is_leaf_end(fn) -> bool:
+    """Whether ``fn`` adds to the gradient of a leaf."""
+    return type(fn).__name__ == "AccumulateGrad"
+
+
+@cache
+def is_fn(kind) -> bool:
+    """Whether objects of the class are nodes of PyTorch's graph; ours look alike."""
+    alike = hasattr(kind, "next_functions") and hasattr(kind, "_sequence_nr")
+    return alike and not hasattr(kind, "seq")
+
+
+def node_for(fn, note=0) -> TorchNode:
+    """The node of ``fn``; a node that is new to us gets a serial, and so does what is below it, in
+    the order of creation. New ones get the ``note``.
+    """
+    mark = fn.metadata.get(KEY)
+    if mark is None:
+        for fresh in _unmarked(fn):
+            fresh.metadata[KEY] = Mark(serial(), note)
+        mark = fn.metadata[KEY]
+    node = mark.handle() if mark.handle is not None else None
+    if node is None:
+        node = TorchNode(mark, fn)
+        mark.handle = weakref.ref(node)
+    elif node._fn is None:
+        node._fn = fn
+    return node
+
+
+def _unmarked(fn):
+    """``fn`` and what it uses that has no mark yet, oldest first."""
+    found, pending, seen = [], deque([fn]), {id(fn)}
+    while pending:
+        fn = pending.popleft()
+        found.append(fn)
+        if Mark.alive + len(found) + len(pending) >= MOST:
+            continue
+        for below, _ in fn.next_functions:
+            if below is None or id(below) in seen or is_leaf_end(below):
+                continue
+            if KEY not in below.metadata:
+                seen.add(id(below))
+                pending.append(below)
+    return sorted(found, key=lambda fn: fn._sequence_nr()) if len(found) > 1 else found
+
+
+class WeakNode:
+    """A weak reference to a node: calling it gives the node, or None when it is gone."""
+
+    __slots__ = ("_mark",)
+
+    def __init__(self, node):
+        self._mark = weakref.ref(node.mark)
+
+    def __call__(self):
+        mark = self._mark()
+        if mark is None:
+            return None
+        node = mark.handle() if mark.handle is not None else None
+        if node is None:
+            node = TorchNode(mark)
+            mark.handle = weakref.ref(node)
+        return node
+
+
+def _climb(mark):
+    """The node of PyTorch that ``mark`` lies in, found from what lies above it."""
+    slots = []
+    ref, slot = mark.above
+    while slot is not None:
+        slots.append(slot)
+        above = ref()
+        if above is None:
+            return None
+        ref, slot = above.above
+    tensor = ref()
+    fn = None if tensor is None else made_by(tensor)
+    for slot in reversed(slots):
+        fn = None if fn is None else fn.next_functions[slot][0]
+    return fn if fn is not None and fn.metadata.get(KEY) is mark else None
+
+
+def made_by(tensor):
+    """``tensor.grad_fn``; None for a view that may not be asked any more."""
+    try:
+        return tensor.grad_fn
+    except RuntimeError:
+        return None
+
+
+@cache
+def operation(name):
+    """The operation of our engine whose node is called ``name``, or None."""
+    return _operations().get(name)
+
+
+@cache
+def _operations():
+    from gradviz.engine.operation import TENSOR
+    from gradviz.nn import functional  # noqa: F401  its operations are declared with it
+
+    found: dict = {}
+    for function in vars(TENSOR).values():
+        if hasattr(function, "op"):
+            found.setdefault(function.op.node.__name__, function.op)
+    return found
