@@ -628,7 +628,7 @@ def _unshuffle(x, r):
 
 pixel_shuffle_op = declare(
     "pixel_shuffle_op",
-    _shuffle,
+    channels_kept(_shuffle),
     "self",
     "upscale_factor",
     node="PixelShuffleBackward0",
@@ -636,7 +636,7 @@ pixel_shuffle_op = declare(
 )
 pixel_unshuffle_op = declare(
     "pixel_unshuffle_op",
-    _unshuffle,
+    channels_kept(_unshuffle),
     "self",
     "downscale_factor",
     node="PixelUnshuffleBackward0",
@@ -647,6 +647,10 @@ pixel_unshuffle_op = declare(
 def pixel_shuffle(input, upscale_factor):
     """Channels moved into space: (…, C·r², H, W) to (…, C, H·r, W·r)."""
     _check_image("pixel_shuffle", input)
+    if upscale_factor <= 0:
+        raise RuntimeError(
+            f"pixel_shuffle expects a positive upscale_factor, but got {upscale_factor}"
+        )
     c = input._a.shape[-3]
     if c % upscale_factor**2:
         raise RuntimeError(
@@ -689,7 +693,7 @@ def _deal(x, groups):
 
 channel_shuffle_op = declare(
     "channel_shuffle_op",
-    _deal,
+    channels_kept(_deal),
     "self",
     "groups",
     node="ChannelShuffleBackward0",

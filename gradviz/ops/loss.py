@@ -293,6 +293,12 @@ def _bce_logits_self(F, g, self, target, weight, pos_weight, self_shape, reducti
     return out if weight is None else out * weight
 
 
+def _bce_logits_target(F, g, self, weight, pos_weight, self_shape, reduction):
+    rate = -self if pos_weight is None else F.log_sigmoid(-self) - pos_weight * F.log_sigmoid(self)
+    out = _spread(F, g, self_shape, reduction) * rate
+    return out if weight is None else out * weight
+
+
 bce_logits_op = declare(
     "binary_cross_entropy_with_logits",
     _bce_logits_forward,
@@ -302,7 +308,7 @@ bce_logits_op = declare(
     hidden=("self_sym_sizes",),
     formula="(σ(self) − target) · g / n",
     self=_bce_logits_self,
-    target=lambda F, g, self, self_shape, reduction: _spread(F, g, self_shape, reduction) * -self,
+    target=_bce_logits_target,
 )
 
 

@@ -641,28 +641,36 @@ for _f in (select_scatter, slice_scatter, diagonal_scatter, as_strided_scatter):
 
 
 # ---------------------------------------------------------------- embedding
-def _embedding_back(F, g, indices, weight_shape, padding_idx):
-    return F.embedding_back(g, indices, weight_shape, padding_idx)
+def _embedding_back(F, g, indices, weight_shape, padding_idx, by_frequency):
+    return F.embedding_back(g, indices, weight_shape, padding_idx, by_frequency)
 
 
-def _embedding_back_forward(g, indices, shape, padding_idx):
+def _embedding_back_forward(g, indices, shape, padding_idx, by_frequency):
     out = zeros_by(g, shape)
-    add_rows(out, indices.ravel(), g.reshape(-1, shape[1]))
+    rows, places = g.reshape(-1, shape[1]), indices.ravel()
+    add_rows(out, places, shared_by_frequency(rows, places) if by_frequency else rows)
     if padding_idx is not None:
         out[padding_idx] = 0
     return out
 
 
+def shared_by_frequency(rows, places):
+    """``rows`` divided by how often the place of each one occurs."""
+    if not places.size:
+        return rows
+    return rows / xp.bincount(places)[places][:, None].astype(rows.dtype)
+
+
 embedding_op = declare(
     "embedding",
-    lambda weight, indices, padding_idx: weight[indices],
+    lambda weight, indices, padding_idx, by_frequency: weight[indices],
     "weight",
-    "indices padding_idx",
+    "indices padding_idx by_frequency",
     formula="g added into the chosen rows",
     hidden=("weight_sym_sizes",),
     also={
         "indices": lambda node: wrap(node.at[0]),
-        "scale_grad_by_freq": lambda node: False,
+        "scale_grad_by_freq": lambda node: node.at[2],
         "sparse": lambda node: False,
         "weight_sym_argsize_0": lambda node: node.at[-1][0],
         "padding_idx": lambda node: -1 if node.at[1] is None else node.at[1],
@@ -673,9 +681,10 @@ declare(
     "embedding_back",
     _embedding_back_forward,
     "self",
-    "indices shape padding_idx",
+    "indices shape padding_idx by_frequency",
     node="EmbeddingDenseBackward0",
-    self=lambda F, g, indices, padding_idx: F.embedding(g, indices, padding_idx),
+    # PyTorch too leaves the frequency out of the second derivative
+    self=lambda F, g, indices, padding_idx: F.embedding(g, indices, padding_idx, False),
 )
 
 

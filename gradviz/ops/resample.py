@@ -155,61 +155,6 @@ RESIZE = {
 }
 
 
-# ---------------------------------------------------------------- pixels to channels and back
-def _shuffle(x, r):
-    *lead, c, h, w = x.shape
-    x = x.reshape(*lead, c // (r * r), r, r, h, w)
-    n = len(lead)
-    x = x.transpose(*range(n), n, n + 3, n + 1, n + 4, n + 2).copy()
-    return x.reshape(*lead, c // (r * r), h * r, w * r)
-
-
-def _unshuffle(x, r):
-    *lead, c, h, w = x.shape
-    x = x.reshape(*lead, c, h // r, r, w // r, r)
-    n = len(lead)
-    x = x.transpose(*range(n), n, n + 2, n + 4, n + 1, n + 3).copy()
-    return x.reshape(*lead, c * r * r, h // r, w // r)
-
-
-pixel_shuffle = declare(
-    "pixel_shuffle",
-    channels_kept(_shuffle),
-    "self",
-    "r",
-    formula="g in the old order",
-    hidden=("r",),
-    also={"upscale_factor": lambda node: node.at[0]},
-    self=lambda F, g, r: F.pixel_unshuffle(g, r),
-)
-pixel_unshuffle = declare(
-    "pixel_unshuffle",
-    channels_kept(_unshuffle),
-    "self",
-    "r",
-    formula="g in the old order",
-    hidden=("r",),
-    also={"downscale_factor": lambda node: node.at[0]},
-    self=lambda F, g, r: F.pixel_shuffle(g, r),
-)
-
-
-def _mix(x, groups):
-    n, c = x.shape[:2]
-    return x.reshape(n, groups, c // groups, *x.shape[2:]).swapaxes(1, 2).copy().reshape(x.shape)
-
-
-channel_shuffle = declare(
-    "channel_shuffle",
-    _mix,
-    "self",
-    "groups",
-    formula="g in the old order",
-    hidden=("self_sym_sizes",),
-    self=lambda F, g, self_shape, groups: F.channel_shuffle(g, self_shape[1] // groups),
-)
-
-
 # ---------------------------------------------------------------- sampling at given places
 def _unnormalised(grid, size, align_corners):
     return (grid + 1) / 2 * (size - 1) if align_corners else ((grid + 1) * size - 1) / 2

@@ -681,3 +681,39 @@ m = nn.LazyLinear(2); m.load_state_dict(nn.Linear(3, 2).state_dict()); result.ap
 result.append(told(lambda: nn.Linear(3, 2).load_state_dict(nn.LazyLinear(2).state_dict())))
 result += [repr(nn.ParameterDict({"a": torch.ones(1)})), repr(nn.ParameterDict({"a": torch.ones(1), "b": 3})), repr(nn.ParameterList([torch.ones(1)])), repr(nn.TripletMarginWithDistanceLoss())]"""
 )
+
+each(
+    "rows by how often they were chosen",
+    "i = torch.tensor([[1, 2, 2], [1, 1, 3]]); result = derivatives(lambda w: @, [(6, 2)])",
+    ["F.embedding(i, w, scale_grad_by_freq=True)", "F.embedding(i, w, 1, scale_grad_by_freq=True)",
+     "torch.embedding(w, i, -1, True)"],
+)
+each(
+    "targets, weighted",
+    "W = torch.tensor([1.0, 2.0, 0.5], dtype=torch.float64); "
+    "result = derivatives(lambda x, y: F.@, [(4, 3), (4, 3)])",
+    ["binary_cross_entropy_with_logits(x, y, weight=W)", "binary_cross_entropy_with_logits(x, y, pos_weight=W)",
+     "binary_cross_entropy_with_logits(x, y, weight=W, pos_weight=W, reduction='sum')"],
+)
+each(
+    "more at the end than a stride",
+    "found = derivatives(lambda x, w, b: F.@, [(2, 4, 5), (4, 3, 3), (3,)]); result = [found[0], *found[2:]]",
+    [f"conv_transpose1d(x,w,b,{s},{p},{e},1,{d})"
+     for s, p, e, d in ((1, 0, 1, 2), (1, 1, 1, 2), (1, 2, 1, 2), (1, 0, 2, 3), (1, 1, 2, 3), (2, 1, 2, 3))],
+)
+PROGRAMS["what attention and losses refuse"] = (
+    _TOLD
+    + """A = nn.MultiheadAttention(4, 2, kdim=5); B = nn.MultiheadAttention(4, 2); x = torch.rand(3, 2, 4)
+result = [told(f) for f in (
+    lambda: A(x, x, x), lambda: A(x, torch.rand(3, 2, 5), torch.rand(3, 2, 5)),
+    lambda: B(x, x, x, key_padding_mask=torch.zeros(3, 3)), lambda: B(x, x, x, key_padding_mask=torch.zeros(2, 4)),
+    lambda: F.softshrink(x, -1), lambda: F.softshrink(x.double(), -0.5), lambda: F.softshrink(x, float("nan")),
+    lambda: F.soft_margin_loss(x, torch.rand(3, 2, 4, requires_grad=True), reduction="batchmean"),
+    lambda: F.adaptive_avg_pool1d(x, (None,)), lambda: F.adaptive_avg_pool1d(x, None), lambda: F.adaptive_max_pool1d(x, (None,)),
+    lambda: F.channel_shuffle(x, 3), lambda: F.channel_shuffle(x, 0), lambda: F.pixel_shuffle(x, 0),
+    lambda: F.pixel_unshuffle(x, 3), lambda: F.embedding_bag(torch.tensor([1]), torch.rand(2, 2), torch.tensor([0]), mode="max", scale_grad_by_freq=True),
+)]"""
+)
+PROGRAMS["nodes of recurrent layers, batch first"] = """result = []
+for kind in (nn.RNN, nn.GRU):
+    out, h = kind(3, 4, batch_first=True, bidirectional=True)(torch.rand(2, 5, 3)); result.append([out.grad_fn.name(), h.grad_fn.name(), list(out.stride())])"""

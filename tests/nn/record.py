@@ -1,6 +1,9 @@
-"""Write what PyTorch gives for every program to recorded.json: ``python -m tests.nn.record``."""
+"""Write what PyTorch gives for programs to recorded.json: ``python -m tests.nn.record`` for new ones,
+with ``--all`` for every one.
+"""
 
 import json
+import sys
 
 from tests.amp import programs as precision
 from tests.nn import programs as layers
@@ -10,11 +13,13 @@ from tests.utils import programs as loaders
 
 
 def record(programs, path):
-    """Run every program on PyTorch; a program that fails is named."""
+    """Run the programs on PyTorch; a program that fails is named."""
+    known = {} if "--all" in sys.argv else json.loads(path.read_text(encoding="utf-8"))
     lines = []
     for name, code in programs.items():
         try:
-            lines.append(f"{json.dumps(name)}: {json.dumps(run('torch', code))}")
+            found = known[name] if name in known else run("torch", code)
+            lines.append(f"{json.dumps(name)}: {json.dumps(found)}")
         except Exception as error:  # noqa: BLE001
             print(f"{name}: {type(error).__name__}: {error}")
     path.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")

@@ -7,9 +7,11 @@ import warnings
 from ...backend import beside, xp
 from ...engine import views
 from ...engine.dispatch import wrap
+from ...engine.dtypes import scalar_name
 from ...engine.tensor import wrap_dim
 from ...ops import activation as table
 from ...ops.declare import FUNCTIONS, declare, public
+from ...ops.info import finfo
 from ...ops.random import by_slice, stream_of
 from ...ops.reduce import log_softmax as _log_softmax
 from ...ops.reduce import softmax as _softmax
@@ -144,8 +146,12 @@ def hardshrink(input, lambd=0.5):
 
 def softshrink(input, lambd=0.5):
     """``input`` moved towards 0 by ``lambd``."""
-    if lambd < 0:
-        raise RuntimeError(f"lambda must be greater or equal to 0, but found to be {lambd:g}.")
+    if not lambd >= 0:
+        most = finfo(input.dtype).max
+        raise RuntimeError(
+            f"lambda must be in range [0, {most:g}] for input dtype {scalar_name(input.dtype)}, but "
+            f"found {lambd:g}"
+        )
     return table.softshrink_op(input, lambd)
 
 

@@ -182,6 +182,13 @@ def multi_head_attention_forward(
     if use_separate_proj_weight:
         b = (None,) * 3 if in_proj_bias is None else in_proj_bias.chunk(3)
         weights = (q_proj_weight, k_proj_weight, v_proj_weight)
+        for what, x in (("key", key), ("value", value)):
+            weight = weights[1] if what == "key" else weights[2]
+            if tuple(weight.shape) != (size, x.size(-1)):
+                raise AssertionError(
+                    f"expecting {what} weights shape of {(size, x.size(-1))}, but got "
+                    f"{weight.shape}"
+                )
         q, k, v = (
             linear(x, w, bk) for x, w, bk in zip((query, key, value), weights, b, strict=True)
         )
@@ -213,6 +220,12 @@ def multi_head_attention_forward(
         key_padding_mask = None if key_padding_mask is None else pad(key_padding_mask, (0, 1))
     source = k.size(1)
     if key_padding_mask is not None:
+        for axis, wanted in enumerate((batch, source)):
+            if key_padding_mask.shape[axis] != wanted:
+                raise AssertionError(
+                    f"Expected key_padded_mask.shape[{axis}] to be {wanted}, but got "
+                    f"{key_padding_mask.shape[axis]}"
+                )
         spread = (
             key_padding_mask.view(batch, 1, 1, source)
             .expand(-1, num_heads, -1, -1)

@@ -159,7 +159,9 @@ def embedding(
     scale_grad_by_freq=False,
     sparse=False,
 ):
-    """Rows of ``weight`` chosen by the integers of ``input``."""
+    """Rows of ``weight`` chosen by the integers of ``input``; with ``scale_grad_by_freq`` the
+    gradient of a row is divided by how often it was chosen.
+    """
     rows = weight.shape[0]
     if padding_idx is not None:
         if not -rows <= padding_idx < rows:
@@ -176,7 +178,7 @@ def embedding(
     if max_norm is not None:
         with no_grad():
             _renorm_rows(weight, input, max_norm, norm_type)
-    return keep(embedding_op(weight, input._a, padding_idx), input)
+    return keep(embedding_op(weight, input._a, padding_idx, bool(scale_grad_by_freq)), input)
 
 
 def _renorm_rows(weight, input, max_norm, norm_type):
@@ -230,7 +232,8 @@ for _name, _f in (
 
 
 def _embedding(weight, indices, padding_idx=-1, scale_grad_by_freq=False, sparse=False):
-    return embedding(indices, weight, None if padding_idx == -1 else padding_idx)
+    padding_idx = None if padding_idx == -1 else padding_idx
+    return embedding(indices, weight, padding_idx, scale_grad_by_freq=scale_grad_by_freq)
 
 
 public("embedding", _embedding)

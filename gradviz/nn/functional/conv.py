@@ -8,6 +8,7 @@ from ...engine.dtypes import scalar_name
 from ...engine.modes import local, state
 from ...engine.operands import not_a_tensor
 from ...ops import conv as table
+from ...ops.arrange import constant_pad_nd
 from ...ops.declare import declare, public
 from ...ops.lower import lowered
 from ...ops.taps import Room, Strided
@@ -152,6 +153,9 @@ def _conv_transpose(n):
             ).squeeze(0)
         if any(e >= s and e >= d for e, s, d in zip(extra, stride, dilation, strict=True)):
             raise RuntimeError(_too_much_padding(n, extra, stride, dilation))
+        if any(e >= s for e, s in zip(extra, stride, strict=True)):
+            whole = conv(input, weight, None, stride, 0, 0, groups, dilation)
+            return _cut_out(whole, bias, padding, extra)
         out = tuple(
             (i - 1) * s - 2 * p + d * (k - 1) + e + 1
             for i, s, p, d, k, e in zip(
@@ -167,6 +171,15 @@ def _conv_transpose(n):
         "O/groups, …), bias (O)."
     )
     return conv
+
+
+def _cut_out(whole, bias, padding, extra):
+    """A transposed convolution from that without padding: what is added at the end may reach a
+    stride further than any window of the convolution that it turns round.
+    """
+    sides = [side for p, e in zip(padding, extra, strict=True) for side in (e - p, -p)]
+    out = constant_pad_nd(whole, sides[::-1], 0)
+    return out if bias is None else out + bias.reshape(-1, *[1] * len(padding))
 
 
 conv1d, conv2d, conv3d = _conv(1), _conv(2), _conv(3)

@@ -31,15 +31,14 @@ soft_margin_op = declare(
 
 def soft_margin_loss(input, target, size_average=None, reduce=None, reduction="mean"):
     """``log(1 + exp(−target · input))``."""
+    reduction = reduction_code(legacy_reduction(size_average, reduce, reduction))
     if target.requires_grad and is_grad_enabled():
         raise RuntimeError(
             "The function 'soft_margin_loss' is not differentiable with respect to argument "
             "'target'. This input cannot have requires_grad True."
         )
     input, target = precise(input, target)
-    return soft_margin_op(
-        input, target, reduction_code(legacy_reduction(size_average, reduce, reduction))
-    )
+    return soft_margin_op(input, target, reduction)
 
 
 def _from(value, x):

@@ -243,6 +243,16 @@ def _targets(input, output_size, n):
     return tuple(s if t is None else t for t, s in zip(sizes, input.shape[-n:], strict=True))
 
 
+def _refuse_none(name, output_size):
+    """In one dimension a size cannot be left as it is."""
+    told = f"{name}(): argument 'output_size' (position 2) must be tuple of ints, "
+    if output_size is None:
+        raise TypeError(f"{told}not NoneType")
+    if isinstance(output_size, (tuple, list)) and None in output_size:
+        at = output_size.index(None)
+        raise TypeError(f"{told}but found element of type NoneType at pos {at}")
+
+
 def _check_adaptive(name, input, n):
     if input.dim() not in (n + 1, n + 2):
         raise RuntimeError(
@@ -256,6 +266,7 @@ def _adaptive_avg(n):
     def pool(input, output_size):
         _check_adaptive(name, input, n)
         if n == 1:
+            _refuse_none(name, output_size)
             return pool_2d(input.unsqueeze(-2), (1, *spread(output_size, 1))).squeeze(-2)
         out = _targets(input, output_size, n)
         if any(o < 0 for o in out):
@@ -289,6 +300,7 @@ def _adaptive_max(n):
     def pool(input, output_size, return_indices=False):
         _check_adaptive(name, input, n)
         if n == 1:
+            _refuse_none(name, output_size)
             found = adaptive_max_pool2d(
                 input.unsqueeze(-2), (1, *spread(output_size, 1)), return_indices
             )

@@ -160,7 +160,8 @@ def _public(mode):
         out, h, c = layers(
             mode, data, hidden, weights, num_layers, p, training, bidirectional, sizes
         )
-        out = out.transpose(0, 1) if batch_first else out
+        if batch_first:
+            out = out.transpose(0, 1) if mode == "LSTM" else out.transpose_(0, 1)
         return (out, h, c) if mode == "LSTM" else (out, h)
 
     function.__doc__ = f"Layers of {mode} over a sequence."

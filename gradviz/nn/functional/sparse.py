@@ -6,6 +6,7 @@ from ...backend import beside, host, xp, zeros_by
 from ...engine.dispatch import call, wrap
 from ...engine.operation import TENSOR
 from ...ops.declare import declare, public
+from ...ops.place import shared_by_frequency
 from .basic import _renorm_rows
 
 _MODES = {"sum": 0, "mean": 1, "max": 2}
@@ -18,7 +19,7 @@ def _bag_of(offsets, count, last):
     return xp.repeat(xp.arange(len(ends) - 1), xp.diff(ends))
 
 
-def _bag_forward(weight, scale, indices, bags, count, mode, picked):
+def _bag_forward(weight, scale, indices, bags, count, mode, picked, by_frequency):
     rows = weight[indices] if scale is None else weight[indices] * scale[:, None]
     out = xp.zeros((count, weight.shape[1]), weight.dtype, like=weight)
     if mode == 2:
@@ -34,7 +35,7 @@ def _bag_forward(weight, scale, indices, bags, count, mode, picked):
     return out
 
 
-def _bag_back(g, scale, indices, bags, count, mode, picked, shape):
+def _bag_back(g, scale, indices, bags, count, mode, picked, by_frequency, shape):
     out = zeros_by(g, shape)
     if mode == 2:
         filled, columns = xp.nonzero(picked >= 0)
@@ -43,7 +44,7 @@ def _bag_back(g, scale, indices, bags, count, mode, picked, shape):
     if mode == 1:
         g = g / xp.maximum(xp.bincount(bags, minlength=count), 1)[:, None].astype(g.dtype)
     rows = g[bags] if scale is None else g[bags] * scale[:, None]
-    xp.add.at(out, indices, rows)
+    xp.add.at(out, indices, shared_by_frequency(rows, indices) if by_frequency else rows)
     return out
 
 
@@ -51,7 +52,7 @@ def _bag_scale(F, g, weight, indices, bags):
     return (F.take(g, F.constant(bags), 0) * F.take(weight, F.constant(indices), 0)).sum(-1)
 
 
-_ATTRS = "indices bags count mode picked"
+_ATTRS = "indices bags count mode picked by_frequency"
 declare(
     "embedding_bag_op",
     _bag_forward,
@@ -59,8 +60,10 @@ declare(
     _ATTRS,
     node="EmbeddingBagBackward0",
     formula="g to the rows of each bag",
-    weight=lambda F, g, weight_shape, scale, indices, bags, count, mode, picked: (
-        F.embedding_bag_back(g, scale, indices, bags, count, mode, picked, weight_shape)
+    weight=lambda F, g, weight_shape, scale, indices, bags, count, mode, picked, by_frequency: (
+        F.embedding_bag_back(
+            g, scale, indices, bags, count, mode, picked, by_frequency, weight_shape
+        )
     ),
     scale=lambda F, g, weight, indices, bags: _bag_scale(F, g, weight, indices, bags),
 )
@@ -71,7 +74,7 @@ declare(
     f"{_ATTRS} shape",
     node="EmbeddingBagBackwardBackward0",
     self=lambda F, g, scale, indices, bags, count, mode, picked: F.embedding_bag_op(
-        g, scale, indices, bags, count, mode, picked
+        g, scale, indices, bags, count, mode, picked, False
     ),
 )
 
@@ -108,6 +111,8 @@ def embedding_bag(
             "for mode='sum' (got mode="
             f"'{mode}'). Please open a feature request on GitHub."
         )
+    if scale_grad_by_freq and mode == "max":
+        raise ValueError("max mode does not support scaling the gradient by the frequency")
     if per_sample_weights is not None and input.size() != per_sample_weights.size():
         raise ValueError(
             f"embedding_bag: If per_sample_weights ({per_sample_weights.shape}) is not None, then "
@@ -148,10 +153,11 @@ def embedding_bag(
     indices = input._a.reshape(-1)
     count = len(starts) - include_last_offset
     bags = beside(_bag_of(starts, indices.size, include_last_offset), indices)
-    return _bags(weight, per_sample_weights, indices, bags, count, mode, padding_idx)
+    by_frequency = bool(scale_grad_by_freq)
+    return _bags(weight, per_sample_weights, indices, bags, count, mode, padding_idx, by_frequency)
 
 
-def _bags(weight, scale, indices, bags, count, mode, padding_idx):
+def _bags(weight, scale, indices, bags, count, mode, padding_idx, by_frequency):
     if padding_idx is not None:
         kept = indices != padding_idx % weight.shape[0]
         indices, bags = indices[kept], bags[kept]
@@ -159,7 +165,10 @@ def _bags(weight, scale, indices, bags, count, mode, padding_idx):
     picked = (
         xp.full((count, weight.shape[1]), -1, xp.int64, like=indices) if mode == "max" else None
     )
-    return TENSOR.embedding_bag_op(weight, scale, indices, bags, count, _MODES[mode], picked)
+    mode = _MODES[mode]
+    return TENSOR.embedding_bag_op(
+        weight, scale, indices, bags, count, mode, picked, by_frequency
+    )
 
 
 def _by_position(

@@ -10,44 +10,10 @@ from ...engine.dispatch import wrap
 from ...engine.operation import RAW, TENSOR
 from ...engine.saved_names import kept
 from ...ops import resample as table
+from ...ops.arrange import channel_shuffle, pixel_shuffle, pixel_unshuffle  # noqa: F401
 from ...ops.declare import declare, public
 from ...ops.lower import keeps_precise
 from .pooling import adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d
-
-
-def pixel_shuffle(input, upscale_factor):
-    """(…, C·r², H, W) to (…, C, H·r, W·r)."""
-    if input.dim() < 3:
-        raise RuntimeError(
-            "pixel_shuffle expects input to have at least 3 dimensions, but got input with "
-            f"{input.dim()} dimension(s)"
-        )
-    if upscale_factor <= 0:
-        raise RuntimeError(
-            f"pixel_shuffle expects a positive upscale_factor, but got {upscale_factor}"
-        )
-    if input.shape[-3] % upscale_factor**2:
-        raise RuntimeError(
-            "pixel_shuffle expects its input's 'channel' dimension to be divisible by the square "
-            "of upscale_factor, but "
-            f"input.size(-3)={input.shape[-3]} is not divisible by {upscale_factor**2}"
-        )
-    return table.pixel_shuffle(input, upscale_factor)
-
-
-def pixel_unshuffle(input, downscale_factor):
-    """(…, C, H·r, W·r) to (…, C·r², H, W)."""
-    if input.dim() < 3:
-        raise RuntimeError(
-            "pixel_unshuffle expects input to have at least 3 dimensions, but got input with "
-            f"{input.dim()} dimension(s)"
-        )
-    return table.pixel_unshuffle(input, downscale_factor)
-
-
-def channel_shuffle(input, groups):
-    """Channels of different groups next to each other."""
-    return table.channel_shuffle(input, groups)
 
 
 # ---------------------------------------------------------------- resizing

@@ -154,7 +154,10 @@ class RNNBase(Module):
             self.bidirectional,
             sizes,
         )
-        return out.transpose(0, 1) if self.batch_first and sizes is None else out, h, c
+        if self.batch_first and sizes is None:
+            # PyTorch turns the result of all but the LSTM in place
+            out = out.transpose(0, 1) if self.mode == "LSTM" else out.transpose_(0, 1)
+        return out, h, c
 
     def _shown(self):
         return "RNN" if self.mode.startswith("RNN") else self.mode
