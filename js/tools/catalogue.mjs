@@ -8,26 +8,23 @@ const texts = join(dirname(fileURLToPath(import.meta.url)), "../../gradviz/texts
 const file = (language) => join(texts, language, "ui.toml");
 const languages = ["en", "zh"];
 
-function flatten(table, prefix, into) {
-  for (const [key, value] of Object.entries(table)) {
-    if (typeof value === "string") into[prefix + key] = value;
-    else flatten(value, `${prefix}${key}.`, into);
-  }
-  return into;
-}
-
-/** Both languages have the same keys, so they are written out once. */
-function moduleText() {
-  const [en, zh] = languages.map((language) =>
-    flatten(parse(readFileSync(file(language), "utf8")), "", {}),
+/** Every text of a table with its key: `["inspect.no_value", "…"]`. Also written into the module. */
+const flat = (table, prefix = "") =>
+  Object.entries(table).flatMap(([key, value]) =>
+    typeof value === "string" ? [[prefix + key, value]] : flat(value, `${prefix}${key}.`),
   );
+
+/** Both languages have the same keys, so they are written out once, and each table's name once. */
+function moduleText() {
+  const tables = languages.map((language) => parse(readFileSync(file(language), "utf8")));
+  const [en, zh] = tables.map((table) => Object.fromEntries(flat(table)));
   const keys = Object.keys(en);
   const odd = [...keys, ...Object.keys(zh)].filter((key) => !(key in en && key in zh));
   if (odd.length > 0) throw new Error(`not in both languages: ${odd.join(", ")}`);
   const words = JSON.stringify(keys.map((key) => zh[key]));
   return (
-    `const en=${JSON.stringify(en)},words=${words};` +
-    "export default {en,zh:Object.fromEntries(Object.keys(en).map((key,n)=>[key,words[n]]))};"
+    `const flat=${flat},en=flat(${JSON.stringify(tables[0])}),words=${words};` +
+    "export default {en:Object.fromEntries(en),zh:Object.fromEntries(en.map(([key],n)=>[key,words[n]]))};"
   );
 }
 

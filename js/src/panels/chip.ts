@@ -11,11 +11,10 @@ export function chip(
   return h(
     "button",
     {
-      type: "button",
       class: "chip",
       title: hint,
       "aria-pressed": String(on),
-      "data-testid": `gv-${name}`,
+      testid: `${name}`,
       onclick: run,
     },
     words,

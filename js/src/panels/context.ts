@@ -47,7 +47,6 @@ export function placeLink(context: Context, place: Place): HTMLElement | null {
     "button",
     {
       class: "at link",
-      type: "button",
       title: context.say("place.hint"),
       onclick: () => context.reveal(cell, line),
     },

@@ -4,7 +4,7 @@ import type { Context } from "./context";
 import { h, refill } from "./dom";
 
 export class Crumbs {
-  readonly element = h("nav", { class: "crumbs", hidden: true, "data-testid": "gv-crumbs" });
+  readonly element = h("nav", { class: "crumbs", hidden: true, testid: "crumbs" });
 
   /** `frame` brings all nodes that belong to the place into view. */
   constructor(
@@ -28,7 +28,7 @@ export class Crumbs {
   }
 
   private crumb(words: string, belongs: (row: NodeRow) => boolean): HTMLElement {
-    const go = { type: "button", class: "link", onclick: () => this.frame(belongs) };
+    const go = { class: "link", onclick: () => this.frame(belongs) };
     return h("button", go, words);
   }
 }

@@ -9,6 +9,8 @@ export function h<K extends keyof HTMLElementTagNameMap>(
   ...children: Child[]
 ): HTMLElementTagNameMap[K] {
   const element = document.createElement(tag);
+  // Inside a form of the page a button must not send it.
+  if (tag === "button") element.setAttribute("type", "button");
   setProps(element, props);
   append(element, children);
   return element;
@@ -26,7 +28,8 @@ function setProps(element: Element, props: Props): void {
     if (value === undefined || value === false) continue;
     if (typeof value === "function") {
       element.addEventListener(name.slice(2).toLowerCase(), value as EventListener);
-    } else element.setAttribute(name, value === true ? "" : String(value));
+    } else if (name === "testid") element.setAttribute("data-testid", `gv-${value}`);
+    else element.setAttribute(name, value === true ? "" : String(value));
   }
 }
 

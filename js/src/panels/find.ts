@@ -59,7 +59,6 @@ export class Find {
       return h(
         "button",
         {
-          type: "button",
           role: "option",
           "aria-selected": String(n === this.at),
           tabindex: -1,

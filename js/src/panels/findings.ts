@@ -53,7 +53,7 @@ export class Findings {
     if (findings.length <= FIRST) return rows;
     const left = findings.length - FIRST;
     const words = this.all ? say("findings.less") : say("findings.more", { n: left });
-    const more = { class: "link more", type: "button", onclick: () => this.toggle() };
+    const more = { class: "link more", onclick: () => this.toggle() };
     return [...rows, h("button", more, words)];
   }
 
@@ -72,17 +72,13 @@ export class Findings {
       node === undefined && !this.chosen
         ? h("span", {}, rule)
         : node === undefined
-          ? h(
-              "button",
-              { type: "button", class: "link", onclick: () => this.chosen?.(finding) },
-              rule,
-            )
-          : h("button", { type: "button", class: "link", onclick: () => context.show(node) }, rule);
+          ? h("button", { class: "link", onclick: () => this.chosen?.(finding) }, rule)
+          : h("button", { class: "link", onclick: () => context.show(node) }, rule);
     return h(
       "div",
       {
         class: `finding ${isLeak(finding) ? "leak" : finding.severity}`,
-        "data-testid": "gv-finding",
+        testid: "finding",
         "data-rule": rule,
         "data-kind": finding.kind,
       },
@@ -109,7 +105,7 @@ export function copyButton(context: Context, text: string): HTMLElement {
   const { say } = context;
   const button = h(
     "button",
-    { type: "button", class: "copy", title: say("tool.copy"), "aria-label": say("tool.copy") },
+    { class: "copy", title: say("tool.copy"), "aria-label": say("tool.copy") },
     icon("copy"),
   );
   button.addEventListener("click", async () => {

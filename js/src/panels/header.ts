@@ -119,7 +119,7 @@ export class Header {
       "span",
       {
         class: `chip state ${look}`,
-        "data-testid": "gv-state",
+        testid: "state",
         "data-state": status.state,
         role: "status",
       },
@@ -145,7 +145,7 @@ export class Header {
     const words = say(whole ? "count.all" : "count.nodes", fields);
     const common = {
       class: "chip count",
-      "data-testid": "gv-count",
+      testid: "count",
       "data-shown": scene.shown,
       "data-total": scene.total,
       "data-folded": scene.folded,
@@ -154,7 +154,7 @@ export class Header {
     const hint = say(scene.folded > 0 ? "count.unfold" : "count.fold");
     return h(
       "button",
-      { ...common, type: "button", title: hint, onclick: () => this.tools.toggleFolding() },
+      { ...common, title: hint, onclick: () => this.tools.toggleFolding() },
       words,
     );
   }
@@ -168,8 +168,7 @@ export class Header {
       "button",
       {
         class: "chip leak",
-        type: "button",
-        "data-testid": "gv-leaks",
+        testid: "leaks",
         "data-count": found,
         title: say("leaks.hint"),
         onclick: () => this.tools.goToFindings(),
@@ -191,10 +190,9 @@ export class Header {
       h(
         "button",
         {
-          type: "button",
           class: "tool",
           title: this.context.say("tool.language_hint"),
-          "data-testid": "gv-language",
+          testid: "language",
           onclick: () => tools.switchLanguage(),
         },
         this.context.say("tool.language"),
@@ -223,11 +221,10 @@ export class Header {
     return h(
       "button",
       {
-        type: "button",
         class: "tool",
         title: say(`tool.${name}_hint`),
         "aria-label": `${say(`tool.${name}`)}: ${say(`tool.${name}_hint`)}`,
-        "data-testid": `gv-${name}`,
+        testid: `${name}`,
         "aria-pressed": pressed === undefined ? undefined : String(pressed),
         onclick: run,
       },
@@ -243,11 +240,10 @@ export class Header {
     return h(
       "button",
       {
-        type: "button",
         class: "tool",
         title: words,
         "aria-label": words,
-        "data-testid": "gv-undock",
+        testid: "undock",
         onclick: undock,
       },
       icon("undock"),
@@ -289,10 +285,9 @@ export class Header {
     return h(
       "button",
       {
-        type: "button",
         role: checked === undefined ? "menuitem" : "menuitemradio",
         "aria-checked": checked === undefined ? undefined : String(checked),
-        "data-testid": `gv-${name}`,
+        testid: `${name}`,
         onclick: choose,
       },
       this.context.say(words),

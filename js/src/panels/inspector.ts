@@ -32,7 +32,7 @@ export interface Selected {
 }
 
 export class Inspector {
-  readonly element = h("aside", { class: "inspector", "data-testid": "gv-inspector" });
+  readonly element = h("aside", { class: "inspector", testid: "inspector" });
   private tab: Tab = "value";
   private selected: Selected | null = null;
   private tokens: Tokens | null = null;
@@ -139,9 +139,8 @@ export class Inspector {
       h(
         "button",
         {
-          type: "button",
           role: "tab",
-          "data-testid": `gv-tab-${tab}`,
+          testid: `tab-${tab}`,
           "aria-selected": String(tab === this.tab),
           tabindex: tab === this.tab ? 0 : -1,
           onclick: () => this.choose(tab, false),
@@ -170,7 +169,7 @@ export class Inspector {
     const panel = h("div", { class: "tab-panel", role: "tabpanel", "data-tab": this.tab });
     const parts = this.parts(selected, detail);
     if (parts) panel.append(...parts);
-    else panel.append(h("p", { class: "dim", "data-testid": "gv-queued" }, this.missing(selected)));
+    else panel.append(h("p", { class: "dim", testid: "queued" }, this.missing(selected)));
     return panel;
   }
 
@@ -224,13 +223,13 @@ export class Inspector {
       n > 0 ? say("inspect.comma") : " ",
       h(
         "button",
-        { type: "button", class: "link", onclick: () => this.context.show(id) },
+        { class: "link", onclick: () => this.context.show(id) },
         store.nodes.get(id)!.label || store.nodes.get(id)!.op,
       ),
     ]);
     return h(
       "div",
-      { class: "rule", "data-testid": "gv-shares" },
+      { class: "rule", testid: "shares" },
       h("b", {}, say("inspect.shares")),
       ...links,
     );
@@ -249,7 +248,7 @@ export class Inspector {
   private rule(formula: string): HTMLElement {
     const title = h("b", {}, this.context.say("inspect.rule"));
     const said = formulaIn(this.context.language, formula);
-    return h("div", { class: "rule" }, title, h("code", { "data-testid": "gv-formula" }, said));
+    return h("div", { class: "rule" }, title, h("code", { testid: "formula" }, said));
   }
 
   private saved(saved: Saved[]): HTMLElement[] {
@@ -266,7 +265,7 @@ export class Inspector {
     const known = one.state !== "freed" || one.bytes > 0;
     return h(
       "div",
-      { class: "entry-row", "data-testid": "gv-saved", "data-state": one.state },
+      { class: "entry-row", testid: "saved", "data-state": one.state },
       h("i", { class: `square ${one.state}`, "aria-hidden": "true" }),
       h(
         "div",
@@ -295,7 +294,7 @@ export class Inspector {
     return hooks.map((hook) =>
       h(
         "div",
-        { class: "entry-row", "data-testid": "gv-hook" },
+        { class: "entry-row", testid: "hook" },
         h("span", { class: "dim" }, this.context.say(`hook.${hook.kind}`)),
         h(
           "div",
@@ -318,7 +317,7 @@ export class Inspector {
           "div",
           { class: "holders" },
           h("b", {}, context.say("inspect.held_by")),
-          ...holders.map((holder) => h("code", { "data-testid": "gv-holder" }, holder)),
+          ...holders.map((holder) => h("code", { testid: "holder" }, holder)),
         ),
       );
     } else if (!has(row, Flag.alive)) parts.push(this.note("inspect.not_alive"));

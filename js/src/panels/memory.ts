@@ -9,7 +9,7 @@ const MOST_CELLS = 48;
 const HEIGHT = 40;
 
 export class Memory {
-  readonly element = h("section", { class: "memory", "data-testid": "gv-memory" });
+  readonly element = h("section", { class: "memory", testid: "memory" });
 
   constructor(private readonly context: Context) {}
 
@@ -57,9 +57,8 @@ export class Memory {
     return h(
       "button",
       {
-        type: "button",
         class: "cell",
-        "data-testid": `gv-moment-${cell.count}`,
+        testid: `moment-${cell.count}`,
         "aria-label": say("time.go", { cell: cell.count }),
         "aria-pressed": String(moments.at === cell.count),
         onclick: () => travel(cell.count),

@@ -63,7 +63,6 @@ export class NodeList {
     return h(
       "button",
       {
-        type: "button",
         tabindex: -1,
         "data-node-id": row.id,
         "data-kind": row.kind,

@@ -26,15 +26,15 @@ export interface PlayerState {
 }
 
 export class PlayerBand {
-  readonly element = h("section", { class: "player", "data-testid": "gv-player" });
+  readonly element = h("section", { class: "player", testid: "player" });
   private readonly buttons = h("span", { class: "tools", role: "toolbar" });
   private readonly line = h("input", {
     type: "range",
     min: 0,
     step: 1,
-    "data-testid": "gv-scrub",
+    testid: "scrub",
   });
-  private readonly words = h("span", { class: "said", role: "status", "data-testid": "gv-said" });
+  private readonly words = h("span", { class: "said", role: "status", testid: "said" });
   private readonly breaks = h("span", { class: "breaks" });
 
   constructor(
@@ -107,11 +107,10 @@ export class PlayerBand {
     return h(
       "button",
       {
-        type: "button",
         class: playing ? "tool main-tool" : "tool",
         title: words,
         "aria-label": words,
-        "data-testid": `gv-player-${name}`,
+        testid: `player-${name}`,
         disabled: !able,
         onclick: run,
       },
@@ -121,8 +120,8 @@ export class PlayerBand {
 
   private abort(): HTMLElement {
     const { say } = this.context;
-    const hint = { title: say("player.abort_hint"), "data-testid": "gv-player-abort" };
-    const run = { type: "button", class: "tool", onclick: () => this.tools.abort() };
+    const hint = { title: say("player.abort_hint"), testid: "player-abort" };
+    const run = { class: "tool", onclick: () => this.tools.abort() };
     return h("button", { ...run, ...hint }, say("player.abort"));
   }
 
@@ -140,7 +139,7 @@ export class PlayerBand {
       value: limit > 0 ? limit : "",
       placeholder: "–",
       "aria-label": say("player.break_norm"),
-      "data-testid": "gv-break-norm",
+      testid: "break-norm",
     });
     input.addEventListener("change", () => this.tools.setBreakNorm(Number(input.value) || 0));
     input.addEventListener("keydown", (event) => event.stopPropagation());

@@ -35,7 +35,7 @@ function guessOf(words: string, grad: Stats | null): Guess | null {
 }
 
 export class StepCard {
-  readonly element = h("section", { class: "step", "data-testid": "gv-step" });
+  readonly element = h("section", { class: "step", testid: "step" });
   /** What goes out stays hidden until somebody asks; what was guessed then, by position. */
   private quiz = false;
   private readonly guesses = new Map<number, (Guess | null)[]>();
@@ -115,7 +115,7 @@ export class StepCard {
       });
       return h("div", {}, input, " → ", this.node(step.sent[n].target));
     });
-    const look = { type: "button", class: "tool", "data-testid": "gv-reveal" };
+    const look = { class: "tool", testid: "reveal" };
     const hint = inputs.some((input) => input !== null) && say("player.guess");
     return [
       h("div", { class: "dim" }, hint || ""),
@@ -287,7 +287,7 @@ export class StepCard {
       .map(({ nodes, share }, n) =>
         h(
           "div",
-          { class: "path", "data-testid": "gv-path" },
+          { class: "path", testid: "path" },
           h("code", {}, `${n > 0 ? "+ " : "  "}${this.brief(share)}`),
           h("div", { class: "dim" }, ...this.path(nodes)),
         ),
@@ -304,7 +304,7 @@ export class StepCard {
   private node(id: number): HTMLElement {
     const row = this.context.store.nodes.get(id);
     const name = row ? row.label || row.op || row.kind : `#${id}`;
-    const link = { type: "button", class: "link name", onclick: () => this.context.show(id) };
+    const link = { class: "link name", onclick: () => this.context.show(id) };
     return h("button", link, name);
   }
 

@@ -12,7 +12,7 @@ const MOST = 500;
 export function tableOf({ caption, head, rows }: Table): HTMLElement {
   return h(
     "table",
-    { class: "twin", "data-testid": "gv-table" },
+    { class: "twin", testid: "table" },
     h("caption", {}, caption),
     h("thead", {}, h("tr", {}, ...head.map((name) => h("th", { scope: "col" }, name)))),
     h(

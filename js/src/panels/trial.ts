@@ -13,10 +13,10 @@ export function checkPart(context: Context, row: NodeRow): HTMLElement | null {
   const { say, attempt } = context;
   if (!attempt || row.kind !== "operation" || row.id < 0) return null;
   const run = () => attempt({ what: "check", id: row.id });
-  const button = { type: "button", class: "tool", "data-testid": "gv-check", onclick: run };
+  const button = { class: "tool", testid: "check", onclick: run };
   return h(
     "div",
-    { class: "rule", "data-testid": "gv-checked" },
+    { class: "rule", testid: "checked" },
     h("button", { ...button, title: say("try.check_hint") }, say("try.check")),
     ...answer(context, `check:${row.id}`, checked),
   );
@@ -29,7 +29,7 @@ export function whatIfPart(context: Context, row: NodeRow, value: Stats): HTMLEl
   if (!possible || row.kind === "operation" || !value.dtype.includes("float")) return null;
   const key = `whatif:${row.id}`;
   const written = context.store.trials.get(key)?.written;
-  const input = h("input", { "aria-label": say("try.what_if"), "data-testid": "gv-what-if" });
+  const input = h("input", { "aria-label": say("try.what_if"), testid: "what-if" });
   input.value = text(written) || JSON.stringify(value.values).replaceAll(",", ", ");
   const run = () =>
     attempt({ what: "whatif", id: row.id, value: parsed(input.value), written: input.value });
@@ -38,10 +38,10 @@ export function whatIfPart(context: Context, row: NodeRow, value: Stats): HTMLEl
     event.stopPropagation();
     if (event.key === "Enter") run();
   });
-  const go = { type: "button", class: "tool", "data-testid": "gv-go" };
+  const go = { class: "tool", testid: "go" };
   return h(
     "div",
-    { class: "rule", "data-testid": "gv-tried" },
+    { class: "rule", testid: "tried" },
     h("b", {}, say("try.what_if")),
     h("div", { class: "row" }, input, h("button", { ...go, onclick: run }, say("try.go"))),
     ...answer(context, key, moved),

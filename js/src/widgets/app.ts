@@ -67,10 +67,10 @@ export class App implements Context {
     class: "alert",
     role: "alert",
     hidden: true,
-    "data-testid": "gv-alert",
+    testid: "alert",
   });
-  private readonly note = h("div", { class: "alert note", hidden: true, "data-testid": "gv-note" });
-  private readonly empty = h("div", { class: "empty", "data-testid": "gv-empty" });
+  private readonly note = h("div", { class: "alert note", hidden: true, testid: "note" });
+  private readonly empty = h("div", { class: "empty", testid: "empty" });
   private readonly header: Header;
   private readonly graph: Graph;
   private readonly find: Find;
@@ -442,7 +442,7 @@ export class App implements Context {
   }
 
   private wayBack(cell: number): HTMLElement {
-    const back = { type: "button", class: "link", "data-testid": "gv-now" };
+    const back = { class: "link", testid: "now" };
     const button = h("button", { ...back, onclick: () => this.travel(null) }, this.say("time.now"));
     return h("span", {}, `${this.say("time.at", { cell })} `, button, " ");
   }

@@ -50,7 +50,7 @@ export function noLink(): Link {
 }
 
 export class Panel implements Host {
-  readonly element = h("div", { class: "gv panel", "data-testid": "gv-panel" });
+  readonly element = h("div", { class: "gv panel", testid: "panel" });
   readonly store = new GraphStore();
   readonly frozen = true;
   language: Language = "en";
@@ -178,9 +178,8 @@ export class Panel implements Host {
       h(
         "button",
         {
-          type: "button",
           class: "tool",
-          "data-testid": `gv-${name}`,
+          testid: `${name}`,
           title: this.say(`tool.${name}_hint`),
           "aria-pressed": pressed === null ? undefined : String(pressed),
           onclick: run,

@@ -71,7 +71,7 @@ export class Stand {
   private tellWhere(): void {
     const language = chooseLanguage(this.settings.language, navigator.language || "en");
     const word = (key: string) => say(language, `dock.${key}`);
-    const back = h("button", { type: "button", onclick: () => this.stay() }, word("here"));
+    const back = h("button", { onclick: () => this.stay() }, word("here"));
     back.style.cssText =
       "font:inherit;color:inherit;background:none;cursor:pointer;padding:1px 8px;border-radius:4px;" +
       "border:1px solid var(--jp-border-color1,#9aa1ac)";

@@ -84,9 +84,8 @@ function buttons(host: Host): HTMLElement {
       h(
         "button",
         {
-          type: "button",
           class: "tool",
-          "data-testid": `gv-run-${n}`,
+          testid: `run-${n}`,
           onclick: () => host.ask?.({ steps: n }),
         },
         host.say("panel.run", { n }),

@@ -137,7 +137,7 @@ function rowProps(host: Host, name: string) {
     choose();
   };
   const look = { class: "row", role: "button", tabindex: 0, "aria-label": name };
-  return { ...look, "data-testid": `gv-row-${name}`, onclick: choose, onkeydown: key };
+  return { ...look, testid: `row-${name}`, onclick: choose, onkeydown: key };
 }
 
 /** Orders of magnitude of the chosen layer's gradient over the steps. */

@@ -38,9 +38,8 @@ function row(host: Host, hook: Raw): HTMLElement {
   const remove = h(
     "button",
     {
-      type: "button",
       class: "tool",
-      "data-testid": "gv-remove",
+      testid: "remove",
       "aria-label": say("panel.remove_hint", { name: text(hook.name), owner }),
       onclick: () => host.ask?.({ remove: whole(hook.number) }),
     },
@@ -48,12 +47,8 @@ function row(host: Host, hook: Raw): HTMLElement {
   );
   return h(
     "div",
-    { class: "bench-row", role: "listitem", "data-testid": "gv-hook" },
-    h(
-      "button",
-      { type: "button", class: "link name", onclick: () => host.put("selected", owner) },
-      owner,
-    ),
+    { class: "bench-row", role: "listitem", testid: "hook" },
+    h("button", { class: "link name", onclick: () => host.put("selected", owner) }, owner),
     h("span", { class: "dim" }, say(`hook.${text(hook.kind)}`)),
     h("code", {}, text(hook.name)),
     (place && placeLink(host, place)) || h("span", {}),

@@ -95,7 +95,7 @@ function lane(host: Host, rank: Raw, top: number, x: (at: number) => number): SV
     const split = Math.min(to, Math.max(from, computed));
     return svg(
       "g",
-      { class: "row", "data-testid": "gv-bucket", onclick: () => host.put("selected", owner) },
+      { class: "row", testid: "bucket", onclick: () => host.put("selected", owner) },
       svg("title", {}, words),
       split > from && bar(from, split, top + 16, 12, COLOURS.beside),
       to > split && bar(split, to, top + 16, 12, COLOURS.after),
@@ -125,7 +125,7 @@ function facts(host: Host, rank: Raw): HTMLElement {
   const words = { n: buckets.length, bytes: bytes(size), share: percent(rank) };
   return h(
     "div",
-    { "data-testid": "gv-rank" },
+    { testid: "rank" },
     h("b", {}, host.say("panel.rank", { n: whole(rank.rank) })),
     " ",
     h("span", { class: "dim" }, host.say("panel.rank_facts", words)),

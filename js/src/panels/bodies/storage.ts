@@ -70,7 +70,7 @@ function one(host: Host, block: Raw): HTMLElement {
   const title = `${bytes(size)} · ${text(block.device)} · ${say("panel.version", { n: whole(block.version) })}`;
   return h(
     "div",
-    { class: "block", "data-testid": "gv-storage", "data-views": views.length },
+    { class: "block", testid: "storage", "data-views": views.length },
     h("div", { class: "dim" }, title, shared ? ` · ${shared}` : ""),
     picture(title, wide, 16 + views.length * 10, [frame, ...bars]),
     ...views.map((view, n) =>
@@ -81,7 +81,6 @@ function one(host: Host, block: Raw): HTMLElement {
         h(
           "button",
           {
-            type: "button",
             class: "link name",
             "aria-pressed": String(text(view.name) === selected),
             onclick: () => host.put("selected", text(view.name)),

@@ -60,7 +60,7 @@ function floorRow(host: Host, data: Raw, floor: Raw, at: number): HTMLElement {
   );
   return h(
     "div",
-    { class: "floor", "data-testid": "gv-floor" },
+    { class: "floor", testid: "floor" },
     h("b", {}, `${nameOf(floor)}(${figure(points[nearest])})`),
     h("code", {}, ` = ${figure(values[nearest])} `),
     h("span", { class: "dim" }, host.say("panel.graph_of", { n: whole(floor.nodes) })),
