@@ -51,5 +51,5 @@ def test_each_widget_alone(notebook, theme, lang, locale):
         box.scroll_into_view_if_needed()
         book.page.wait_for_timeout(400)  # until the picture has come to rest
         box.screenshot(path=FOLDER / f"{kind}-{theme}-{lang}.png", animations="disabled")
-        assert box.bounding_box()["height"] > 60, kind
+        view.until(box.bounding_box, lambda seen: seen is not None and seen["height"] > 60)
     assert book.serious_errors() == []

@@ -28,10 +28,12 @@ def test_large_type_and_no_answers(notebook, theme):
     assert answer.is_visible()
     book.run(3)
     view.until(lambda: book.cell(0).evaluate(SIZE), lambda found: found == "19px")
-    assert not answer.is_visible() and height() > 1.2 * before
+    view.until(answer.is_visible, lambda seen: not seen)
+    view.until(height, lambda now: now > 1.2 * before)
     SCREENSHOTS.mkdir(exist_ok=True)
     book.page.screenshot(path=SCREENSHOTS / f"instructor-{theme}.png")
     book.run(4)
     view.until(lambda: book.cell(0).evaluate(SIZE), lambda found: found == size)
-    assert answer.is_visible() and height() == before
+    view.until(answer.is_visible, lambda seen: seen)
+    view.until(height, lambda now: now == before)
     assert book.serious_errors() == []

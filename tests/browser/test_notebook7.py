@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.browser.test_view import LOAD, NET, SCREENSHOTS, STAMPED, View
+from tests.browser.test_view import LOAD, NET, SCREENSHOTS, STAMPED, View, grow_and_answer
 
 
 @pytest.fixture
@@ -16,17 +16,8 @@ def test_it_grows_while_a_cell_runs_and_answers_a_click(notebook, theme):
     book.run(0)
     book.run(1)
     view = View(book).wait()
-    assert book.page.locator(".gradviz-dock [data-testid=gv]").count() == 1
-    book.start(2)
-    view.until(view.total, lambda total: total >= 6)
-    assert book.busy(2)
-    view.select(op="MulBackward0")
-    view.root.locator("[data-testid=gv-tab-grad]").click()
-    view.root.locator("[data-testid=gv-formula]").wait_for(timeout=1500)
-    assert book.busy(2), "the answer came only after the cell"
-    book.wait(2)
-    view.until(view.state, lambda state: state == "idle")
-    assert view.total() >= 31
+    view.count(".gradviz-dock [data-testid=gv]", 1)
+    assert len(grow_and_answer(book, view, 2)) >= 8
     SCREENSHOTS.mkdir(exist_ok=True)
     book.page.screenshot(path=SCREENSHOTS / f"notebook7-{theme}.png")
     assert book.serious_errors() == []
@@ -62,5 +53,5 @@ def test_reload_and_restart(notebook):
         book.run(number)
     view = View(book).wait()
     view.until(view.total, lambda seen: seen > 8)
-    assert book.page.locator("[data-testid=gv]").count() == 1
+    view.count("[data-testid=gv]", 1)
     assert book.serious_errors() == []

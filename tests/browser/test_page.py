@@ -45,8 +45,7 @@ def visit(browser, tmp_path):
 def test_the_page_is_interactive_offline(visit, net, scheme, lang):
     shown = visit("page.html", page(net.trace, lang=lang), color_scheme=scheme)
     view = shown.locator("[data-testid=gv]")
-    view.wait_for()
-    assert int(view.locator("[data-testid=gv-count]").get_attribute("data-total")) == 10
+    view.locator("[data-testid=gv-count][data-total='10']").wait_for()
     view.locator("[data-node-id='6']").first.dispatch_event("click")
     assert "ReluBackward0" in view.locator("[data-testid=gv-inspector]").inner_text()
     assert view.locator("[data-testid=gv-finding]").count() == 1

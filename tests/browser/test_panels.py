@@ -78,8 +78,8 @@ def test_panels_compose_answer_and_link(book):
     for kind in kinds:
         panels.panel(kind).wait_for()
     panels.until(panels.total, lambda total: total > 8)
-    width = panels.panel("flow").bounding_box()["width"]
-    assert width > 250 and panels.root.bounding_box()["width"] > 250
+    for side in (panels.panel("flow"), panels.root):
+        panels.until(side.bounding_box, lambda box: box is not None and box["width"] > 250)
     panels.panel("findings").locator("[data-testid=gv-finding]").first.wait_for()
     panels.panel("hooks").locator("[data-testid=gv-hook]").first.wait_for()
     SCREENSHOTS.mkdir(exist_ok=True)

@@ -35,7 +35,7 @@ def test_stepping_between_cells(notebook):
     player.press("forward", 2)
     book.run(2)
     assert book.output(2).strip() == "None"
-    assert "local rule" in player.card()
+    player.until(player.card, lambda text: "local rule" in text)
     player.press("back", 1)
     player.press("play", 5)
     player.select(label="x")
@@ -86,9 +86,7 @@ def test_a_recording_plays_in_a_page_of_its_own(notebook, browser, tmp_path):
     try:
         page = context.new_page()
         page.goto((tmp_path / "pass.html").as_uri())
-        band = page.locator("[data-testid=gv-player]")
-        band.wait_for()
-        assert band.get_attribute("data-position") == "5"
+        page.locator("[data-testid=gv-player][data-position='5']").wait_for()
         page.locator("[data-testid=gv-player-back]").click()
         page.locator("[data-testid=gv-player][data-position='4']").wait_for()
         page.locator("[data-testid=gv-player-play]").click()

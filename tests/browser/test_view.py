@@ -10,12 +10,15 @@ from tests.browser.notebook import Notebook
 VIEWPORT = {"width": 1440, "height": 960}
 SCREENSHOTS = ROOT / "screenshots"
 LOAD = "%load_ext gradviz\nimport gradviz\nimport gradviz as torch\nfrom gradviz import nn"
-LOOP = """import time
+#: It goes on for three seconds, and then until it is told to end (for a minute at most).
+LOOP = """import pathlib, time
 x = torch.ones(2, requires_grad=True)
 y = x
-for step in range(30):
+for step in range(600):
     y = y * 1.1
-    time.sleep(0.1)"""
+    time.sleep(0.1)
+    if step >= 30 and pathlib.Path('end').exists():
+        break"""
 NET = """torch.manual_seed(0)
 model = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 1))
 data, target = torch.randn(16, 4), torch.randn(16, 1)
@@ -57,7 +60,7 @@ class View:
         """What it says that runs."""
         return self.root.locator("[data-testid=gv-state]").get_attribute("data-state")
 
-    def until(self, what, value, timeout=20):
+    def until(self, what, value, timeout=40):
         """Wait until ``what()`` passes ``value`` (a function), and give it back."""
         end = time.monotonic() + timeout
         while time.monotonic() < end:
@@ -66,6 +69,10 @@ class View:
                 return seen
             self.page.wait_for_timeout(30)
         raise AssertionError(f"still {what()!r}")
+
+    def count(self, selector, number):
+        """Wait until the page has ``number`` elements of ``selector``."""
+        self.until(self.page.locator(selector).count, lambda count: count == number)
 
     def nodes(self, **attributes):
         """The entries of its list of nodes, by ``data-`` attribute."""
@@ -96,6 +103,28 @@ class View:
         return int(badge.get_attribute("data-count")) if badge.count() else 0
 
 
+def grow_and_answer(book, view, number):
+    """Run the cell ``number`` (`STAMPED`): the view grows and answers a click before the cell is
+    told to end; the numbers of nodes that were seen.
+    """
+    end = book.file.parent / "end"
+    end.unlink(missing_ok=True)
+    book.start(number)
+    seen = {view.until(view.total, lambda total: total >= 6)}
+    view.select(op="MulBackward0")
+    view.root.locator("[data-testid=gv-tab-grad]").click()
+    view.root.locator("[data-testid=gv-formula]").wait_for()
+    while len(seen) < 8 and book.busy(number):
+        seen.add(view.total())
+        book.page.wait_for_timeout(40)
+    assert book.busy(number), "the answer came only after the cell"
+    end.touch()
+    book.wait(number)
+    view.until(view.state, lambda state: state == "idle")
+    view.until(view.total, lambda total: total >= 31)
+    return seen
+
+
 @pytest.fixture
 def picture():
     SCREENSHOTS.mkdir(exist_ok=True)
@@ -108,22 +137,8 @@ def test_it_grows_while_a_cell_runs_and_answers_a_click(notebook, picture):
     book.run(1)
     view = View(book).wait()
     view.note_first_paint()
-    book.start(2)
-    seen = set()
-    view.until(view.total, lambda total: total >= 6)
-    assert book.busy(2)
-    view.select(op="MulBackward0")
-    view.root.locator("[data-testid=gv-tab-grad]").click()
-    view.root.locator("[data-testid=gv-formula]").wait_for(timeout=1500)
-    assert book.busy(2), "the answer came only after the cell"
-    picture(book, "running")
-    while book.busy(2):
-        seen.add(view.total())
-        book.page.wait_for_timeout(40)
-    assert len(seen) >= 8
-    book.wait(2)
-    view.until(view.state, lambda state: state == "idle")
-    assert view.total() >= 31
+    assert len(grow_and_answer(book, view, 2)) >= 8
+    picture(book, "grown")
     painted, items = view.first_paint()
     _, started, ended = book.output(2).split()
     assert float(started) < painted < float(ended) and items < view.total()
@@ -138,7 +153,7 @@ def test_loading_and_opening_in_one_cell_while_the_next_are_waiting(notebook):
     book.wait(2)
     view = View(book).wait()
     view.until(view.total, lambda total: total > 8)
-    assert book.page.locator(".gradviz-dock [data-testid=gv]").count() == 1
+    view.count(".gradviz-dock [data-testid=gv]", 1)
     assert book.serious_errors() == []
 
 
@@ -151,7 +166,7 @@ def test_selecting_a_node_shows_its_gradient(notebook, picture):
     view.select(label="model[0].weight")
     said = view.until(lambda: view.tab("grad"), lambda text: "32" in text or "norm" in text)
     assert "float32" in said
-    assert view.nodes(label="loss", kind="operation").count() == 1
+    view.until(view.nodes(label="loss", kind="operation").count, lambda count: count == 1)
     assert view.root.locator("[data-fact=requires_grad]").inner_text() == "True"
     picture(book, "inspect")
     assert book.serious_errors() == []
@@ -194,9 +209,8 @@ def test_reload_and_restart(notebook):
         book.run(number)
     view = View(book).wait()
     view.until(view.total, lambda seen: seen > 8)
-    docks = book.page.locator(".gradviz-dock")
-    view.until(docks.count, lambda count: count == 1)
-    assert book.page.locator("[data-testid=gv]").count() == 1
+    view.count(".gradviz-dock", 1)
+    view.count("[data-testid=gv]", 1)
     assert book.serious_errors() == []
 
 
@@ -207,8 +221,8 @@ def test_unloading_leaves_a_picture(notebook):
     view = View(book).wait()
     view.until(view.total, lambda total: total > 8)
     book.run(2)
-    view.until(lambda: book.page.locator("[data-testid=gv]").count(), lambda count: count == 0)
-    assert book.cell(1).locator("img[src^='data:image/svg+xml']").count() == 1
+    view.count("[data-testid=gv]", 0)
+    book.cell(1).locator("img[src^='data:image/svg+xml']").wait_for()
     assert book.output(2).strip() == "gone"
     assert book.serious_errors() == []
 
@@ -218,11 +232,11 @@ def test_opening_again_moves_the_view(notebook):
     for number in range(3):
         book.run(number)
     view = View(book).wait()
-    view.until(lambda: book.page.locator("[data-testid=gv]").count(), lambda count: count == 1)
-    assert book.output(1).strip() == ""
+    view.count("[data-testid=gv]", 1)
+    view.until(lambda: book.output(1).strip(), lambda text: text == "")
     book.run(3)
-    view.until(lambda: book.page.locator("[data-testid=gv]").count(), lambda count: count == 0)
-    assert book.page.locator(".gradviz-dock").count() == 0
+    view.count("[data-testid=gv]", 0)
+    view.count(".gradviz-dock", 0)
     assert book.serious_errors() == []
 
 
@@ -272,8 +286,12 @@ def test_a_selected_node_leaves_the_graph_its_room(notebook):
     view.root.locator("[data-testid=gv-tab-value]").wait_for()
     overview = view.root.locator(".map")
     view.until(overview.is_hidden, lambda hidden: hidden)
-    graph = view.root.locator(".graph").bounding_box()
-    assert graph["height"] > 0.5 * view.root.bounding_box()["height"]
+
+    def share():
+        graph, whole = view.root.locator(".graph").bounding_box(), view.root.bounding_box()
+        return graph["height"] / whole["height"]
+
+    view.until(share, lambda share: share > 0.5)
     assert book.serious_errors() == []
 
 
@@ -293,10 +311,7 @@ def test_a_view_is_saved_as_a_page_that_works_by_itself(notebook, browser, tmp_p
         failed = []
         page.on("pageerror", lambda error: failed.append(str(error)))
         page.goto(file.as_uri())
-        shown = page.locator("[data-testid=gv]")
-        shown.wait_for()
-        count = shown.locator("[data-testid=gv-count]")
-        assert int(count.get_attribute("data-total")) == total
+        page.locator(f"[data-testid=gv-count][data-total='{total}']").wait_for()
         assert failed == []
     finally:
         context.close()
@@ -319,8 +334,8 @@ def test_a_second_tab_shows_the_same_and_follows(notebook, lab, browser):
         twin = View(second).wait()
         twin.until(twin.total, lambda seen: seen == total)
         book.run(2)
-        more = view.until(view.total, lambda seen: seen > total)
-        twin.until(twin.total, lambda seen: seen == more)
+        both = lambda: (view.total(), twin.total())  # noqa: E731
+        view.until(both, lambda seen: total < seen[0] == seen[1])
         twin.select(label="other")
         twin.until(lambda: twin.tab("value"), lambda text: text.strip() != "")
         assert second.serious_errors() == []
@@ -338,7 +353,7 @@ def test_earlier_cells_are_shown_again_and_compared(notebook, picture):
     view.until(lambda: view.nodes(label="b").count(), lambda count: count == 1)
     view.root.locator("[data-testid=gv-moment-3]").click()
     view.until(lambda: view.nodes(label="a").count(), lambda count: count == 1)
-    assert view.nodes(label="b").count() == 0
+    view.until(view.nodes(label="b").count, lambda count: count == 0)
     view.root.locator("[data-testid=gv-compare]").click()
     view.root.locator("[data-testid=gv-now]").click()
     view.until(lambda: view.nodes(label="b").count(), lambda count: count == 1)
