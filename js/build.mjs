@@ -7,10 +7,12 @@ import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 import * as esbuild from "esbuild";
 import { catalogue } from "./tools/catalogue.mjs";
+import { privateNames } from "./tools/private.mjs";
 
 const here = dirname(fileURLToPath(import.meta.url));
 const out = join(here, "../gradviz/static");
 const limit = 200_000;
+const mangleProps = privateNames(join(here, "src"));
 const watch = process.argv.includes("--watch");
 
 // The layout runs here and in a worker: one function, whose own text the worker is made of.
@@ -28,6 +30,7 @@ const layoutFunction = {
         bundle: true,
         write: false,
         minify: true,
+        mangleProps,
         format: "iife",
         globalName: "layout",
         target: "es2022",
@@ -45,6 +48,7 @@ const shared = {
   absWorkingDir: here,
   bundle: true,
   minify: true,
+  mangleProps,
   target: "es2022",
   charset: "utf8",
   legalComments: "none",

@@ -126,19 +126,28 @@ def _capture(sweep, node, grads):
                 sweep.captured[node, nr] = got
 
 
+def _call(sweep, number, hook, *given):
+    """What ``hook`` says; who looks on is told that it was called."""
+    __tracebackhide__ = True
+    told = hook(*given)
+    if sweep._observer is not None:
+        sweep._observer.hook_called(number, given, told)
+    return told
+
+
 def _tensor_hooks(sweep, hooks, grads):
     for nr, table in (hooks.tensor or {}).items():
-        for hook in list(table.values()):
-            grads[nr] = _call_tensor_hook(sweep, hook, grads[nr])
+        for number, hook in list(table.items()):
+            grads[nr] = _call_tensor_hook(sweep, number, hook, grads[nr])
     for nr, ref in (hooks.retain or {}).items():
         tensor = ref()
         if tensor is not None and grads[nr] is not None:
             _keep(sweep, tensor, grads[nr])
 
 
-def _call_tensor_hook(sweep, hook, g):
+def _call_tensor_hook(sweep, number, hook, g):
     before = _optional(g)
-    told = hook(before)
+    told = _call(sweep, number, hook, before)
     if told is None:
         return _back(sweep, before)
     check_hook_result(before, told, hook)
@@ -157,9 +166,9 @@ def _keep(sweep, tensor, g):
 
 
 def _prehooks(sweep, table, grads):
-    for hook in list(table.values()):
+    for number, hook in list(table.items()):
         given = tuple(map(_optional, grads))
-        told = hook(given)
+        told = _call(sweep, number, hook, given)
         if told is not None:
             check_hook_results(given, told, hook)
             grads[:] = [_back(sweep, x) for x in told]
@@ -167,9 +176,9 @@ def _prehooks(sweep, table, grads):
 
 def _post_hooks(sweep, table, grads, g):
     outs = tuple(map(_optional, g if g.__class__ is tuple else (g,)))
-    for hook in list(table.values()):
+    for number, hook in list(table.items()):
         given = tuple(map(_optional, grads))
-        told = hook(given, outs)
+        told = _call(sweep, number, hook, given, outs)
         if told is not None:
             check_hook_results(given, told, hook)
             grads = [_back(sweep, x) for x in told]
@@ -187,8 +196,8 @@ def complete_leaf(sweep, leaf, g, fresh, accumulate):
     if sweep.leaves is not None and leaf not in sweep.leaves:
         return
     if hooks is not None and hooks.tensor:
-        for hook in list(hooks.tensor[0].values()):
-            told = _call_tensor_hook(sweep, hook, g)
+        for number, hook in list(hooks.tensor[0].items()):
+            told = _call_tensor_hook(sweep, number, hook, g)
             fresh = fresh and told is g
             g = told
     if captured is not None:
@@ -204,24 +213,24 @@ def complete_leaf(sweep, leaf, g, fresh, accumulate):
         if sweep._observer is not None:
             sweep._observer.accumulated(sweep, leaf, g)
     if hooks is not None and hooks.post_accumulate:
-        _post_accumulate(hooks.post_accumulate, leaf)
+        _post_accumulate(sweep, hooks.post_accumulate, leaf)
     if hooks is not None and hooks.post:
-        _leaf_posthooks(hooks.post, g)
+        _leaf_posthooks(sweep, hooks.post, g)
 
 
-def _post_accumulate(table, leaf):
+def _post_accumulate(sweep, table, leaf):
     """A tensor that one of these hooks returns is what the next is called with."""
-    for hook in list(table.values()):
-        told = hook(leaf)
+    for number, hook in list(table.items()):
+        told = _call(sweep, number, hook, leaf)
         if told is not None:
             check_hook_result(leaf, told, hook)
             leaf = told
 
 
-def _leaf_posthooks(table, g):
+def _leaf_posthooks(sweep, table, g):
     outs = (_optional(g),)
-    for hook in list(table.values()):
-        told = hook((), outs)
+    for number, hook in list(table.items()):
+        told = _call(sweep, number, hook, (), outs)
         if told is not None:
             check_hook_results((), told, hook)
 

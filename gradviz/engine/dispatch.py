@@ -201,9 +201,7 @@ def _unrecorded(op, t, ins):
     if local.inference and t._v is None:
         t._v = INFERENCE
     if door.observer is not None:
-        if not local.inference and any(
-            x is not None and x.requires_grad for x in ins[: op.edges]
-        ):
+        if not local.inference and any(x is not None and x.requires_grad for x in ins[: op.edges]):
             door.observer.cut(ins, t, "no_grad")
         tell_untracked(op, t, ins)
     return t

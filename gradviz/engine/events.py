@@ -71,8 +71,13 @@ class Observer:
     def retain_grad(self, tensor):
         """``tensor.retain_grad()`` was asked."""
 
-    def hook_added(self, target, kind, hook):
-        """A hook of ``kind`` was put on ``target`` (tensor, node or module)."""
+    def hook_added(self, target, kind, hook, number):
+        """A hook of ``kind`` was put on ``target`` (tensor, node or module); ``number``: the id of
+        its handle.
+        """
+
+    def hook_called(self, number, given, told):
+        """A hook of a tensor or a node was called with ``given`` and gave ``told``."""
 
     def hook_removed(self, target, kind, hook):
         """It was removed."""
@@ -285,6 +290,21 @@ def saved(node):
     return tuple(out)
 
 
+def saved_from(node):
+    """By the names of `saved`: the tensor that was saved, or ``node`` where it is a result of its
+    own. Nothing is unpacked; what is freed or packed is not there.
+    """
+    op, kept = node.op, () if node.s is FREED else node.s or ()
+    if op is not None:
+        named = list(zip(op.saved_names, kept[::2], strict=False)) + [("result", node.r)]
+    elif hasattr(node, "describe_saved"):
+        named = [(f"saved_tensors[{k}]", one and one[0]) for k, one in enumerate(kept)]
+    else:
+        named = []
+    found = {name: one for name, one in named if hasattr(one, "_g")}
+    return found | {name: node for name, one in named if one.__class__ is tuple and one}
+
+
 def saved_arrays(node):
     """The arrays that ``node`` has saved; None when it saved tensors and dropped them."""
     op = node.op
@@ -340,13 +360,13 @@ def hooks(target):
 
 
 def hook_tables(target):
-    """(kind, table of callables) of the hooks on a node or a tensor."""
+    """(kind, table of callables by number) of the hooks on a node or a tensor, as they fire."""
     found = target.hooks if hasattr(target, "seq") else target._hooks
     if found is None:
         return []
-    kinds = ("pre", "post", "post_accumulate")
-    out = [(kind, getattr(found, kind)) for kind in kinds if getattr(found, kind)]
-    return out + [("tensor", table) for table in (found.tensor or {}).values() if table]
+    out = [("tensor", table) for table in (found.tensor or {}).values() if table]
+    kinds = ("pre", "post_accumulate", "post")
+    return out + [(kind, getattr(found, kind)) for kind in kinds if getattr(found, kind)]
 
 
 def grad(tensor):

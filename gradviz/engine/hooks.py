@@ -120,7 +120,7 @@ def register(owner, table, kind, hook, *, extra=None, prepend=False):
     if owner is not None:
         handle._kind, handle._owner = kind, weakref.ref(owner)
         if door.observer is not None:
-            door.observer.hook_added(owner, kind, hook)
+            door.observer.hook_added(owner, kind, hook, handle.id)
     return handle
 
 

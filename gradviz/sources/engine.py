@@ -210,10 +210,8 @@ class EngineSource:
         rows.names = {key: names.best(candidates) for key, candidates in paths.items()}
         self.cells.follow(self.recorder.trace.cells)
         rows.bindings = self.cells.bindings
-        hooks = [(record.hook(), record.note) for record in self.watcher.hooks if record.note]
         bumps = [event for event in self.ledger.events if event.kind == "bump"]
         rows.bumps = {event.serial: event for event in bumps}
-        rows.hook_notes = {id(hook): note for hook, note in hooks if hook is not None}
         self._paths = paths
         return found
 

@@ -6,6 +6,7 @@ import weakref
 
 from gradviz.engine import events
 from gradviz.watch.bench import HookRow
+from gradviz.watch.model import Hook
 
 from . import reading
 from .observer import hook_name
@@ -23,16 +24,21 @@ BESIDE = (
 )
 
 
+def unseen(kind, number, hook) -> Hook:
+    """What is known of a hook that nobody watched."""
+    return Hook(kind, hook_name(hook))
+
+
 class HookList:
     """The hooks of ``model`` and of ``tensors`` (name to tensor); nothing is kept alive.
 
-    ``place_of(hook)``: the line that put it there, or None.
+    ``about(kind, number, hook)``: the ``Hook`` that is known of it.
     """
 
-    def __init__(self, model=None, tensors=None, place_of=lambda hook: None):
+    def __init__(self, model=None, tensors=None, about=unseen):
         self._model = None if model is None else weakref.ref(model)
         self._tensors = {name: weakref.ref(t) for name, t in (tensors or {}).items()}
-        self._place_of = place_of
+        self._about = about
         self._tables: list = []
 
     def rows(self) -> list[HookRow]:
@@ -40,8 +46,9 @@ class HookList:
         self._tables, rows = [], []
         for owner, kind, table, thing in self._found():
             for key, hook in table.items():
-                place = self._place_of(hook)
-                rows.append(HookRow(len(self._tables), owner, kind, hook_name(hook), place))
+                one = self._about(kind, key, hook)
+                row = HookRow(len(self._tables), owner, kind, one.name, one.place, one.calls)
+                rows.append(row)
                 self._tables.append((weakref.ref(table), key, weakref.ref(thing), kind))
         return rows
 

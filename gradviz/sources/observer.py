@@ -24,12 +24,14 @@ from gradviz.watch.places import Files, outer_chain, user_chain
 
 from .flow import Flow
 from .strays import GradLoop, HookCycle, hook_cycle
+from .values import length
 
 INPUTS = 5_000
 RING = 65_536
 ERRORS_KEPT = 50
 SITES = 50_000
 CUTS = 5_000
+HOOKS = 2_000
 SHIFT = 24
 BELOW = 4
 MASK = (1 << SHIFT) - 1
@@ -69,7 +71,8 @@ class Watcher(events.Observer):
         self.ledger = Ledger()
         self.errors: list[str] = []
         self.cuts: dict[tuple, Cut] = {}
-        self.hooks: deque = deque(maxlen=2_000)
+        self.hooks: deque[HookRecord] = deque(maxlen=HOOKS)
+        self._by_number: dict[int, HookRecord] = {}
         self.cycles: deque[HookCycle] = deque(maxlen=500)
         self.unsettled: deque[HookRecord] = deque(maxlen=200)
         self.loops: deque[GradLoop] = deque(maxlen=200)
@@ -289,15 +292,33 @@ class Watcher(events.Observer):
         self.ledger.add("retain", node_id(tensor._g), note, entry)
 
     @quiet
-    def hook_added(self, target, kind, hook):
+    def hook_added(self, target, kind, hook, number):
         """A hook was put on a tensor, a node or a module."""
         note, _ = user_chain(_frame(2), self.files)
         found = HookRecord(
-            kind, note, weak(target), weak(hook), hook_name(hook), self.ledger.tick()
+            kind, note, weak(target), weak(hook), hook_name(hook), self.ledger.tick(), number
         )
+        if len(self.hooks) == HOOKS:
+            self._by_number.pop(self.hooks[0].number, None)
         self.hooks.append(found)
+        self._by_number[number] = found
         if kind in CYCLIC:
             self._look_for_cycle(found, target, hook)
+
+    @quiet
+    def hook_called(self, number, given, told):
+        """It was called; where it gave another gradient, the norms of both are kept."""
+        record = self._by_number.get(number)
+        if record is None:
+            return
+        record.calls += 1
+        if told is not None:
+            record.norms = length(given[0]), length(told)
+
+    def hook(self, number, hook) -> HookRecord | None:
+        """What is known of a hook whose handle has this id (PyTorch counts its own handles)."""
+        record = self._by_number.get(number)
+        return record if record is not None and record.hook() == hook else None
 
     def _look_for_cycle(self, record, target, hook):
         cycle = hook_cycle(record, target, hook)
@@ -382,13 +403,18 @@ class Cut:
 
 
 class HookRecord:
-    """A hook that was registered: ``target`` and ``hook`` weakly."""
+    """A hook that was registered: ``target`` and ``hook`` weakly. ``norms``: of the gradient that
+    it last replaced, before and after.
+    """
 
-    __slots__ = ("hook", "kind", "name", "note", "order", "removed", "target")
+    __slots__ = (
+        "calls", "hook", "kind", "name", "norms", "note", "number", "order", "removed", "target",
+    )  # fmt: skip
 
-    def __init__(self, kind, note, target, hook, name, order):
+    def __init__(self, kind, note, target, hook, name, order, number):
         self.kind, self.note, self.target, self.hook = kind, note, target, hook
-        self.name, self.order, self.removed = name, order, False
+        self.name, self.order, self.removed, self.number = name, order, False, number
+        self.calls, self.norms = 0, (None, None)
 
 
 def hook_name(hook) -> str:

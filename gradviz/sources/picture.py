@@ -20,11 +20,11 @@ GLIMPSE_EVERY = 0.5
 
 @dataclass
 class Glimpse:
-    """A graph as it was when a sweep began. ``refs``: its nodes and leaves, weakly; ``serial``:
-    when that was.
+    """A graph as it was when a sweep began. ``rows`` by id; ``refs``: its nodes and leaves,
+    weakly; ``serial``: when that was.
     """
 
-    rows: list = field(default_factory=list)
+    rows: dict = field(default_factory=dict)
     edges: list = field(default_factory=list)
     refs: dict = field(default_factory=dict)
     serial: int = 0
@@ -38,6 +38,7 @@ class Picture:
 
     def __init__(self, recorder, rows):
         self.recorder, self.rows = recorder, rows
+        rows.known = self._saved_before
         self.live: dict[int, Callable] = {}
         self._dead: list[int] = []
         self._glimpse = Glimpse()
@@ -105,7 +106,7 @@ class Picture:
         nodes, leaves = newest([root for root in roots if not reading.is_tensor(root)], GLIMPSE)
         rows, edges = details.picture(self.rows, nodes, leaves)
         refs = {id: reading.weak(thing) for id, thing in (*nodes.items(), *leaves.items())}
-        self._glimpse = Glimpse(rows, edges, refs, serial())
+        self._glimpse = Glimpse({row.id: row for row in rows}, edges, refs, serial())
 
     # -- settling, when a cell has ended -----------------------------------------------
     def rest(self):
@@ -140,7 +141,7 @@ class Picture:
         alive = {id: thing for id, ref in glimpse.refs.items() if (thing := ref()) is not None}
         rows = [
             self._fresh(alive[row.id]) if row.id in alive else details.dead(row)
-            for row in glimpse.rows
+            for row in glimpse.rows.values()
         ]
         details.name_modules(rows, glimpse.edges)
         mark_roots(rows, glimpse.edges)
@@ -151,6 +152,11 @@ class Picture:
     def _fresh(self, thing):
         """The row of a node or leaf as it is now."""
         return self.rows.leaf(thing) if reading.is_tensor(thing) else self.rows.operation(thing)
+
+    def _saved_before(self, id):
+        """What a node saved, as it was seen before it was freed; None when it was not."""
+        rows = self._glimpse.rows.get(id), self.recorder.trace.nodes.get(id)
+        return next((row.saved for row in rows if row is not None and row.saved), None)
 
     def refresh(self):
         """Bring the rows in view up to date."""

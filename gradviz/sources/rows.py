@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from math import prod
 
 import numpy as np
@@ -15,12 +17,14 @@ from .observer import hook_name
 from .reading import is_node
 
 ARRAYS = 0x3FFFFFFF
+COUNTED = ("tensor", "pre", "post", "post_accumulate")
 
 
 class Rows:
     """Builds rows. ``watcher`` says where a node was made and what came in; ``names``: labels by
-    id; ``hook_notes``: lines of hooks by identity; ``arrays``, ``tensors``, ``results``: what is
-    known during one settle; ``bumps``: events of changes in place, by serial.
+    id; ``arrays``, ``tensors``, ``results``: what is
+    known during one settle; ``bumps``: events of changes in place, by serial; ``known(id)``: what a
+    node had saved when it was last seen, or None.
     """
 
     def __init__(self, places, watcher):
@@ -28,9 +32,9 @@ class Rows:
         self.names: dict[int, str] = {}
         self.arrays: dict[int, object] = {}
         self.tensors: dict[int, object] = {}
-        self.hook_notes: dict[int, tuple] = {}
         self.results: dict[int, object] = {}
         self.bumps: dict[int, Event] = {}
+        self.known: Callable[[int], list[Saved] | None] = lambda id: None
         self.bindings: dict[str, tuple[int, int]] = {}
 
     def forget(self):
@@ -86,9 +90,14 @@ class Rows:
 
     def saved(self, node) -> list[Saved]:
         """What ``node`` saved, the tensors' names where the notebook has one."""
-        out = []
-        for name, array, saved_at, now, freed in reading.saved(node):
+        known = self.known(node.seq) if is_freed(node) else None
+        if known is not None:
+            return [replace(one, state="freed") for one in known]
+        described, out = reading.saved(node), []
+        sources = described and (reading.saved_from(node) or self._saved_by_name(node))
+        for name, array, saved_at, now, freed in described:
             one = Saved(name, version_saved=saved_at or 0, version_now=now or 0)
+            one.source = self._id(sources[name]) if name in sources else None
             one.state = "freed" if freed else "alive" if array is not None else "hooked"
             if array is not None:
                 one.shape, one.dtype = reading.shape_of(array), reading.dtype_of(array)
@@ -96,18 +105,34 @@ class Rows:
             out.append(one)
         return out
 
+    def _saved_by_name(self, node):
+        """Whose tensors were saved, as far as the names of the inputs tell: of what is freed, and
+        of PyTorch's nodes.
+        """
+        if node.op is None:
+            return {}
+        named = {_input_name(node, slot): source for slot, _, source in self.inputs(node)}
+        return named | {"result": node}
+
     def _label_of(self, array):
         tensor = self.arrays.get(reading.array_id(array))
         return self.names.get(self._id(tensor), "") if tensor is not None else ""
 
     def hooks(self, thing) -> list[Hook]:
-        """Hooks of a node or a leaf."""
-        out = []
-        for kind, hook in reading.hooks(thing):
-            note = self.hook_notes.get(id(hook))
-            place = self.places.place(*note[:2]) if note else None
-            out.append(Hook(kind, "" if hook is None else hook_name(hook), place))
-        return out
+        """Hooks of a node or a leaf, as they fire."""
+        tables = reading.hook_tables(thing)
+        out = [self.hook(kind, *one) for kind, table in tables for one in table.items()]
+        kept = [Hook(kind, "") for kind, hook in reading.hooks(thing) if hook is None]
+        return out + kept
+
+    def hook(self, kind, number, hook) -> Hook:
+        """One hook, and what was seen of it."""
+        found, record = Hook(kind, hook_name(hook)), self.watcher.hook(number, hook)
+        if record is not None:
+            found.place = self.places.place(*record.note[:2]) if record.note else None
+            if kind in COUNTED:
+                found.calls, (found.before, found.after) = record.calls, record.norms
+        return found
 
     def note_results(self, node):
         """Values of the nodes that feed ``node``, as it saved them unchanged."""

@@ -57,6 +57,13 @@ def norm(array) -> float | None:
         )
 
 
+def length(grads) -> float | None:
+    """The norm of a gradient (a tensor), or of several together; None when it is not to be had."""
+    parts = grads if isinstance(grads, tuple) else (grads,)
+    norms = [norm(part._a) for part in parts if part is not None]
+    return None if None in norms else math.hypot(*norms)
+
+
 def _fill(found, array):
     numbers = array.astype(np.float64, copy=False) if array.dtype.kind != "f" else array
     if numbers.size:

@@ -9,13 +9,16 @@ from .model import Place
 
 @dataclass(slots=True)
 class HookRow:
-    """``kind``: as in ``Hook``, or forward_pre, forward, backward_pre, backward of a module."""
+    """``kind``: as in ``Hook``, or forward_pre, forward, backward_pre, backward of a module;
+    ``calls``: None where they are not counted.
+    """
 
     number: int
     owner: str
     kind: str
     name: str
     place: Place | None = None
+    calls: int | None = None
 
 
 @dataclass(slots=True)

@@ -29,7 +29,7 @@ class Place:
 @dataclass(slots=True)
 class Saved:
     """One saved tensor of a node. ``state`` is ``alive``, ``freed`` or ``hooked`` (packed by a
-    user's hook).
+    user's hook); ``source``: the id of the node whose tensor it is, the node's own for a result.
     """
 
     name: str
@@ -40,15 +40,22 @@ class Saved:
     version_now: int = 0
     state: str = "alive"
     label: str = ""
+    source: int | None = None
 
 
 @dataclass(slots=True)
 class Hook:
-    """``kind``: tensor, retain_grad, pre, post, post_accumulate, module."""
+    """``kind``: tensor, retain_grad, pre, post, post_accumulate, module. ``calls``: how often it
+    was called, None where that is not counted; ``before``, ``after``: norms of the gradient that it
+    last replaced.
+    """
 
     kind: str
     name: str
     place: Place | None = None
+    calls: int | None = None
+    before: float | None = None
+    after: float | None = None
 
 
 @dataclass(slots=True)

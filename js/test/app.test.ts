@@ -4,6 +4,7 @@ import { Sender } from "../dev/frames.mjs";
 import { chain, hostile, network, regression, Sketch } from "../dev/scenes.mjs";
 import type { Attention, Picture } from "../src/draw/picture";
 import { toSvg } from "../src/draw/save";
+import { SvgPen } from "../src/draw/svg-pen";
 import { LIGHT } from "../src/draw/tokens";
 import { readBundle } from "../src/protocol/bundle";
 import { App } from "../src/widgets/app";
@@ -391,6 +392,87 @@ test("a page without Python offers nothing to try", () => {
   const sketch = regression();
   node(sketch.nodes.find((row: { label: string }) => row.label === "w").id).click();
   expect(one("gv-what-if")).toBeUndefined();
+});
+
+test("a saved tensor leads to what made it, a hook tells what it did", () => {
+  const s = new Sketch();
+  const x = s.leaf("x", [2]);
+  const h = s.op("Exp", [x], [2], { label: "h" });
+  const y = s.op("Mul", [h, x], [2], { label: "y" });
+  s.saved(h, ["result", [2]]);
+  s.saved(y, ["self", [2]], ["other", [2]]);
+  const hooks = [
+    { kind: "tensor", name: "halve", place: null, calls: 2, before: 3, after: 1.5 },
+    { kind: "forward", name: "module_hook", place: null, calls: null, before: null, after: null },
+  ];
+  s.at(h).saved[0].source = h;
+  s.at(y).saved.forEach((one: { source: number }, n: number) => {
+    one.source = [h, x][n];
+  });
+  s.at(y).hooks = hooks;
+  frozen(s);
+  const dotted = () => {
+    const { picture, attention } = app as unknown as { picture: Picture; attention: Attention };
+    const pen = new SvgPen();
+    picture.draw(pen, picture.box, 2, attention, LIGHT);
+    return pen.finish(0, 0, 1, 1, "", "").split('stroke-dasharray="1.5 3"').length - 1;
+  };
+  node(h).click();
+  one("gv-tab-saved").click();
+  settle();
+  expect(all("[data-testid=gv-saved]").map((row) => row.textContent)).toEqual([
+    expect.stringContaining("result = its own result"),
+  ]);
+  expect(dotted()).toBe(0);
+  node(y).click();
+  settle();
+  const links = all("[data-testid=gv-saved] .link");
+  expect(links.map((link) => link.textContent)).toEqual(["h", "x"]);
+  expect(dotted()).toBe(2);
+  one("gv-tab-hooks").click();
+  const told = all("[data-testid=gv-hook]").map((row) => row.textContent);
+  expect(told[0]).toContain("called 2 times · norm 3 → 1.5");
+  expect(told[1]).not.toContain("called");
+  links[0].click();
+  expect(one("gv-inspector").dataset.nodeId).toBe(String(h));
+});
+
+test("a slider goes over the iterations of a folded loop and tells in what they differ", () => {
+  const s = new Sketch();
+  let y = s.leaf("x", [2]);
+  for (let k = 0; k < 120; k++) {
+    y = s.op("Mul", [y], [2], { line: 2 });
+    y = s.op(k % 3 === 0 ? "Sin" : "Tanh", [y], [2], { line: k % 3 === 0 ? 3 : 4 });
+  }
+  frozen(s);
+  expect(one("gv-loop").hidden).toBe(true);
+  node(y - 1).click();
+  settle();
+  expect(one("gv-loop").hidden).toBe(false);
+  expect(one("gv-differs").hidden).toBe(true);
+  const slider = one("gv-iteration") as HTMLInputElement;
+  const go = (at: number) => {
+    slider.value = String(at);
+    slider.dispatchEvent(new Event("input"));
+    settle();
+  };
+  go(4);
+  expect(one("gv-inspector").dataset.nodeId).toBe("8");
+  expect(one("gv-differs").textContent).toBe(
+    "Only here: SinBackward0:3. Only there: TanhBackward0:4.",
+  );
+  go(6);
+  expect(one("gv-differs").textContent).toBe("Nothing else was done.");
+  const other = one("gv-other") as HTMLInputElement;
+  other.value = "1";
+  other.dispatchEvent(new Event("input"));
+  expect(one("gv-differs").textContent).toContain("Only there: SinBackward0:3.");
+  go(7);
+  expect(one("gv-differs").textContent).toBe("Nothing else was done.");
+  [...all(".loop button")].at(-1)!.click();
+  settle();
+  expect(one("gv-inspector").dataset.nodeId).toBe(String(y - 1));
+  expect(one("gv-differs").hidden).toBe(true);
 });
 
 test("a change in place is marked, and its lines are told", () => {

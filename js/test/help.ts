@@ -31,8 +31,10 @@ export class Drawer {
   private routes = new Map<string, number[]>();
   private shelf = 0;
 
-  draw(store: GraphStore, budget = Number.POSITIVE_INFINITY): Laid {
-    const scene = buildScene(store, noChoices(), budget);
+  /** Everything by itself, unless there is a budget. */
+  draw(store: GraphStore, budget?: number): Laid {
+    const choices = budget === undefined ? { ...noChoices(), by: "none" as const } : noChoices();
+    const scene = buildScene(store, choices, budget ?? Number.POSITIVE_INFINITY);
     const labels = scene.items.map((item) => labelOf(item, key, null));
     const extent = (n: number) => extentOf(scene.items[n], labels[n]);
     const input = layoutInput(scene, extent, this.standing, this.routes, this.shelf);

@@ -70,11 +70,24 @@ test("a long loop folds by call site and says how often", () => {
   expect(scene.links.some((link) => link.back)).toBe(true);
 });
 
+test("an unrolled network folds by its loop, a graph without a loop does not", () => {
+  const lstm = buildScene(storeOf(recurrent(50)), noChoices());
+  expect(lstm.items.length).toBeLessThan(60);
+  expect(lstm.items.some((item) => item.members?.length === 50)).toBe(true);
+  expect(honest(lstm)).toBe(true);
+  const short = buildScene(storeOf(recurrent(3)), noChoices());
+  expect(short.folded).toBe(0);
+  const once = new Sketch();
+  let at = once.leaf("x", [2]);
+  for (let line = 1; line <= 300; line++) at = once.op("Exp", [at], [2], { line });
+  expect(buildScene(storeOf(once), noChoices()).folded).toBe(0);
+});
+
 test("an opened group shows its newest members and keeps the rest folded", () => {
   const choices = noChoices();
   const store = storeOf(chain(5000));
   const before = buildScene(store, choices);
-  for (const site of loopOf(before, before.items[0])) choices.opened.add(site);
+  for (const { site } of loopOf(before, before.items[0])) choices.opened.add(site);
   expect(choices.opened.size).toBe(2);
   const scene = buildScene(store, choices);
   expect(scene).toMatchObject({ shown: 201, total: 5001, folded: 4800 });

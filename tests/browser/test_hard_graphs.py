@@ -11,7 +11,7 @@ GRAPHS = {
         "cell, h = nn.LSTMCell(4, 4), (torch.zeros(2, 4), torch.zeros(2, 4))\n"
         "for _ in range(50):\n    h = cell(torch.randn(2, 4), h)\ny = h[0].sum()",
         600,
-        False,
+        True,
     ),
     "fan-in": (
         "leaves = [torch.ones(1, requires_grad=True) for _ in range(1000)]\n"
@@ -19,7 +19,7 @@ GRAPHS = {
         1002,
         True,
     ),
-    "diamonds": ("y = w\nfor _ in range(100):\n    y = y.sin() + y.cos()", 301, False),
+    "diamonds": ("y = w\nfor _ in range(100):\n    y = y.sin() + y.cos()", 301, True),
     "apart": ("a, y = (w * 2).exp(), torch.ones(3, requires_grad=True).sin()", 5, False),
     "freed": ("y = (w * w).sin().sum()\ny.backward()", 4, False),
     "single": ("y = w", 1, False),

@@ -195,6 +195,8 @@ def test_bench_lists_and_removes_hooks(net):
     calls.clear()
     y.sum().backward()
     assert calls == ["y"]
+    bench.refresh()
+    assert [row["calls"] for row in shown(bench)["hooks"]] == [None, None]  # nobody watches here
     assert again(bench) == bench.to_json()
 
 

@@ -141,9 +141,28 @@ for cls, options in (("SGD", dict(lr=0.1, momentum=0.9, nesterov=True, weight_de
     result.append({k: str(v.dtype) for k, v in o.state[p].items()})"""
 
 # what options each optimizer takes together
-for _cls in ("SGD", "Adam", "AdamW", "Adamax", "NAdam", "RAdam", "RMSprop", "Rprop", "Adagrad", "Adadelta", "ASGD"):
-    for _options in ("foreach=True, differentiable=True", "foreach=True, fused=True", "fused=True, differentiable=True", "fused=True"):
-        PROGRAMS[f"{_cls} with {_options}"] = f"""w = torch.ones(2, requires_grad=True); result = "taken"
+for _cls in (
+    "SGD",
+    "Adam",
+    "AdamW",
+    "Adamax",
+    "NAdam",
+    "RAdam",
+    "RMSprop",
+    "Rprop",
+    "Adagrad",
+    "Adadelta",
+    "ASGD",
+):
+    for _options in (
+        "foreach=True, differentiable=True",
+        "foreach=True, fused=True",
+        "fused=True, differentiable=True",
+        "fused=True",
+    ):
+        PROGRAMS[
+            f"{_cls} with {_options}"
+        ] = f"""w = torch.ones(2, requires_grad=True); result = "taken"
 try:
     o = optim.{_cls}([w], lr=0.1, {_options}); (w * w).sum().backward(); o.step()
 except Exception as error:

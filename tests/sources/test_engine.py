@@ -67,6 +67,38 @@ def test_places_and_saved_tensors(book):
     assert by_label(book)["h"].freed
 
 
+def test_saved_tensors_say_which_node_they_are_of(book):
+    book.run(
+        "x = torch.tensor([1.0, 2.0]); w = torch.tensor([3.0, 4.0], requires_grad=True)\n"
+        "h = x * w\ns = h.sigmoid() * h\n"
+        "class Double(torch.autograd.Function):\n"
+        "    @staticmethod\n"
+        "    def forward(ctx, a):\n"
+        "        b = a * 2\n"
+        "        ctx.save_for_backward(a, b)\n"
+        "        return b\n"
+        "    @staticmethod\n"
+        "    def backward(ctx, g):\n"
+        "        return 2 * g\n"
+        "d = Double.apply(s)\nloss = d.prod()"
+    )
+    found = by_label(book)
+    rows = book.recorder.trace.nodes
+
+    def told(id):
+        return {one.name: one.source for one in rows[id].saved}
+
+    assert list(told(found["h"].id).values()) == [found["x"].id]  # only w needs a gradient
+    sigmoid = sources_of(book, found["s"].id)[0]
+    assert rows[sigmoid].op == "SigmoidBackward0" and told(sigmoid) == {"result": sigmoid}
+    assert set(told(found["s"].id).values()) == {sigmoid, found["h"].id}
+    assert list(told(found["d"].id).values()) == [found["s"].id, found["d"].id]
+    assert found["d"].id in told(found["loss"].id).values()
+    before = {id: told(id) for id in (found["h"].id, sigmoid, found["s"].id)}
+    book.run("loss.backward()")
+    assert {id: told(id) for id in before} == before
+
+
 def test_changes_in_place_are_told_and_marked(book):
     book.run(
         "x = torch.ones(3, requires_grad=True)\ny = x * 2\ny.mul_(3)\ns = y.sin()\ny[0] = 5\n"
@@ -113,6 +145,33 @@ def test_hooks_versions_and_retained_gradients(book):
     }
     assert [hook.place.line for hook in found["h"].hooks if hook.kind == "tensor"] == [2]
     assert found["w"].version == 1
+
+
+def test_hooks_tell_how_often_they_were_called_and_what_they_changed(book):
+    book.run(FIRST)
+    book.run(
+        "same = lambda grad: None\n"
+        "h.grad_fn.register_prehook(lambda grads: (grads[0] * 3,))\n"
+        "h.register_hook(same)\nh.register_hook(lambda grad: grad * 2)\n"
+        "w.register_post_accumulate_grad_hook(lambda leaf: None)\nw.register_hook(same)\n"
+        "h.grad_fn.register_hook(lambda inputs, outputs: None)\nh.retain_grad()"
+    )
+    assert [hook.calls for hook in by_label(book)["h"].hooks] == [0, 0, 0, 0, None]
+    book.run("loss.backward(retain_graph=True)\nloss.backward()")
+    hooks = by_label(book)["h"].hooks
+    assert [hook.kind for hook in hooks] == ["tensor", "tensor", "pre", "post", "retain_grad"]
+    assert [hook.calls for hook in hooks] == [2, 2, 2, 2, None]
+    length = math.sqrt(2)
+    wanted = [(None, None), (length, 2 * length), (2 * length, 6 * length), (None, None)]
+    for hook, (before, after) in zip(hooks, wanted, strict=False):
+        assert (hook.before, hook.after) == (
+            before if before is None else pytest.approx(before),
+            after if after is None else pytest.approx(after),
+        )
+    assert [(hook.kind, hook.calls) for hook in by_label(book)["w"].hooks] == [
+        ("tensor", 2),
+        ("post_accumulate", 2),
+    ]
 
 
 def test_modules_name_their_parameters(book):

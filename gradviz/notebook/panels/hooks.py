@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gradviz.sources.hooklist import HookList
+from gradviz.sources.hooklist import HookList, unseen
 from gradviz.texts import text
 
 from .live import LivePanel, session_of
@@ -22,7 +22,7 @@ class HookBench(LivePanel):
         if isinstance(model, dict):
             super().__init__(model, **settings)
             return
-        self._list = HookList(model, tensors, _place_of)
+        self._list = HookList(model, tensors, _about)
         super().__init__(**settings)
 
     def read(self):
@@ -44,10 +44,7 @@ class HookBench(LivePanel):
         return [f"{one['owner']}: {text('ui.hook.' + one['kind'])} {one['name']}" for one in hooks]
 
 
-def _place_of(hook):
-    """The line that registered ``hook``, where the session knows it."""
+def _about(kind, number, hook):
+    """What the session knows of ``hook``."""
     session = session_of()
-    for record in reversed(session.source.watcher.hooks if session else ()):
-        if record.hook() is hook and record.note:
-            return session.source.places.place(*record.note[:2])
-    return None
+    return (session.source.rows.hook if session else unseen)(kind, number, hook)

@@ -155,14 +155,26 @@ function reversed(points: readonly number[]): number[] {
 
 /** Back to an earlier item of a folded loop, along the right side. */
 function loop(link: Link, place: Placement, widths: ArrayLike<number>): Route {
-  const x0 = place.x[link.source] + widths[link.source] / 2;
-  const x1 = place.x[link.target] + widths[link.target] / 2;
-  const [y0, y1] = [rowY(place.layer[link.source]), rowY(place.layer[link.target])];
-  const out = Math.max(x0, x1) + 26 + Math.min(40, Math.abs(y0 - y1) / 12);
-  const forward = [x0, y0, out, y0, out, y1, x1 + 2, y1];
+  const forward = aside(link.source, link.target, place, widths, 1);
+  const [x0, y0, out, , , , x1, y1] = forward;
   const backward = reversed(forward.map((value, k) => (k % 2 === 0 ? value + BESIDE : value)));
   const [left, right] = [Math.min(x0, x1), out + BESIDE];
   return { forward, backward, top: Math.min(y0, y1), bottom: Math.max(y0, y1), left, right };
+}
+
+/** From item to item around everything between them, at the right (`side` 1) or the left (-1). */
+export function aside(
+  source: number,
+  target: number,
+  place: Placement,
+  widths: ArrayLike<number>,
+  side: 1 | -1,
+): Curve {
+  const [x0, x1] = [source, target].map((n) => place.x[n] + (side * widths[n]) / 2);
+  const [y0, y1] = [source, target].map((n) => rowY(place.layer[n]));
+  const far = side * Math.max(side * x0, side * x1);
+  const out = far + side * (26 + Math.min(40, Math.abs(y0 - y1) / 12));
+  return [x0, y0, out, y0, out, y1, x1 + side * 2, y1];
 }
 
 /** Wider for a larger gradient, by the log of its norm: 1 px up to 1e-4, 4 px from 1e2. */
@@ -195,6 +207,11 @@ export function drawBackward(pen: Pen, link: Link, route: Route, look: EdgeLook,
   const width = gradientWidth(link.gradNorm);
   pen.curve(route.backward, { color, width, dash: [5, 4] });
   arrow(pen, route.backward, color, width);
+}
+
+export function drawOrigin(pen: Pen, way: Curve, c: Tokens): void {
+  pen.curve(way, { color: c.saved, width: 1.5, dash: [1.5, 3] });
+  arrow(pen, way, c.saved);
 }
 
 function arrow(pen: Pen, points: Curve, color: string, width = 1.5): void {

@@ -76,7 +76,8 @@ function subOf(item: Item, value: number | null, say: Say): string {
   if (isPlace(item)) return "";
   const shape = plain(item.row.shape);
   if (item.members) {
-    const times = say("graph.times", { n: item.members.length });
+    const n = item.members.length;
+    const times = item.turn > 0 ? `#${item.turn}` : say("graph.times", { n });
     return shape && !/^[cmw]:/.test(item.key) ? `${times} · ${shape}` : times;
   }
   const word = item.flags & Flag.clash ? "clash" : item.flags & Flag.inPlace ? "in_place" : "";

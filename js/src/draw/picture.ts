@@ -4,7 +4,15 @@ import type { Mark } from "../model/marks";
 import type { Scene } from "../model/scene";
 import { Flag } from "../model/types";
 import { type Box, EMPTY_BOX } from "./camera";
-import { drawBackward, drawForward, type Route, routeLinks, rowY } from "./edges";
+import {
+  aside,
+  drawBackward,
+  drawForward,
+  drawOrigin,
+  type Route,
+  routeLinks,
+  rowY,
+} from "./edges";
 import { HEIGHT, type Label, SMALL } from "./label";
 import type { Pen } from "./pen";
 import { drawItem, type Look } from "./shapes";
@@ -19,6 +27,7 @@ export type Sight =
   | "root"
   | "untracked"
   | "saved"
+  | "origin"
   | "freed"
   | "data"
   | "gradient"
@@ -37,6 +46,8 @@ export interface Attention {
   /** Nodes whose every drawing lights up. */
   selectedNode: number | null;
   hoveredNode: number | null;
+  /** Whose tensors the selected node has saved. */
+  origins?: readonly number[];
   /** The node that the backward pass is at, and those it pauses before. */
   running?: number | null;
   stops?: ReadonlySet<number>;
@@ -103,6 +114,7 @@ export class Picture {
   draw(pen: Pen, seen: Box, words: number, attention: Attention, c: Tokens): Set<Sight> {
     const sights = new Set<Sight>();
     this.drawLinks(pen, seen, attention, c, sights);
+    this.drawOrigins(pen, attention, c, sights);
     for (const n of this.inside(seen)) {
       const item = this.scene.items[n];
       const look = this.lookOf(n, words, attention);
@@ -135,6 +147,21 @@ export class Picture {
       const failed = !Number.isFinite(link.gradNorm);
       drawBackward(pen, link, this.routes[n], { lit: false, failed }, c);
       sights.add("gradient");
+    }
+  }
+
+  /** Where the tensors come from that the selected node has saved. */
+  private drawOrigins(pen: Pen, attention: Attention, c: Tokens, sights: Set<Sight>): void {
+    const { byKey, byNode, links } = this.scene;
+    const target = byKey.get(attention.selected);
+    if (target === undefined) return;
+    for (const id of attention.origins ?? []) {
+      const drawn = byNode.get(id) ?? [];
+      const feeds = (n: number) => links.some((one) => one.source === n && one.target === target);
+      const source: number | undefined = drawn.find(feeds) ?? drawn[0];
+      if (source === undefined || source === target) continue;
+      drawOrigin(pen, aside(source, target, this.place, this.widths, -1), c);
+      sights.add("origin");
     }
   }
 

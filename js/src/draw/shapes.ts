@@ -32,8 +32,8 @@ export function drawItem(
   look: Look,
   c: Tokens,
 ): void {
-  const gone = !(item.flags & Flag.alive);
-  if (gone) pen.faded(0.55, () => drawAll(pen, item, label, x, y, look, c));
+  const faded = item.absent || !(item.flags & Flag.alive);
+  if (faded) pen.faded(item.absent ? 0.3 : 0.55, () => drawAll(pen, item, label, x, y, look, c));
   else drawAll(pen, item, label, x, y, look, c);
 }
 

@@ -2,8 +2,11 @@
 // Every operation is in at most one group, so what is shown and what is folded always add up.
 import type { NodeRow } from "./types";
 
-/** Above this many drawn items the view folds by itself. */
+/** Above this many drawn items the view folds by itself, whatever it takes. */
 export const BUDGET = 1500;
+/** Above this many it folds what repeats, where that leaves no more than a share of them. */
+export const READABLE = 200;
+const WORTH = 4;
 /** Where a person wants nothing folded. */
 export const MOST_DRAWN = 12_000;
 /** How many members opened groups show together; the earlier ones stay folded beside them. */
@@ -33,12 +36,29 @@ export function fold(
   if (wanted) {
     const folding = groupsOf(operations, wanted, choices);
     if (itemsLeft(operations, folding, cost) <= budget) return folding;
-  } else if (fits(operations, cost, budget)) return closedOnly(operations, sites, choices);
+  } else {
+    const drawn = itemsLeft(operations, new Map(), cost);
+    const plain = drawn <= READABLE || choices.by === "none";
+    if (!plain && drawn <= budget && rolls(operations, sites, cost, drawn))
+      return groupsOf(operations, sites, choices);
+    if (drawn <= budget) return closedOnly(operations, sites, choices);
+  }
   for (const keys of levels(operations, sites)) {
     const folding = groupsOf(operations, keys, choices);
     if (itemsLeft(operations, folding, cost) <= budget) return folding;
   }
   return window(operations, cost, budget);
+}
+
+/** Whether folding what repeats leaves a picture so much smaller that it is worth it. */
+function rolls(
+  operations: readonly NodeRow[],
+  sites: string[],
+  cost: (row: NodeRow) => number,
+  drawn: number,
+): boolean {
+  const folding = groupsOf(operations, sites, { opened: new Set(), closed: new Set() });
+  return itemsLeft(operations, folding, cost) * WORTH <= drawn;
 }
 
 /** Groups that a person asked for; null: as it fits. */
@@ -47,15 +67,6 @@ function wantedKeys(rows: readonly NodeRow[], sites: string[], { by }: Choices):
   if (by === "cells") return rows.map((row) => `c:${row.cell}`);
   if (by !== "modules") return null;
   return rows.map((row) => (row.module ? `m:${row.module}` : `one:${row.id}`));
-}
-
-function fits(rows: readonly NodeRow[], cost: (row: NodeRow) => number, budget: number): boolean {
-  let drawn = 0;
-  for (const row of rows) {
-    drawn += cost(row);
-    if (drawn > budget) return false;
-  }
-  return true;
 }
 
 /** The site key of each operation, for folding one by hand. */

@@ -25,6 +25,10 @@ export interface Item {
   hooks: number;
   /** A folded loop: its members feed one another. */
   loops: boolean;
+  /** Of a folded loop: the iteration that it stands for, from 1; 0: its newest member. */
+  turn: number;
+  /** That iteration did not come here. */
+  absent: boolean;
 }
 
 export interface Link {
@@ -277,6 +281,8 @@ function single(key: string, row: NodeRow, site: string, order: number, leaf: bo
     savedAlive: row.savedAlive,
     hooks: row.hooks,
     loops: false,
+    turn: 0,
+    absent: false,
   };
 }
 
@@ -313,14 +319,13 @@ const larger = (a: number | null, b: number | null): number | null =>
   a === null ? b : b === null ? a : Math.max(a, b);
 
 /** The groups of the loop that a folded item belongs to: they have as many members in the same cell. */
-export function loopOf(scene: Scene, item: Item): string[] {
-  const alike = scene.items.filter(
+export function loopOf(scene: Scene, item: Item): Item[] {
+  return scene.items.filter(
     (one) =>
       one.members?.length === item.members?.length &&
       one.row.kind === "operation" &&
       one.row.cell === item.row.cell,
   );
-  return alike.map((one) => one.site);
 }
 
 export const isRoot = (item: Item): boolean =>

@@ -68,12 +68,19 @@ export interface Saved {
   version_now: number;
   state: string;
   label: string;
+  /** The node whose tensor it is; its own for a result. */
+  source: number | null;
 }
 
 export interface Hook {
   kind: string;
   name: string;
   place: Place | null;
+  /** Null where calls are not counted. */
+  calls: number | null;
+  /** Norms of the gradient that it last replaced. */
+  before: number | null;
+  after: number | null;
 }
 
 export interface Stats {

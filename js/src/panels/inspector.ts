@@ -2,7 +2,7 @@
 
 import type { Tokens } from "../draw/tokens";
 import { formulaIn } from "../i18n";
-import { bytes, count, tupleOfText } from "../model/format";
+import { bytes, count, figure, tupleOfText } from "../model/format";
 import type { Item } from "../model/scene";
 import {
   type Detail,
@@ -183,9 +183,9 @@ export class Inspector {
         return this.grad(row, detail);
       case "saved":
         return detail.saved
-          ? this.saved(detail.saved)
+          ? this.saved(row, detail.saved)
           : row.savedTotal === 0
-            ? this.saved([])
+            ? this.saved(row, [])
             : null;
       case "hooks":
         return detail.hooks ? this.hooks(detail.hooks) : row.hooks === 0 ? this.hooks([]) : null;
@@ -221,11 +221,7 @@ export class Inspector {
     if (others.length === 0) return null;
     const links = others.flatMap((id, n) => [
       n > 0 ? say("inspect.comma") : " ",
-      h(
-        "button",
-        { class: "link", onclick: () => this.context.show(id) },
-        store.nodes.get(id)!.label || store.nodes.get(id)!.op,
-      ),
+      this.nodeLink(id),
     ]);
     return h(
       "div",
@@ -233,6 +229,11 @@ export class Inspector {
       h("b", {}, say("inspect.shares")),
       ...links,
     );
+  }
+
+  private nodeLink(id: number): HTMLElement {
+    const { label, op } = this.context.store.nodes.get(id)!;
+    return h("button", { class: "link", onclick: () => this.context.show(id) }, label || op);
   }
 
   private grad(row: NodeRow, detail: Detail): HTMLElement[] | null {
@@ -251,13 +252,22 @@ export class Inspector {
     return h("div", { class: "rule" }, title, h("code", { testid: "formula" }, said));
   }
 
-  private saved(saved: Saved[]): HTMLElement[] {
+  private saved(row: NodeRow, saved: Saved[]): HTMLElement[] {
     if (saved.length === 0) return [this.note("inspect.no_saved")];
-    return saved.map((one) => this.savedRow(one));
+    return saved.map((one) => this.savedRow(row, one));
   }
 
-  private savedRow(one: Saved): HTMLElement {
+  /** Whose tensor it is: a link where that can be seen. */
+  private sourceOf(row: NodeRow, { source, label }: Saved): HTMLElement | null {
+    if (source === row.id)
+      return h("span", { class: "dim" }, this.context.say("inspect.own_result"));
+    if (source !== null && this.context.store.nodes.has(source)) return this.nodeLink(source);
+    return label ? h("code", {}, label) : null;
+  }
+
+  private savedRow(row: NodeRow, one: Saved): HTMLElement {
     const { say } = this.context;
+    const source = this.sourceOf(row, one);
     const clash = one.state === "alive" && one.version_saved !== one.version_now;
     const versions = say("inspect.versions", { saved: one.version_saved, now: one.version_now });
     const shape = one.shape.length === 0 ? "()" : one.shape.join("×");
@@ -270,12 +280,7 @@ export class Inspector {
       h(
         "div",
         {},
-        h(
-          "div",
-          {},
-          h("code", { class: "name" }, one.name),
-          one.label ? h("code", {}, ` = ${one.label}`) : null,
-        ),
+        h("div", {}, h("code", { class: "name" }, one.name), source && " = ", source),
         h(
           "div",
           { class: "dim" },
@@ -302,8 +307,23 @@ export class Inspector {
           h("code", { class: "name" }, hook.name),
           hook.place ? " · " : null,
           hook.place && placeLink(this.context, hook.place),
+          this.calls(hook),
         ),
       ),
+    );
+  }
+
+  /** How often it was called, and what it made of the gradient. */
+  private calls({ calls, before, after }: Hook): HTMLElement | null {
+    if (calls === null) return null;
+    const { say } = this.context;
+    const norms = before !== null && after !== null;
+    return h(
+      "div",
+      { class: "dim" },
+      say("inspect.hook_calls", { n: count(calls) }),
+      norms && ` · ${say("inspect.norm")} `,
+      norms && h("code", {}, `${figure(before)} → ${figure(after)}`),
     );
   }
 

@@ -14,6 +14,7 @@ const ORDER: Sight[] = [
   "gradient",
   "cut",
   "saved",
+  "origin",
   "freed",
   "hook",
   "retains",
@@ -116,6 +117,12 @@ function symbol(sight: Sight): SVGElement {
       );
     case "saved":
       return frame(10, svg("rect", { ...square, fill: "var(--gv-saved)" }));
+    case "origin":
+      return frame(
+        22,
+        line({ stroke: "var(--gv-saved)", "stroke-width": 1.5, "stroke-dasharray": "1.5 2.5" }),
+        head("var(--gv-saved)"),
+      );
     case "freed":
       return frame(10, svg("rect", { ...square, fill: "none" }));
     case "hook":

@@ -134,12 +134,12 @@ div.quiz{float:right;margin-left:8px}
 .step-part .square{display:inline-block;margin:0}
 .numbers-line code{display:inline!important}
 .path+.path{margin-top:4px}
-.player{display:flex;flex-wrap:wrap;align-items:center;gap:6px 10px;padding:7px 12px;border-top:1px solid var(--gv-line);font-size:12px}
-.player input[type=range]{flex:1 1 140px;min-width:100px;accent-color:var(--gv-grad)}
-.player input[type=number]{width:64px;font:inherit;color:inherit;background:var(--gv-panel);border:1px solid var(--gv-line);border-radius:4px;padding:1px 4px}
+.player,.loop{display:flex;flex-wrap:wrap;align-items:center;gap:6px 10px;padding:7px 12px;border-top:1px solid var(--gv-line);font-size:12px}
+input[type=range]{flex:1 1 140px;min-width:100px;accent-color:var(--gv-grad)}
+input[type=number]{width:64px;font:inherit;color:inherit;background:var(--gv-panel);border:1px solid var(--gv-line);border-radius:4px;padding:1px 4px}
 .player .main-tool{background:var(--gv-grad);border-color:var(--gv-grad);color:var(--gv-bg)}
 .player .main-tool:hover{color:var(--gv-bg)}
-.player .said{font-variant-numeric:tabular-nums;color:var(--gv-dim);min-width:12em}
+.said{font-variant-numeric:tabular-nums;color:var(--gv-dim);min-width:12em}
 .player .breaks{display:flex;align-items:center;gap:10px}
 .chip[aria-pressed=true]{background:none;box-shadow:inset 0 0 0 1px var(--gv-grad);color:var(--gv-text)}
 button:disabled{opacity:.4;cursor:default}
@@ -155,7 +155,7 @@ button:disabled{opacity:.4;cursor:default}
 .past{margin:4px 0;padding-left:18px}
 .two{display:grid;grid-template-columns:repeat(auto-fit,minmax(200px,1fr));gap:8px 24px;margin-bottom:10px}
 .held b,.metric b{font-weight:600}
-.bench-row{display:grid;grid-template-columns:minmax(90px,1.2fr) minmax(90px,1fr) minmax(90px,1.4fr) minmax(90px,1fr) max-content;gap:4px 12px;align-items:center;padding:4px 0;border-bottom:1px solid var(--gv-line)}
+.bench-row{display:grid;grid-template-columns:minmax(90px,1.2fr) minmax(90px,1fr) minmax(90px,1.4fr) minmax(90px,1fr) minmax(70px,.8fr) max-content;gap:4px 12px;align-items:center;padding:4px 0;border-bottom:1px solid var(--gv-line)}
 .bench-row .name,.block .name{font:600 12px ${MONO};text-align:left}
 .block{margin-bottom:12px}
 .floor{padding:2px 0}

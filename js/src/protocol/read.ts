@@ -72,12 +72,16 @@ const readSaved = (raw: Raw): Saved => ({
   version_now: whole(raw.version_now),
   state: text(raw.state) || "alive",
   label: text(raw.label),
+  source: raw.source == null ? null : whole(raw.source),
 });
 
 const readHook = (raw: Raw): Hook => ({
   kind: text(raw.kind),
   name: text(raw.name),
   place: readPlace(raw.place),
+  calls: figure(raw.calls),
+  before: figure(raw.before),
+  after: figure(raw.after),
 });
 
 const readHeat = (value: unknown): (number | null)[][] | null =>

@@ -6,6 +6,7 @@ import { LayoutEngine, type Placement } from "../layout/engine";
 import { diffOf } from "../model/diff";
 import { BUDGET, MOST_DRAWN } from "../model/fold";
 import { scalarOf } from "../model/format";
+import { differ, headOf, turn } from "../model/iterations";
 import { Marks } from "../model/marks";
 import { Moments } from "../model/moments";
 import { buildScene, EMPTY_SCENE, type Item, loopOf, type Scene } from "../model/scene";
@@ -20,6 +21,7 @@ import { Graph } from "../panels/graph";
 import { type FoldBy, Header, type Kind } from "../panels/header";
 import { Inspector } from "../panels/inspector";
 import { Legend } from "../panels/legend";
+import { LoopBar } from "../panels/loop";
 import { Memory } from "../panels/memory";
 import { NodeList } from "../panels/nodelist";
 import { STYLE } from "../panels/style";
@@ -86,6 +88,9 @@ export class App implements Context {
     closed: new Set<string>(),
   };
   private readonly crumbs: Crumbs;
+  private readonly loopBar = new LoopBar(this, (at) => this.goRound(at));
+  /** The iteration that is shown of the loop that this group begins. */
+  private iteration: { head: string; at: number } | null = null;
   /** The graph that this one is compared with. */
   private before: NodeRow[] | null = null;
   private readonly attention: Attention;
@@ -304,6 +309,7 @@ export class App implements Context {
       "div",
       { class: "stage" },
       this.graph.element,
+      this.loopBar.element,
       this.legend.element,
       this.list.element,
     );
@@ -365,6 +371,7 @@ export class App implements Context {
       this.choices,
       this.choices.by === "none" ? MOST_DRAWN : BUDGET,
     );
+    this.turnRound();
     this.keepSelection();
     const labels = this.scene.items.map((item) => labelOf(item, this.say, this.valueOf(item)));
     const arranged = `${this.moments.at}:${this.store.structure}:${this.language}:${this.choices.by}:${[...this.choices.opened, "|", ...this.choices.closed].join()}`;
@@ -477,6 +484,7 @@ export class App implements Context {
   private updateInspector(): void {
     const row = this.selectedRow();
     this.crumbs.update(row);
+    this.updateLoop();
     if (!row) {
       this.inspector.update(null, this.graph.tokens);
       return;
@@ -484,7 +492,49 @@ export class App implements Context {
     const at = this.scene.byKey.get(this.attention.selected);
     const item = at === undefined ? null : this.scene.items[at];
     const uses = this.scene.byNode.get(row.id)?.length ?? 1;
+    const saved = this.store.details.get(row.id)?.saved ?? [];
+    this.attention.origins = saved.flatMap(({ source }) => source ?? []);
     this.inspector.update({ row, item, uses, late: this.late }, this.graph.tokens);
+  }
+
+  // Iterations of a folded loop.
+
+  private headOfSelected(): Item | null {
+    const at = this.scene.byKey.get(this.attention.selected);
+    return at === undefined ? null : headOf(this.scene, this.scene.items[at]);
+  }
+
+  private headShown(): Item | null {
+    const at = this.iteration && this.scene.byKey.get(this.iteration.head);
+    return at == null ? null : this.scene.items[at];
+  }
+
+  private turnRound(): void {
+    const head = this.headShown();
+    if (!head?.members) this.iteration = null;
+    else turn(this.scene, this.store, head, Math.min(this.iteration!.at, head.members.length - 1));
+  }
+
+  /** Shows another iteration of the loop; null: the newest again. */
+  private goRound(at: number | null): void {
+    const head = this.headShown() ?? this.headOfSelected();
+    this.iteration = at === null || !head ? null : { head: head.key, at };
+    this.hurry();
+    this.refresh();
+    const n = this.scene.byKey.get(this.attention.selected);
+    if (n !== undefined && this.scene.items[n].members)
+      this.select(this.attention.selected, this.scene.items[n].row.id);
+  }
+
+  private updateLoop(): void {
+    const head = this.headShown() ?? this.headOfSelected();
+    this.loopBar.update(
+      head && {
+        at: this.iteration?.at ?? null,
+        of: head.members!.length,
+        differ: (at, other) => differ(this.scene, this.store, head, at, other),
+      },
+    );
   }
 
   /** A scalar's value, when it came along. */
@@ -668,7 +718,7 @@ export class App implements Context {
     if (item.members && item.leaf) opened.add(key);
     else if (item.members && item.row.kind === "operation") {
       const loop = closed.delete(key) ? [] : loopOf(this.scene, item);
-      for (const site of loop) opened.add(site);
+      for (const { site } of loop) opened.add(site);
     } else if (!opened.delete(key)) {
       if ((this.scene.repeats.get(key) ?? 0) < 2) return;
       closed.add(key);
@@ -684,7 +734,8 @@ export class App implements Context {
     opened.clear();
     closed.clear();
     this.choices.by = "auto";
-    if (!any && this.scene.folded === 0) {
+    if (!any && this.scene.folded > 0) this.choices.by = "none";
+    else if (!any) {
       for (const [site, times] of this.scene.repeats) if (times > 1) closed.add(site);
     }
     this.schedule();

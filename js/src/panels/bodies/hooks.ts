@@ -20,16 +20,25 @@ export function hooksBody(host: Host): Body {
           say(`hook.${text(hook.kind)}`),
           text(hook.name),
           place ? placeText(host, place) : "",
+          calls(hook),
         ];
       });
       return {
         caption: say("panel.hooks"),
-        head: [say("panel.owner"), say("panel.when"), say("panel.hook"), say("panel.place")],
+        head: [
+          say("panel.owner"),
+          say("panel.when"),
+          say("panel.hook"),
+          say("panel.place"),
+          say("panel.calls"),
+        ],
         rows,
       };
     },
   };
 }
+
+const calls = (hook: Raw): string => (hook.calls == null ? "" : String(whole(hook.calls)));
 
 function row(host: Host, hook: Raw): HTMLElement {
   const { say } = host;
@@ -52,6 +61,11 @@ function row(host: Host, hook: Raw): HTMLElement {
     h("span", { class: "dim" }, say(`hook.${text(hook.kind)}`)),
     h("code", {}, text(hook.name)),
     (place && placeLink(host, place)) || h("span", {}),
+    h(
+      "span",
+      { class: "dim" },
+      hook.calls == null ? "" : say("inspect.hook_calls", { n: calls(hook) }),
+    ),
     host.ask ? remove : null,
   );
 }
