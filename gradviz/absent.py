@@ -2,8 +2,9 @@
 used.
 
 The kinds, and why: tensors that are not a dense array (sparse, nested, quantised), dtypes that
-NumPy has not, programs turned into other programs (TorchScript, graph capture, export), and the
-entry points of one vendor's kernels. ``docs/absent.md`` is made from this file.
+NumPy has not, programs turned into other programs (TorchScript, graph capture, export), the entry
+points of one vendor's kernels, and distributions and special functions that are seldom met.
+``docs/absent.md`` is made from this file.
 """
 
 from __future__ import annotations
@@ -50,6 +51,27 @@ NAMES = {
         "mkldnn_rnn_layer batch_norm_stats batch_norm_elemt batch_norm_gather_stats",
         "torch.Tensor": "to_mkldnn xpu mtia ipu record_stream",
     },
+    "rare": {
+        "torch.distributions": "AbsTransform AffineTransform Binomial CatTransform Cauchy Chi2 ComposeTransform "
+        "ContinuousBernoulli CorrCholeskyTransform CumulativeDistributionTransform "
+        "ExpTransform ExponentialFamily FisherSnedecor GeneralizedPareto Geometric Gumbel "
+        "HalfCauchy HalfNormal IndependentTransform InverseGamma Kumaraswamy LKJCholesky "
+        "LogisticNormal LowRankMultivariateNormal LowerCholeskyTransform "
+        "MixtureSameFamily Multinomial NegativeBinomial OneHotCategorical "
+        "OneHotCategoricalStraightThrough Pareto PositiveDefiniteTransform PowerTransform "
+        "RelaxedBernoulli RelaxedOneHotCategorical ReshapeTransform SigmoidTransform "
+        "SoftmaxTransform SoftplusTransform StackTransform StickBreakingTransform "
+        "StudentT TanhTransform Transform TransformedDistribution VonMises Weibull "
+        "Wishart biject_to identity_transform transform_to",
+        "torch.special": "airy_ai bessel_y0 bessel_y1 chebyshev_polynomial_t chebyshev_polynomial_u "
+        "chebyshev_polynomial_v chebyshev_polynomial_w hermite_polynomial_h "
+        "hermite_polynomial_he laguerre_polynomial_l legendre_polynomial_p "
+        "modified_bessel_i0 modified_bessel_i1 modified_bessel_k0 modified_bessel_k1 "
+        "scaled_modified_bessel_k0 scaled_modified_bessel_k1 "
+        "shifted_chebyshev_polynomial_t shifted_chebyshev_polynomial_u "
+        "shifted_chebyshev_polynomial_v shifted_chebyshev_polynomial_w "
+        "spherical_bessel_j0",
+    },
 }
 
 
@@ -81,6 +103,10 @@ class Absent:
     def __get__(self, tensor, kind=None):
         """As an attribute of a tensor it is a method: it refuses when it is called."""
         return self
+
+    def __mro_entries__(self, bases):
+        """As the base of a class."""
+        raise self._refusal()
 
     def __instancecheck__(self, value):
         return False

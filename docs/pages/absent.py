@@ -16,6 +16,7 @@ WORDS = {
         "dtype": "Numbers of 8 bits and less, and others that NumPy has not",
         "program": "Programs made into other programs",
         "vendor": "One vendor's kernels and devices",
+        "rare": "Distributions and special functions that are seldom met",
     },
     "zh": {
         "title": "gradviz 没有的内容",
@@ -28,6 +29,7 @@ WORDS = {
         "dtype": "8 位及以下的数，以及 NumPy 没有的其他数",
         "program": "把程序变成另一种程序",
         "vendor": "特定厂商的内核与设备",
+        "rare": "很少遇到的分布与特殊函数",
     },
 }
 

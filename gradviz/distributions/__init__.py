@@ -1,6 +1,7 @@
 """``gradviz.distributions``: random variables with densities, moments and samples, as in
 ``torch.distributions``."""
 
+from ..absent import absent as _absent
 from . import constraints
 from .continuous import Beta, Dirichlet, Exponential, Gamma, Laplace, LogNormal, Normal, Uniform
 from .discrete import Bernoulli, Categorical, Poisson
@@ -27,3 +28,5 @@ __all__ = [
     "kl_divergence",
     "register_kl",
 ]
+
+globals().update(_absent("torch.distributions"))

@@ -38,6 +38,13 @@ def test_parts_of_a_module_are_named_in_full():
         torch.jit.script(lambda x: x)
 
 
+def test_a_class_of_it_is_refused():
+    with pytest.raises(NotImplementedError, match="torch.distributions.Transform is not"):
+
+        class Own(torch.distributions.Transform):
+            pass
+
+
 def test_other_hardware_is_not_there():
     assert not torch.xpu.is_available() and torch.mps.device_count() == 0
     assert not isinstance(1, torch.SymInt)
