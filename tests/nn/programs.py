@@ -717,3 +717,14 @@ result = [told(f) for f in (
 PROGRAMS["nodes of recurrent layers, batch first"] = """result = []
 for kind in (nn.RNN, nn.GRU):
     out, h = kind(3, 4, batch_first=True, bidirectional=True)(torch.rand(2, 5, 3)); result.append([out.grad_fn.name(), h.grad_fn.name(), list(out.stride())])"""
+PROGRAMS["misuse of sequences and norms of weights"] = (
+    _TOLD
+    + """from importlib import import_module
+R, U = import_module(torch.__name__ + ".nn.utils.rnn"), import_module(torch.__name__ + ".nn.utils"); import warnings; warnings.simplefilter("ignore"); x = torch.arange(12.0).reshape(3, 2, 2)
+result = [told(f) for f in (
+    lambda: R.pack_padded_sequence(x, [3]), lambda: R.pack_padded_sequence(x, [3, 2, 1]), lambda: R.pack_padded_sequence(x, []),
+    lambda: R.pad_sequence([torch.ones(2)], padding_side="x"), lambda: R.pad_sequence([]), lambda: R.pad_sequence([1]),
+    lambda: U.weight_norm(U.weight_norm(nn.Linear(2, 2))), lambda: U.spectral_norm(U.spectral_norm(nn.Linear(2, 2))),
+    lambda: iter(data.DataLoader([1, 2], timeout=1)),
+)]"""
+)

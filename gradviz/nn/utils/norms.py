@@ -35,6 +35,12 @@ class WeightNorm:
         setattr(module, self.name, self.compute(module))
 
 
+def _refuse_two(module, kind, name, what):
+    for other in module._forward_pre_hooks.values():
+        if isinstance(other, kind) and other.name == name:
+            raise RuntimeError(f"Cannot register two {what} hooks on the same parameter {name}")
+
+
 def weight_norm(module, name="weight", dim=0):
     """Learn length and direction of a weight apart: ``<name>_g`` and ``<name>_v``."""
     warnings.warn(
@@ -44,6 +50,7 @@ def weight_norm(module, name="weight", dim=0):
         stacklevel=2,
     )
     hook = WeightNorm(name, dim)
+    _refuse_two(module, WeightNorm, name, "weight_norm")
     weight = getattr(module, name)
     del module._parameters[name]
     module.register_parameter(name + "_g", Parameter(norm_except_dim(weight, hook.dim).data))
@@ -110,6 +117,7 @@ def spectral_norm(module, name="weight", n_power_iterations=1, eps=1e-12, dim=No
     if dim is None:
         dim = 1 if type(module).__name__.startswith("ConvTranspose") else 0
     hook = SpectralNorm(name, n_power_iterations, dim, eps)
+    _refuse_two(module, SpectralNorm, name, "spectral_norm")
     weight = module._parameters[name]
     with no_grad():
         height, width = hook.matrix(weight).shape

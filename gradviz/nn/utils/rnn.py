@@ -76,6 +76,12 @@ def pack_padded_sequence(input, lengths, batch_first=False, enforce_sorted=True)
         sizes = sizes[order]
         sorted_indices = wrap(beside(order.astype(xp.int64), input._a))
         input = input.index_select(0 if batch_first else 1, sorted_indices)
+    batch = input.shape[0 if batch_first else 1]
+    if sizes.size != batch:
+        raise RuntimeError(
+            f"Expected `len(lengths)` to be equal to batch_size, but got {sizes.size} "
+            f"(batch_size={batch})"
+        )
     if sizes.size and sizes.min() <= 0:
         raise RuntimeError(
             "Length of all samples has to be greater than 0, but found an element in 'lengths' "
@@ -136,6 +142,17 @@ def pad_sequence(sequences, batch_first=False, padding_value=0.0, padding_side="
     """Sequences (Tᵢ, …) as one batch, filled up to the longest."""
     if not isinstance(sequences, (list, tuple, Tensor)):
         sequences = tuple(sequences) if hasattr(sequences, "__iter__") else _refuse(sequences)
+    if padding_side not in ("left", "right"):
+        raise RuntimeError(
+            f"Expected padding_side to be one of left or right, but got {padding_side}."
+        )
+    if not len(sequences):
+        raise RuntimeError("received an empty list of sequences")
+    for k, s in enumerate(sequences):
+        if not isinstance(s, Tensor):
+            raise TypeError(
+                f"expected Tensor as element {k} in argument 0, but got {type(s).__name__}"
+            )
     longest = max(s.shape[0] for s in sequences)
     rows = []
     for s in sequences:

@@ -63,6 +63,8 @@ class _BaseDataLoaderIter:
 class _SingleProcessDataLoaderIter(_BaseDataLoaderIter):
     def __init__(self, loader):
         super().__init__(loader)
+        if loader.timeout:
+            raise AssertionError("_SingleProcessDataLoaderIter requires timeout == 0")
         self._fetch = self._recipe.fetcher()
 
     def _next_data(self):
