@@ -93,19 +93,34 @@ def _exp(x):
 exp = unary("exp", _exp, formula="g · result", self=lambda F, g, result: g * result.conj())
 
 
+_AS_INTEGERS = {size: xp.dtype(f"i{size}") for size in (2, 4, 8)}
+_ONES = {size: xp.ones((), kind) for size, kind in _AS_INTEGERS.items()}
+
+
 def _pass_positive(g, result):
     """``g`` where ``result`` is not ≤ 0: exactly 0 elsewhere, also for an infinite ``g``."""
     plain = g.ndim and g.__class__ is ndarray
+    if plain and g.size > 1024 and g.flags.c_contiguous and result.flags.c_contiguous:
+        found = _pass_bits(g, result)
+        if found is not None:
+            return found
     closed = _not(result)  # a result of relu is never below 0
-    if plain and g.size < 4096:
-        out = g.copy("K")
-        out[closed] = _zero if g.dtype is _SINGLE else _zeros[g.dtype]
-        return out
     if not plain:
         return xp.where(closed, _zeros[g.dtype], g)
-    out = g * ~closed
-    flat = out.reshape(-1)
-    return out if flat.dot(flat) == flat.dot(flat) else xp.where(closed, _zeros[g.dtype], g)
+    out = g.copy("K")
+    out[closed] = _zero if g.dtype is _SINGLE else _zeros[g.dtype]
+    return out
+
+
+def _pass_bits(g, result):
+    """The same for large arrays, in integers: the bits of ``g`` times 1, or 0 where ``result`` has
+    no bit set. None where a sign bit is set (−0, or a NaN of a division), which this does not tell.
+    """
+    kind = _AS_INTEGERS[result.itemsize]
+    bits = xp.minimum(result.view(kind), _ONES[result.itemsize])
+    if xp.minimum.reduce(bits, None) < 0:
+        return None
+    return xp.multiply(bits, g.view(kind), out=bits).view(g.dtype)
 
 
 threshold_backward = declare(
