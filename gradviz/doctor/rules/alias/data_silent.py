@@ -1,4 +1,4 @@
-"""GV205: values were changed through .data between forward and backward; autograd cannot notice."""
+"""GV307: values were changed through .data between forward and backward; autograd cannot notice."""
 
 import ast
 
@@ -47,4 +47,4 @@ def _changed(statement):
     return ""
 
 
-RULE = Rule("GV205", "alias.data-silent", "warning", look)
+RULE = Rule("GV307", "alias.data-silent", "warning", look)

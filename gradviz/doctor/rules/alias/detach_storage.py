@@ -1,4 +1,4 @@
-"""GV202: a detached tensor was changed in place, and the graph still needed the values."""
+"""GV513: a detached tensor was changed in place, and the graph still needed the values."""
 
 import ast
 
@@ -81,4 +81,4 @@ def _handed_over(case, function, name, left):
     return False
 
 
-RULE = Rule("GV202", "alias.detach-storage", "warning", look)
+RULE = Rule("GV513", "alias.detach-storage", "warning", look)

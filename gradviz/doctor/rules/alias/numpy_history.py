@@ -1,4 +1,4 @@
-"""GV204: a history of numpy() or detach() results shows the newest values in every entry."""
+"""GV309: a history of numpy() or detach() results shows the newest values in every entry."""
 
 from gradviz.doctor.finding import Rule, paths
 from gradviz.doctor.where import put
@@ -28,4 +28,4 @@ def look(case):
             yield RULE.found(case, holders, place, count=len(group), name=leaves[storage].path)
 
 
-RULE = Rule("GV204", "alias.numpy", "warning", look)
+RULE = Rule("GV309", "alias.numpy", "warning", look)

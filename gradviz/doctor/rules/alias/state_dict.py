@@ -1,4 +1,4 @@
-"""GV203: a kept state_dict() follows the model, because its tensors are the parameters'
+"""GV308: a kept state_dict() follows the model, because its tensors are the parameters'
 own memory.
 """
 
@@ -61,4 +61,4 @@ def _taken(case, held):
     return bound[-1] if bound else None
 
 
-RULE = Rule("GV203", "alias.state-dict", "warning", look)
+RULE = Rule("GV308", "alias.state-dict", "warning", look)

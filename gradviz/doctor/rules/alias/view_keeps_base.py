@@ -1,4 +1,4 @@
-"""GV201: small views in a container pin the large storages that they were cut from."""
+"""GV118: small views in a container pin the large storages that they were cut from."""
 
 from gradviz.doctor.finding import Rule, paths
 from gradviz.doctor.where import put
@@ -31,4 +31,4 @@ def look(case):
             )
 
 
-RULE = Rule("GV201", "alias.view-keeps-base", "warning", look)
+RULE = Rule("GV118", "alias.view-keeps-base", "warning", look)

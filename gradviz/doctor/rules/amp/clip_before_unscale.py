@@ -1,4 +1,4 @@
-"""GV651: gradients are clipped while they are still multiplied by the scale."""
+"""GV313: gradients are clipped while they are still multiplied by the scale."""
 
 import ast
 
@@ -53,4 +53,4 @@ def is_enabled(case, call):
     return not asked or any(bool(one.__dict__.get("_enabled", True)) for one in asked)
 
 
-RULE = Rule("GV651", "amp.clip-before-unscale", "warning", look)
+RULE = Rule("GV313", "amp.clip-before-unscale", "warning", look)

@@ -1,4 +1,4 @@
-"""GV652: scaler.update() is missing after scaler.step()."""
+"""GV514: scaler.update() is missing after scaler.step()."""
 
 from gradviz.doctor.finding import Rule
 from gradviz.doctor.mistakes import simple
@@ -9,4 +9,4 @@ def look(case):
     yield from simple(RULE, case, "has already been called since the last update()", method="step")
 
 
-RULE = Rule("GV652", "amp.missing-update", "error", look)
+RULE = Rule("GV514", "amp.missing-update", "error", look)

@@ -1,4 +1,4 @@
-"""GV653: the optimiser steps by itself on gradients that are still multiplied by the scale."""
+"""GV314: the optimiser steps by itself on gradients that are still multiplied by the scale."""
 
 import ast
 
@@ -32,4 +32,4 @@ def look(case):
                     scaled = ""
 
 
-RULE = Rule("GV653", "amp.raw-step", "warning", look)
+RULE = Rule("GV314", "amp.raw-step", "warning", look)

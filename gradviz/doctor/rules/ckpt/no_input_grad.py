@@ -1,4 +1,4 @@
-"""GV661: a reentrant checkpoint whose inputs need no gradient gives its parameters none."""
+"""GV211: a reentrant checkpoint whose inputs need no gradient gives its parameters none."""
 
 import ast
 
@@ -31,4 +31,4 @@ def look(case):
                 yield RULE.found(case, [name], place_of(case, statement), name=name)
 
 
-RULE = Rule("GV661", "ckpt.no-input-grad", "warning", look)
+RULE = Rule("GV211", "ckpt.no-input-grad", "warning", look)

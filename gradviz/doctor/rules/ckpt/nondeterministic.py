@@ -1,4 +1,4 @@
-"""GV662: a checkpointed function did something else when it was run again."""
+"""GV515: a checkpointed function did something else when it was run again."""
 
 from gradviz.doctor.finding import Rule
 from gradviz.doctor.mistakes import simple
@@ -15,4 +15,4 @@ def look(case):
     yield from simple(RULE, case, *PHRASES, method="backward")
 
 
-RULE = Rule("GV662", "ckpt.nondeterministic", "error", look)
+RULE = Rule("GV515", "ckpt.nondeterministic", "error", look)

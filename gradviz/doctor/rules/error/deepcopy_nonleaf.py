@@ -1,4 +1,4 @@
-"""GV411: deepcopy of a tensor that is not a leaf."""
+"""GV511: deepcopy of a tensor that is not a leaf."""
 
 from gradviz.doctor.finding import Rule
 from gradviz.doctor.mistakes import simple
@@ -11,4 +11,4 @@ def look(case):
     yield from simple(RULE, case, *PHRASES)
 
 
-RULE = Rule("GV411", "error.deepcopy-nonleaf", "error", look)
+RULE = Rule("GV511", "error.deepcopy-nonleaf", "error", look)

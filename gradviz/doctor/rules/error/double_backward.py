@@ -1,4 +1,4 @@
-"""GV401: a second backward through a graph whose saved tensors are gone."""
+"""GV501: a second backward through a graph whose saved tensors are gone."""
 
 from gradviz.doctor.finding import Rule
 from gradviz.doctor.mistakes import raised, state, with_message
@@ -16,4 +16,4 @@ def look(case):
         )
 
 
-RULE = Rule("GV401", "error.double-backward", "error", look)
+RULE = Rule("GV501", "error.double-backward", "error", look)

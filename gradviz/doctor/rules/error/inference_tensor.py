@@ -1,4 +1,4 @@
-"""GV412: a tensor made in inference_mode is used in training."""
+"""GV512: a tensor made in inference_mode is used in training."""
 
 from gradviz.doctor.finding import Rule
 from gradviz.doctor.mistakes import simple
@@ -15,4 +15,4 @@ def look(case):
     yield from simple(RULE, case, *PHRASES)
 
 
-RULE = Rule("GV412", "error.inference-tensor", "error", look)
+RULE = Rule("GV512", "error.inference-tensor", "error", look)

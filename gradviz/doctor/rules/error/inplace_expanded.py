@@ -1,4 +1,4 @@
-"""GV404: an expanded tensor was changed in place."""
+"""GV504: an expanded tensor was changed in place."""
 
 from gradviz.doctor.finding import Rule
 from gradviz.doctor.mistakes import simple
@@ -11,4 +11,4 @@ def look(case):
     yield from simple(RULE, case, *PHRASES)
 
 
-RULE = Rule("GV404", "error.inplace-expanded", "error", look)
+RULE = Rule("GV504", "error.inplace-expanded", "error", look)

@@ -1,4 +1,4 @@
-"""GV403: a leaf that requires grad (or a view of one) was changed in place."""
+"""GV503: a leaf that requires grad (or a view of one) was changed in place."""
 
 from gradviz.doctor.finding import Rule
 from gradviz.doctor.mistakes import simple
@@ -11,4 +11,4 @@ def look(case):
     yield from simple(RULE, case, *PHRASES)
 
 
-RULE = Rule("GV403", "error.inplace-leaf", "error", look)
+RULE = Rule("GV503", "error.inplace-leaf", "error", look)

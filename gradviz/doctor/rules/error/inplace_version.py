@@ -1,4 +1,4 @@
-"""GV402: a tensor that backward needs was changed in place after it was saved."""
+"""GV502: a tensor that backward needs was changed in place after it was saved."""
 
 from gradviz.doctor.finding import Rule
 from gradviz.doctor.mistakes import raised, state, with_message
@@ -13,4 +13,4 @@ def look(case):
         )
 
 
-RULE = Rule("GV402", "error.inplace-version", "error", look)
+RULE = Rule("GV502", "error.inplace-version", "error", look)

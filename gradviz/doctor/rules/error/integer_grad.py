@@ -1,4 +1,4 @@
-"""GV409: requires_grad on a tensor of whole numbers."""
+"""GV509: requires_grad on a tensor of whole numbers."""
 
 from gradviz.doctor.finding import Rule
 from gradviz.doctor.mistakes import simple
@@ -11,4 +11,4 @@ def look(case):
     yield from simple(RULE, case, *PHRASES)
 
 
-RULE = Rule("GV409", "error.integer-grad", "error", look)
+RULE = Rule("GV509", "error.integer-grad", "error", look)

@@ -1,4 +1,4 @@
-"""GV406: backward() on a tensor without a graph."""
+"""GV506: backward() on a tensor without a graph."""
 
 from gradviz.doctor.finding import Rule
 from gradviz.doctor.mistakes import raised, state, subject, with_message
@@ -21,4 +21,4 @@ def look(case):
         yield state(RULE, case, error, where, "backward", name=name or None, why=why)
 
 
-RULE = Rule("GV406", "error.no-graph", "error", look)
+RULE = Rule("GV506", "error.no-graph", "error", look)

@@ -1,4 +1,4 @@
-"""GV408: an optimiser was given the result of an operation."""
+"""GV508: an optimiser was given the result of an operation."""
 
 from gradviz.doctor.finding import Rule
 from gradviz.doctor.mistakes import simple
@@ -11,4 +11,4 @@ def look(case):
     yield from simple(RULE, case, *PHRASES)
 
 
-RULE = Rule("GV408", "error.nonleaf-optimizer", "error", look)
+RULE = Rule("GV508", "error.nonleaf-optimizer", "error", look)

@@ -1,4 +1,4 @@
-"""GV405: backward() on something that is not one number."""
+"""GV505: backward() on something that is not one number."""
 
 from gradviz.doctor.finding import Rule
 from gradviz.doctor.mistakes import simple
@@ -11,4 +11,4 @@ def look(case):
     yield from simple(RULE, case, *PHRASES, method="backward")
 
 
-RULE = Rule("GV405", "error.nonscalar", "error", look)
+RULE = Rule("GV505", "error.nonscalar", "error", look)

@@ -1,4 +1,4 @@
-"""GV410: numpy() on a tensor that requires grad."""
+"""GV510: numpy() on a tensor that requires grad."""
 
 from gradviz.doctor.finding import Rule
 from gradviz.doctor.mistakes import simple
@@ -11,4 +11,4 @@ def look(case):
     yield from simple(RULE, case, *PHRASES, method="numpy")
 
 
-RULE = Rule("GV410", "error.numpy-requires-grad", "error", look)
+RULE = Rule("GV510", "error.numpy-requires-grad", "error", look)

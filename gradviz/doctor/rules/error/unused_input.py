@@ -1,4 +1,4 @@
-"""GV407: autograd.grad() for a tensor that the output does not depend on."""
+"""GV507: autograd.grad() for a tensor that the output does not depend on."""
 
 import ast
 import re
@@ -31,4 +31,4 @@ def _input(case, place, message):
     return None
 
 
-RULE = Rule("GV407", "error.unused-input", "error", look)
+RULE = Rule("GV507", "error.unused-input", "error", look)

@@ -1,4 +1,4 @@
-"""GV307: gradients of mean losses are summed over several batches."""
+"""GV303: gradients of mean losses are summed over several batches."""
 
 from gradviz.doctor.finding import Rule
 from gradviz.doctor.history import best_first
@@ -43,4 +43,4 @@ def _mean(sweep):
     )
 
 
-RULE = Rule("GV307", "grad.accum-scale", "info", look)
+RULE = Rule("GV303", "grad.accum-scale", "info", look)

@@ -1,4 +1,4 @@
-"""GV309: x.detach() as a statement: its result is thrown away and x stays attached."""
+"""GV305: x.detach() as a statement: its result is thrown away and x stays attached."""
 
 import ast
 
@@ -22,4 +22,4 @@ def look(case):
             yield RULE.found(case, [name], place_of(case, statement), name=name)
 
 
-RULE = Rule("GV309", "grad.detach-discarded", "warning", look)
+RULE = Rule("GV305", "grad.detach-discarded", "warning", look)

@@ -1,4 +1,4 @@
-"""GV311: requires_grad was set on a loss that has no graph, so backward() trains nothing."""
+"""GV207: requires_grad was set on a loss that has no graph, so backward() trains nothing."""
 
 import ast
 
@@ -70,4 +70,4 @@ def _computed(case, name):
     )
 
 
-RULE = Rule("GV311", "grad.fake-requires-grad", "error", look)
+RULE = Rule("GV207", "grad.fake-requires-grad", "error", look)

@@ -1,4 +1,4 @@
-"""GV308: a penalty on a gradient that was computed without create_graph is only a constant."""
+"""GV304: a penalty on a gradient that was computed without create_graph is only a constant."""
 
 import ast
 
@@ -72,4 +72,4 @@ def _is_grad(node):
     return asks is None or (isinstance(asks, ast.Constant) and not asks.value)
 
 
-RULE = Rule("GV308", "grad.first-order-only", "warning", look)
+RULE = Rule("GV304", "grad.first-order-only", "warning", look)

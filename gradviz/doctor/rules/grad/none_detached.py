@@ -1,4 +1,4 @@
-"""GV302: torch.tensor([...]) of tensors copies their numbers and cuts the gradient."""
+"""GV202: torch.tensor([...]) of tensors copies their numbers and cuts the gradient."""
 
 import ast
 
@@ -120,4 +120,4 @@ def _stray_detach(case):
                 break
 
 
-RULE = Rule("GV302", "grad.none-detached", "warning", look)
+RULE = Rule("GV202", "grad.none-detached", "warning", look)

@@ -1,4 +1,4 @@
-"""GV303: parameters that an optimiser trains get no gradient because forward ran under no_grad."""
+"""GV203: parameters that an optimiser trains get no gradient because forward ran under no_grad."""
 
 import ast
 
@@ -69,4 +69,4 @@ def _cause(case, cut):
     return None
 
 
-RULE = Rule("GV303", "grad.none-no-grad", "warning", look)
+RULE = Rule("GV203", "grad.none-no-grad", "warning", look)

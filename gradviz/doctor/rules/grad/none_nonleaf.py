@@ -1,4 +1,4 @@
-"""GV301: .grad was read of a tensor that is the result of an operation."""
+"""GV201: .grad was read of a tensor that is the result of an operation."""
 
 import ast
 
@@ -85,4 +85,4 @@ def _came_back(case, held):
     )
 
 
-RULE = Rule("GV301", "grad.none-nonleaf", "warning", look)
+RULE = Rule("GV201", "grad.none-nonleaf", "warning", look)

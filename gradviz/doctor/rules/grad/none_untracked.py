@@ -1,4 +1,4 @@
-"""GV312: .grad was read of a tensor that does not require grad."""
+"""GV205: .grad was read of a tensor that does not require grad."""
 
 import ast
 
@@ -44,4 +44,4 @@ def _is_set(case, name):
     return False
 
 
-RULE = Rule("GV312", "grad.none-untracked", "warning", look)
+RULE = Rule("GV205", "grad.none-untracked", "warning", look)

@@ -1,4 +1,4 @@
-"""GV313: parameters that an optimiser trains were never used by what backward() was called on."""
+"""GV206: parameters that an optimiser trains were never used by what backward() was called on."""
 
 from gradviz.doctor.finding import Rule
 from gradviz.doctor.history import without_gradient
@@ -23,4 +23,4 @@ def look(case):
             )
 
 
-RULE = Rule("GV313", "grad.none-unused", "info", look)
+RULE = Rule("GV206", "grad.none-unused", "info", look)

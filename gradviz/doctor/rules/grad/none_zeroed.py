@@ -1,4 +1,4 @@
-"""GV304: code works with .grad after zero_grad() has set it to None."""
+"""GV204: code works with .grad after zero_grad() has set it to None."""
 
 from gradviz.doctor.finding import Rule
 from gradviz.doctor.mistakes import gradient_owners, raised
@@ -18,4 +18,4 @@ def look(case):
                 break
 
 
-RULE = Rule("GV304", "grad.none-zeroed", "error", look)
+RULE = Rule("GV204", "grad.none-zeroed", "error", look)

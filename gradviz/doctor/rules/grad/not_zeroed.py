@@ -1,4 +1,4 @@
-"""GV305: gradients of earlier steps are added to the new ones."""
+"""GV301: gradients of earlier steps are added to the new ones."""
 
 from gradviz.doctor.finding import Rule
 from gradviz.doctor.history import best_first
@@ -61,4 +61,4 @@ def _forgotten(case, account, optimised):
     return created or bool(optimised and account.id not in optimised)
 
 
-RULE = Rule("GV305", "grad.not-zeroed", "warning", look)
+RULE = Rule("GV301", "grad.not-zeroed", "warning", look)

@@ -1,4 +1,4 @@
-"""GV310: a bootstrap target carries a gradient."""
+"""GV306: a bootstrap target carries a gradient."""
 
 import ast
 import re
@@ -49,4 +49,4 @@ def _trained(case, id):
     return leaves and any(s.serial > id and leaves <= s.leaves for s in case.ledger.sweeps)
 
 
-RULE = Rule("GV310", "grad.target-not-detached", "info", look)
+RULE = Rule("GV306", "grad.target-not-detached", "info", look)

@@ -1,4 +1,4 @@
-"""GV306: gradients are cleared between backward() and step()."""
+"""GV302: gradients are cleared between backward() and step()."""
 
 import ast
 
@@ -105,4 +105,4 @@ def _idle(case, swept, step):
     return not any(_is_at(case, event.note, step) for event in changes)
 
 
-RULE = Rule("GV306", "grad.zeroed-early", "error", look)
+RULE = Rule("GV302", "grad.zeroed-early", "error", look)

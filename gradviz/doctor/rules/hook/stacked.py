@@ -1,4 +1,4 @@
-"""GV801: the same hook was registered again and again."""
+"""GV120: the same hook was registered again and again."""
 
 from gradviz.doctor.finding import Rule
 
@@ -39,4 +39,4 @@ def _path(case, target):
     return next((held.path for held in case.held if own is not None and held.facts.own == own), "")
 
 
-RULE = Rule("GV801", "hook.stacked", "warning", look)
+RULE = Rule("GV120", "hook.stacked", "warning", look)

@@ -1,4 +1,4 @@
-"""GV802: a post-accumulate hook changes its argument, which is the parameter and not
+"""GV315: a post-accumulate hook changes its argument, which is the parameter and not
 the gradient.
 """
 
@@ -30,4 +30,4 @@ def look(case):
             yield RULE.found(case, [name], case.place(event.note), None, [event.subject], name=name)
 
 
-RULE = Rule("GV802", "hook.wrong-argument", "error", look)
+RULE = Rule("GV315", "hook.wrong-argument", "error", look)

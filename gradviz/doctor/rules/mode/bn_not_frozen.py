@@ -1,4 +1,4 @@
-"""GV502: batch-norm statistics of a frozen part still move."""
+"""GV316: batch-norm statistics of a frozen part still move."""
 
 from gradviz.doctor.finding import Rule
 
@@ -49,4 +49,4 @@ def _training(case, module, buffer):
     return bool(thing.__dict__.get("training", True))
 
 
-RULE = Rule("GV502", "mode.bn-not-frozen", "warning", look)
+RULE = Rule("GV316", "mode.bn-not-frozen", "warning", look)

@@ -1,4 +1,4 @@
-"""GV503: eval() does not stop a part from being trained."""
+"""GV317: eval() does not stop a part from being trained."""
 
 import ast
 import re
@@ -55,4 +55,4 @@ def _called(case, path, method):
     return found
 
 
-RULE = Rule("GV503", "mode.eval-not-frozen", "info", look)
+RULE = Rule("GV317", "mode.eval-not-frozen", "info", look)

@@ -1,4 +1,4 @@
-"""GV501: an evaluation records a graph that nobody will use."""
+"""GV119: an evaluation records a graph that nobody will use."""
 
 from gradviz.doctor.finding import Rule
 from gradviz.doctor.history import READ, READERS, passed_over, read_by_name
@@ -56,4 +56,4 @@ def _own(module):
     return [leaf for name, leaf in module.parameters.items() if "." not in name]
 
 
-RULE = Rule("GV501", "mode.eval-without-no-grad", "info", look)
+RULE = Rule("GV119", "mode.eval-without-no-grad", "info", look)

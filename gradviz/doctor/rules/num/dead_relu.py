@@ -1,4 +1,4 @@
-"""GV706: a layer of rectified units never fires, so its weights get no gradient."""
+"""GV406: a layer of rectified units never fires, so its weights get no gradient."""
 
 import numpy as np
 
@@ -50,4 +50,4 @@ def _feeding(case, relu):
     return list(dict.fromkeys(out))
 
 
-RULE = Rule("GV706", "num.dead-relu", "warning", look)
+RULE = Rule("GV406", "num.dead-relu", "warning", look)

@@ -1,4 +1,4 @@
-"""GV707: softmax is applied twice: probabilities were given to a loss that expects logits."""
+"""GV407: softmax is applied twice: probabilities were given to a loss that expects logits."""
 
 from gradviz.doctor.finding import Rule
 
@@ -34,4 +34,4 @@ def _above(case, node):
     return ""
 
 
-RULE = Rule("GV707", "num.double-softmax", "warning", look)
+RULE = Rule("GV407", "num.double-softmax", "warning", look)

@@ -1,4 +1,4 @@
-"""GV705: the gradient explodes through a long recurrence."""
+"""GV405: the gradient explodes through a long recurrence."""
 
 import numpy as np
 
@@ -25,4 +25,4 @@ def look(case):
                 yield RULE.found(case, [f"{case.named(leaf)}.grad"], place, None, [leaf], **fields)
 
 
-RULE = Rule("GV705", "num.exploding", "warning", look)
+RULE = Rule("GV405", "num.exploding", "warning", look)

@@ -1,4 +1,4 @@
-"""GV703: an activation became infinite."""
+"""GV403: an activation became infinite."""
 
 from gradviz.doctor.finding import Rule
 from gradviz.doctor.numbers import results
@@ -33,4 +33,4 @@ def look(case):
             return
 
 
-RULE = Rule("GV703", "num.inf", "warning", look)
+RULE = Rule("GV403", "num.inf", "warning", look)

@@ -1,4 +1,4 @@
-"""GV701: a gradient is not a number."""
+"""GV401: a gradient is not a number."""
 
 import numpy as np
 
@@ -29,4 +29,4 @@ def look(case):
         yield RULE.found(case, holders, case.place(sweep.note), None, [h.facts.id for h in group])
 
 
-RULE = Rule("GV701", "num.nan-grad", "error", look)
+RULE = Rule("GV401", "num.nan-grad", "error", look)

@@ -1,4 +1,4 @@
-"""GV702: a loss is not a number."""
+"""GV402: a loss is not a number."""
 
 from gradviz.doctor.finding import Rule
 from gradviz.doctor.numbers import results
@@ -14,4 +14,4 @@ def look(case):
             return
 
 
-RULE = Rule("GV702", "num.nan-loss", "error", look)
+RULE = Rule("GV402", "num.nan-loss", "error", look)

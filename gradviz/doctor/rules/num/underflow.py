@@ -1,4 +1,4 @@
-"""GV708: gradients in half precision underflow to zero."""
+"""GV408: gradients in half precision underflow to zero."""
 
 import numpy as np
 
@@ -34,4 +34,4 @@ def look(case):
         yield RULE.found(case, holders, case.place(sweep.note), share=share)
 
 
-RULE = Rule("GV708", "num.underflow", "warning", look)
+RULE = Rule("GV408", "num.underflow", "warning", look)

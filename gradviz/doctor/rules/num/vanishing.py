@@ -1,4 +1,4 @@
-"""GV704: the gradient vanishes on its way through many saturating layers."""
+"""GV404: the gradient vanishes on its way through many saturating layers."""
 
 import numpy as np
 
@@ -42,4 +42,4 @@ def _norm(case, link):
     return best
 
 
-RULE = Rule("GV704", "num.vanishing", "warning", look)
+RULE = Rule("GV404", "num.vanishing", "warning", look)

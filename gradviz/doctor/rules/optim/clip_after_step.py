@@ -1,4 +1,4 @@
-"""GV604: gradients are clipped after the optimiser has used them."""
+"""GV310: gradients are clipped after the optimiser has used them."""
 
 from gradviz.doctor.finding import Rule
 from gradviz.doctor.history import best_first
@@ -21,4 +21,4 @@ def look(case):
         yield RULE.found(case, holders, place, count=len(account.late_clips))
 
 
-RULE = Rule("GV604", "optim.clip-after-step", "warning", look)
+RULE = Rule("GV310", "optim.clip-after-step", "warning", look)

@@ -1,4 +1,4 @@
-"""GV606: gradients are clipped before they are summed over the processes."""
+"""GV312: gradients are clipped before they are summed over the processes."""
 
 import ast
 
@@ -43,4 +43,4 @@ def _reduces(statement):
     return False
 
 
-RULE = Rule("GV606", "optim.clip-before-reduce", "warning", look)
+RULE = Rule("GV312", "optim.clip-before-reduce", "warning", look)

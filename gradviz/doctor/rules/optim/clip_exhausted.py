@@ -1,4 +1,4 @@
-"""GV605: clip_grad_… was given an iterator of parameters that was used up before."""
+"""GV311: clip_grad_… was given an iterator of parameters that was used up before."""
 
 import ast
 
@@ -77,4 +77,4 @@ def _path(case, asked, name):
     return ast.unparse(asked)
 
 
-RULE = Rule("GV605", "optim.clip-exhausted", "warning", look)
+RULE = Rule("GV311", "optim.clip-exhausted", "warning", look)

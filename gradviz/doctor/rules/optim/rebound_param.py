@@ -1,4 +1,4 @@
-"""GV602: w = w - lr * w.grad makes w a result, so it is not trained any more."""
+"""GV209: w = w - lr * w.grad makes w a result, so it is not trained any more."""
 
 import ast
 
@@ -41,4 +41,4 @@ def _elsewhere(target, made):
     return []
 
 
-RULE = Rule("GV602", "optim.rebound-param", "error", look)
+RULE = Rule("GV209", "optim.rebound-param", "error", look)

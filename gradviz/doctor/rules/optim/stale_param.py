@@ -1,4 +1,4 @@
-"""GV603: the optimiser still has the parameters of a model that was replaced."""
+"""GV210: the optimiser still has the parameters of a model that was replaced."""
 
 import ast
 
@@ -83,4 +83,4 @@ def _replaces(statement, module, name):
     return False
 
 
-RULE = Rule("GV603", "optim.stale-param", "warning", look)
+RULE = Rule("GV210", "optim.stale-param", "warning", look)

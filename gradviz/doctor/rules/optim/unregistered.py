@@ -1,4 +1,4 @@
-"""GV601: parameters that model.parameters() does not list."""
+"""GV208: parameters that model.parameters() does not list."""
 
 from gradviz.doctor.finding import Rule
 from gradviz.doctor.where import place_of
@@ -87,4 +87,4 @@ def _written(case, module, name):
     return (inside or found or [None])[-1]
 
 
-RULE = Rule("GV601", "optim.unregistered", "warning", look)
+RULE = Rule("GV208", "optim.unregistered", "warning", look)

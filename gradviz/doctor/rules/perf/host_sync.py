@@ -1,4 +1,4 @@
-"""GV901: numbers are read from tensors in a loop again and again."""
+"""GV601: numbers are read from tensors in a loop again and again."""
 
 from gradviz.doctor.finding import Rule
 
@@ -18,4 +18,4 @@ def look(case):
             yield RULE.found(case, [], place, count=cut.count)
 
 
-RULE = Rule("GV901", "perf.host-sync", "info", look)
+RULE = Rule("GV601", "perf.host-sync", "info", look)

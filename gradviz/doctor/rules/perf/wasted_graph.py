@@ -1,4 +1,4 @@
-"""GV902: a backward also went into another model, whose gradients this loss is not meant for."""
+"""GV602: a backward also went into another model, whose gradients this loss is not meant for."""
 
 from gradviz.doctor.finding import Rule
 
@@ -38,4 +38,4 @@ def _again(case, sweep, id):
     return any(id in case.graph.weigh(case.graph.alive(s)).nodes for s in later)
 
 
-RULE = Rule("GV902", "perf.wasted-graph", "info", look)
+RULE = Rule("GV602", "perf.wasted-graph", "info", look)
