@@ -20,6 +20,8 @@ from gradviz.watch.plain import plain
 
 from .program import Program, read
 
+PATIENT = 20  # seconds; nobody waits at a prompt
+
 
 def main(arguments):
     """Run the program in the first argument, write what was found to the second."""
@@ -37,6 +39,7 @@ def run(program: Program, folder: str) -> dict:
     alias.install()
     shell = _shell(folder)
     session = load(shell, quiet=True).session
+    session.source.patience = PATIENT
     _set_the_scene(program, shell)
     errors, ran = [], 0
     for number, cell in enumerate(program.cells, 1):

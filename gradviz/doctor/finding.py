@@ -95,12 +95,12 @@ def amount(size: int) -> str:
 
 
 def paths(group: list[Held]) -> list[str]:
-    """Holders of a group for a person: the first and the last item, then the rest, then the
-    container.
+    """Holders of a group for a person: the first and the last item, the same by another way, then
+    the rest, then the container.
     """
     every = list(dict.fromkeys(held.path for held in group))
-    ends = [*every[:1], *every[-1:]]
-    return [*ends, *every[1:-1][: HOLDERS - 4], *dict.fromkeys(held.holder for held in group)]
+    ends = [*every[:1], *every[-1:], *group[0].otherwise, *group[-1].otherwise]
+    return [*ends, *every[1:-1][: HOLDERS - 6], *dict.fromkeys(held.holder for held in group)]
 
 
 def ids(group: list[Held]) -> list[int]:

@@ -60,6 +60,25 @@ def tainted_backward(
     return False
 
 
+def comes_from(case: Case, later: Statement, first: Statement) -> bool:
+    """Whether what ``later`` uses was computed, in the same loop, from what ``first`` binds."""
+    if later.function is not first.function or not set(later.loops) & set(first.loops):
+        return False
+    beside = [s for s in case.cells.within([later.cell]) if s.function is later.function]
+    wanted, seen = names_in(later.node, plain=True), set()
+    while wanted - seen:
+        name = (wanted - seen).pop()
+        seen.add(name)
+        for statement in beside:
+            bound = {t.id for t in targets(statement.node) if isinstance(t, ast.Name)}
+            if name in bound and statement is not later:
+                if statement is first:
+                    return True
+                if statement.loops:
+                    wanted |= names_in(statement.node, plain=True)
+    return later is first
+
+
 def nearby(case: Case, *names: str) -> list[Statement]:
     """The statements of cells and modules that call one of ``names``, or a function that does."""
     found = case.cells.calling(*names)

@@ -10,7 +10,7 @@ from gradviz.watch.case import Case, Held
 from gradviz.watch.program import calls, names_in, own_expressions, targets
 
 READERS = ("item", "tolist", "numpy", "float", "int")
-READ = ("item", "numpy", "tolist", "integer")
+READ = ("item", "bool", "numpy", "tolist", "integer")
 
 
 def distinct(group: list[Held]) -> list[Held]:
@@ -155,8 +155,8 @@ def spans(case: Case, held: Held) -> tuple[list[int], int]:
 def spans_of(case: Case, id: int) -> tuple[list[int], int]:
     """The same of the node ``id``."""
     links = case.graph.chain(id)
-    if len(links) < 2:
-        links = case.graph.steps_behind(id)
+    if len(links) <= 2:
+        links = max(links, case.graph.steps_behind(id), key=len)
     if len(links) < 2:
         case.graph.note_alone(id)
         return links, 0

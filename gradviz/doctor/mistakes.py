@@ -44,7 +44,7 @@ def state(
     where = raised(error)
     name = name or subject(case, where, method) or (where.code if where is not None else error.type)
     message = error.message.splitlines()[0] if error.message else ""
-    return rule.found(case, [name], place, name=name, error=message, **fields)
+    return rule.found(case, [name], place, ids=error.nodes, name=name, error=message, **fields)
 
 
 def subject(case: Case, place: Place | None, method: str = "") -> str:

@@ -37,8 +37,11 @@ class Observer:
 
     def cut(self, source, result, how):
         """The path from ``source`` ends here: ``how`` is detach, no_grad, inference_mode, item,
-        numpy, data or integer.
+        bool, tolist, numpy, data or integer.
         """
+
+    def moved(self, source, result):
+        """The values of ``source`` were copied to another device: ``result``."""
 
     def saved_released(self, node):
         """``node`` dropped its saved tensors."""

@@ -13,6 +13,7 @@ from .layers import arrange
 from .words import figure
 
 LIMIT = 48
+FEW = 24
 REACH = 3
 
 
@@ -58,9 +59,13 @@ class Picture:
     height: float = 0.0
 
     @classmethod
-    def of(cls, trace, target: int | None = None, limit: int = LIMIT, measure=None) -> Picture:
-        """The graph of node ``target``, or of the newest result; at most ``limit`` nodes of it."""
-        starts, chosen, total = choose(trace, target, limit)
+    def of(
+        cls, trace, target: int | None = None, limit: int = LIMIT, measure=None, beside=()
+    ) -> Picture:
+        """The graph of node ``target``, or of the newest result; at most ``limit`` nodes of it, and
+        of those ``beside`` it.
+        """
+        starts, chosen, total = choose(trace, target, limit, beside)
         edges = [e for e in trace.edges.values() if e.source in chosen and e.target in chosen]
         boxes, links = _boxes(chosen, edges, trace, measure or _measure)
         for box in boxes.values():
@@ -70,9 +75,24 @@ class Picture:
         return cls(list(boxes.values()), lines, roots, len(chosen), total, width, height)
 
 
-def choose(trace, target: int | None = None, limit: int = LIMIT):
+def fault(trace, ids) -> Picture | None:
+    """The graph in which something is at fault: ``ids`` begin with that, and end with what was
+    asked for. Of a tensor that is cut off, also what it was cut off from. None when there is none.
+    """
+    known = [i for i in ids if i in trace.nodes]
+    if not known:
+        return None
+    asked = known[-1]
+    near = choose(trace, asked, FEW)[1]
+    target = asked if known[0] in near else known[0]
+    tracked = any(trace.nodes[i].requires_grad for i in near)
+    beside = () if tracked else [i for i in _results(trace) if i not in near][:2]
+    return Picture.of(trace, target, FEW, beside=beside)
+
+
+def choose(trace, target: int | None = None, limit: int = LIMIT, beside=()):
     """Where to start, the nodes to show (at most ``limit``, nearest first), how many there are."""
-    starts = [target] if target is not None else _results(trace)
+    starts = [target, *beside] if target is not None else _results(trace)
     chosen, total = _nearest(starts, _inputs(trace), trace, limit)
     if target is None:
         total = max(total, len(trace.nodes), trace.total)
@@ -147,7 +167,13 @@ def _depths(chosen, edges):
 
 def title(node: Node) -> tuple[str, str]:
     """The person's name and the engine's, ``("h", "ReluBackward0")``; either may be empty."""
-    return shorten(node.label), shorten(node.op)
+    op = text(f"ui.cut.{node.cut}") if is_place(node) and node.cut else node.op
+    return shorten(node.label), shorten(op)
+
+
+def is_place(node: Node) -> bool:
+    """No tensor: a place where a value left the graph, or where an operation failed."""
+    return node.id < 0 and not node.dtype
 
 
 def shorten(said: str, most: int = 28) -> str:
@@ -170,6 +196,8 @@ def second_line(node: Node, value: float | None = None) -> str:
 
 def with_norm(node: Node, value: float | None = None) -> str:
     """The second line, and the norm of the gradient when there is one, as in the live view."""
+    if is_place(node):
+        return ""
     said, norm = second_line(node, value), node.grad_norm
     if norm is None:
         return said

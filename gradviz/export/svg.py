@@ -32,8 +32,10 @@ RULES = """
 .operation{fill:var(--op);stroke:var(--op-line)}
 .root{fill:var(--root);stroke:var(--root-line);stroke-width:2.6}
 .untracked{fill:var(--back);stroke:var(--line);stroke-dasharray:5 4}
+.failed{fill:var(--op);stroke:var(--error);stroke-width:2.4}
 .bad{stroke:var(--error);stroke-width:2.4}
 .halo{fill:none;stroke:var(--leak);opacity:.4;stroke-width:7}
+.halo.fault{stroke:var(--error)} .badge.fault{fill:var(--error)}
 .e{fill:none;stroke:var(--line);stroke-width:1.4} .cut{stroke-dasharray:2 4} .tip{fill:var(--line)}
 .g{fill:none;stroke:var(--grad);stroke-dasharray:6 4} .gtip{fill:var(--grad)}
 .saved{fill:var(--saved);stroke:var(--saved)} .freed{fill:var(--back);stroke:var(--saved)}
@@ -41,6 +43,7 @@ RULES = """
 """
 LEGEND, BOW = 34, 7.0
 SHOWN_SAVED = 6
+ERRORS = "GV5"
 
 
 def svg(picture: Picture) -> str:
@@ -80,7 +83,8 @@ def _box(box, is_root):
     bad = node.grad_norm is not None and not math.isfinite(node.grad_norm)
     frame = f'width="{box.width:.1f}" height="{box.height:.1f}" rx="{radius:.0f}"'
     at = f'x="{left:.1f}" y="{top:.1f}"'
-    halo = f'<rect class="halo" {at} {frame}/>' if node.findings else ""
+    fault = " fault" if _at_fault(node) else ""
+    halo = f'<rect class="halo{fault}" {at} {frame}/>' if node.findings else ""
     parts = [
         f"<g><title>{_inert(_tip(node))}</title>{halo}",
         f'<rect class="b {kind}{" bad" if bad else ""}" {at} {frame}/>',
@@ -88,11 +92,18 @@ def _box(box, is_root):
         _saved(box),
     ]
     if node.findings:
-        parts.append(_mark(left + box.width - 4, top + 3))
+        parts.append(_mark(left + box.width - 4, top + 3, fault))
     return "".join([*parts, "</g>"])
 
 
+def _at_fault(node):
+    """What is said of it explains an error; it is not that it is kept."""
+    return bool(node.findings) and all(rule.startswith(ERRORS) for rule in node.findings)
+
+
 def _kind(node, is_root):
+    if node.failed:
+        return "failed"
     if is_root and node.kind == OPERATION:
         return "root"
     if node.kind == OPERATION or node.kind == UNTRACKED:
@@ -121,9 +132,9 @@ def _saved(box):
     )
 
 
-def _mark(x, y):
+def _mark(x, y, fault):
     return (
-        f'<circle class="badge" cx="{x:.1f}" cy="{y:.1f}" r="9"/>'
+        f'<circle class="badge{fault}" cx="{x:.1f}" cy="{y:.1f}" r="9"/>'
         f'<text class="mark" x="{x:.1f}" y="{y + 4:.1f}" text-anchor="middle">!</text>'
     )
 
@@ -193,7 +204,7 @@ def _legend(picture):
 def _samples(picture):
     roots = {node.id for node in picture.roots}
     kinds = {_kind(box.node, box.node.root or box.node.id in roots) for box in picture.boxes}
-    for kind in ("leaf", "operation", "root", "untracked"):
+    for kind in ("leaf", "operation", "root", "failed", "untracked"):
         if kind in kinds:
             radius = 3 if kind in ("leaf", "untracked") else 7
             yield kind, f'<rect class="b {kind}" y="-7" width="22" height="14" rx="{radius}"/>'
@@ -205,5 +216,8 @@ def _samples(picture):
         yield "gradient", '<path class="g" stroke-width="2" d="M0,0h22"/>'
     if any(line.edge.cut for line in picture.lines):
         yield "cut", '<path class="e cut" d="M0,0h22"/>'
-    if any(box.node.findings for box in picture.boxes):
-        yield "kept", '<rect class="halo" x="3" y="-5" width="16" height="9" rx="4"/>'
+    marked = [box.node for box in picture.boxes if box.node.findings]
+    for fault, name in ((False, "kept"), (True, "fault")):
+        if fault in {_at_fault(node) for node in marked}:
+            kind = "halo fault" if fault else "halo"
+            yield name, f'<rect class="{kind}" x="3" y="-5" width="16" height="9" rx="4"/>'

@@ -5,12 +5,13 @@ from __future__ import annotations
 import contextlib
 
 from gradviz.ask.moment import Moment, provide, provided
+from gradviz.export.picture import fault
 from gradviz.texts import text
 
 from .cells import Cells, roots_of
 from .lines import Lines
 from .magics import GradvizMagics
-from .views import Displays, front_end, publish
+from .views import Displays, drawn, front_end, publish
 
 ATTRIBUTE = "_gradviz_extension"
 
@@ -23,7 +24,7 @@ class Extension:
         self.cells = Cells(shell, self.cell_ended)
         self.session = self.cells.session
         self.displays = Displays(self.session)
-        self.lines = Lines(publish if front_end(shell) else None, silent=quiet)
+        self.lines = Lines(publish if front_end(shell) else None, quiet, self.culprit)
         self.magics = GradvizMagics(shell, self)
 
     def load(self):
@@ -49,6 +50,13 @@ class Extension:
         if provided() == self.moment:
             provide(None)
         remove_magics(self.shell, self.magics)
+
+    def culprit(self, finding) -> dict | None:
+        """The graph in which the error of a finding arose, as a still picture."""
+        recorder = self.session.recorder
+        with recorder.lock:
+            picture = fault(recorder.trace, finding.node_ids)
+        return drawn(picture) if picture is not None else None
 
     def cell_ended(self, findings):
         """After each cell: the line under it, and pictures where no page listens."""

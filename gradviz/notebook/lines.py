@@ -21,11 +21,12 @@ class Lines:
     """Says new findings under the cell that just ended with ``publish(data, display_id, update)``.
 
     Without ``publish`` (a terminal) the line is printed and cannot be taken back; ``silent`` says
-    nothing.
+    nothing. ``draw(finding)`` gives a MIME bundle with the graph in which an error arose, or None:
+    it stands below the line, and both below the traceback.
     """
 
-    def __init__(self, publish=None, silent=False):
-        self._publish, self.silent = publish, silent
+    def __init__(self, publish=None, silent=False, draw=None):
+        self._publish, self.silent, self._draw = publish, silent, draw
         self._shown: dict[str, set] = {}
 
     def show(self, findings):
@@ -41,10 +42,15 @@ class Lines:
     def _say(self, fresh):
         display_id = uuid.uuid4().hex
         self._shown[display_id] = {finding_key(finding) for finding in fresh}
+        fresh = sorted(fresh, key=lambda finding: not is_error(finding))
         if self._publish is None:
             print(line_text(fresh))
-        else:
-            self._publish(bundle(fresh), display_id, update=False)
+            return
+        data = bundle(fresh)
+        drawn = self._draw(fresh[0]) if self._draw is not None and is_error(fresh[0]) else None
+        for kind, shown in (drawn or {}).items():
+            data[kind] += f"\n{shown}"
+        self._publish(data, display_id, update=False)
 
     def _take_back(self, now):
         for display_id, keys in list(self._shown.items()):
@@ -52,6 +58,11 @@ class Lines:
                 del self._shown[display_id]
                 if self._publish is not None:
                     self._publish({"text/plain": "", "text/html": ""}, display_id, update=True)
+
+
+def is_error(finding) -> bool:
+    """Whether it explains the error that ended a cell."""
+    return finding.rule.startswith("GV5")
 
 
 def bundle(findings) -> dict[str, str]:

@@ -143,6 +143,11 @@ def still(recorder, target: int | None) -> dict[str, str]:
     """A MIME bundle that needs nothing running: a picture as HTML, and text."""
     with recorder.lock:
         picture = Picture.of(recorder.trace, target)
+    return drawn(picture)
+
+
+def drawn(picture) -> dict[str, str]:
+    """A picture as HTML, and as text."""
     return {"text/plain": summary(picture), "text/html": image(picture)}
 
 

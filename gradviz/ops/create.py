@@ -445,6 +445,12 @@ _NOT_TO = (
 )
 
 
+def _moved(source, result):
+    if door.observer is not None:
+        door.observer.moved(source, result)
+    return result
+
+
 def to(self, *args, dtype=None, device=None, non_blocking=False, copy=False, memory_format=None):
     """The tensor in another dtype or on another device; itself when nothing changes."""
     for a in args:
@@ -461,7 +467,7 @@ def to(self, *args, dtype=None, device=None, non_blocking=False, copy=False, mem
     wanted = self._a.dtype if dtype is None else dtype.np
     there = None if device is None else resolve(device)
     if there is not None and there != self.device:
-        return transfer(self, wanted, there, self.device)
+        return _moved(self, transfer(self, wanted, there, self.device))
     if memory_format is not None and memory_format is not preserve_format:
         laid = in_format(self._a, memory_format)
         same = laid is self._a and wanted == laid.dtype and not copy

@@ -37,6 +37,7 @@ def _python(x):
 
 def tolist(self):
     """Nested lists of Python numbers."""
+    _cut(self, "tolist")
     if self._a.dtype.kind == "V":
         return self._a.astype(xp.float32).tolist()
     return self._a.tolist()
@@ -68,6 +69,7 @@ def _truth(self):
         raise RuntimeError("Boolean value of Tensor with more than one value is ambiguous")
     if self._a.size == 0:
         raise RuntimeError("Boolean value of Tensor with no values is ambiguous")
+    _cut(self, "bool")
     return bool(self._a)
 
 

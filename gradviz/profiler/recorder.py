@@ -21,7 +21,13 @@ OPERATION, BACKWARD, ACCUMULATE, COMMUNICATION, BLOCK = (
     "user_annotation",
 )
 EVALUATE = "autograd::engine::evaluate_function: "
-SYNCHRONISING = {"item": "aten::item", "numpy": "aten::numpy", "integer": "aten::item"}
+SYNCHRONISING = {
+    "item": "aten::item",
+    "bool": "aten::item",
+    "tolist": "aten::item",
+    "numpy": "aten::numpy",
+    "integer": "aten::item",
+}
 
 
 class Interval(NamedTuple):

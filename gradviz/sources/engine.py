@@ -20,7 +20,7 @@ from gradviz.watch.holders import Found, Roots, walk
 from gradviz.watch.model import Change, Detail
 from gradviz.watch.places import Places
 
-from . import details, evidence, ghosts, reading, replay
+from . import details, evidence, ghosts, reading, replay, strays
 from .failure import failure
 from .flow import SHARE, SHARE_SEEN
 from .graph import newest, reach, saved_bytes
@@ -49,6 +49,7 @@ class EngineSource:
     ``attach`` and ``detach`` begin and end watching. ``drain`` may be called from another thread
     while the program runs; ``settle`` and ``enter`` belong on the main thread. ``want_norms``:
     measure the gradient on every edge of the next sweeps (it costs a pass over each gradient).
+    ``patience``: for how many seconds a cell's end may search the heap for cycles.
     """
 
     def __init__(self, recorder, cell_of):
@@ -63,6 +64,7 @@ class EngineSource:
         self.born: deque = deque(maxlen=BORN)
         self.customs: deque = deque(maxlen=BORN)
         self.object_cycles: dict = {}
+        self.patience = strays.SLOW
         self.spent = 0.0
         self._tensors: dict[int, weakref.ref] = {}
         self._paths: dict[int, list] = {}
@@ -251,8 +253,14 @@ class EngineSource:
 
     def _show_failed(self, error, facts):
         """The operation that raised, beside the graph that the cell left; not of a failed sweep."""
-        if facts.chain and not facts.sweep:
-            self._show(*ghosts.failed(error, facts.chain[0], self.recorder.trace.nodes))
+        if not facts.chain or facts.sweep:
+            return
+        for tensor in ghosts.operands(error, facts.chain[0]):
+            if tensor_id(tensor) not in self.recorder.trace.nodes:
+                self.enter(tensor)
+        rows, edges = ghosts.failed(error, facts.chain[0], self.recorder.trace.nodes)
+        self._show(rows, edges)
+        facts.nodes += [row.id for row in rows]
 
     def _show(self, rows, edges):
         for row in rows:

@@ -28,14 +28,15 @@ def case(source, found, roots) -> model.Case:
     for holding in holdings:
         thing = holding.thing
         if isinstance(thing, np.ndarray):
-            arrays.append(model.held(holding.link, array_facts(thing)))
+            arrays.append(model.held(holding.link, array_facts(thing), found.again))
             continue
         facts = known.get(id(thing))
         if facts is None:
             is_tensor = isinstance(thing, kinds)
             facts = facts_of(thing, source) if is_tensor else node_facts(thing, source)
             known[id(thing)] = facts
-        held.append(model.held(holding.link, facts))
+        held.append(model.held(holding.link, facts, found.again))
+    source.watcher.updates.compare()
     cells = source.recorder.trace.cells
     source.cells.follow(cells)
     source.cells.read([*source.modules(), *_keepers(held, roots)])
@@ -52,6 +53,8 @@ def case(source, found, roots) -> model.Case:
         graph=GraphView(source, found.holdings, holdings),
         hooks=list(source.watcher.hooks),
         cuts=list(source.watcher.cuts.values()),
+        moves=list(source.watcher.moves.values()),
+        updates=source.watcher.updates.ratios,
         errors=[error for error in source.failures if error.cell not in old],
         roots=roots,
         superseded=set(old),
@@ -484,8 +487,8 @@ class GraphView:
         if not whole.complete:
             return list(known.values())
         reached = whole.nodes
-        for cycle in strays.object_cycles(born, reached):
-            known.setdefault((cycle.code, cycle.name), cycle)
+        for cycle in strays.object_cycles(born, reached, self._source.patience):
+            known.setdefault((cycle.name, cycle.via), cycle)
         for ref in born:
             node = ref()
             if node is not None:

@@ -26,6 +26,7 @@ def failure(source, error: BaseException, cell: int | None) -> ErrorFacts:
         _freed(source, facts, sweep, nodes)
     if CHANGED in facts.message:
         _changed(source, facts, nodes)
+    facts.nodes += [root.seq for root in nodes]
     return facts
 
 
@@ -56,6 +57,9 @@ def _freed(source, facts, sweep, nodes):
     if older:
         chain = source.places.chain(source.watcher.note(gone[max(older)]))
         facts.freed = chain[0] if chain else None
+        facts.nodes.append(max(older))
+        after = [s for s in before if not s.keep and s.serial > max(older) and s.note]
+        facts.by = source.places.place(*after[0].note[:2]) if after else None
 
 
 def _previous(source, sweep):
@@ -72,6 +76,7 @@ def _changed(source, facts, nodes):
         for _, array, saved_at, now, freed in reading.saved(node):
             if array is not None and not freed and now != saved_at:
                 arrays.add(reading.memory(array)[0])
+                facts.nodes.append(node.seq)
     for event in reversed(source.ledger.events):
         if event.kind == "bump" and event.memory in arrays:
             facts.bump = source.places.place(*event.note[:2]) if event.note else None

@@ -13,7 +13,8 @@ from .rows import tensor_id
 
 FIRST = -(1 << 30) - 1  # ids below those of arrays
 FAILED = -(1 << 31) + 1
-MOST = 20
+MOST, OPERANDS = 20, 4
+TABLES = ("_parameters", "_buffers", "_modules")
 SHOWN = ("detach", "item", "numpy", "data")
 INSIDE = ("no_grad", "inference_mode")
 
@@ -40,11 +41,8 @@ def failed(error, place, nodes):
     """(rows, edges) of the operation in whose line the program raised ``error``; its inputs are the
     tensors of ``nodes`` that the line names.
     """
-    frame = _frame_at(error, place)
-    if frame is None:
-        return [], []
-    operands = [tensor_id(tensor) for tensor in _named(frame, place.code)]
-    found = [id for id in dict.fromkeys(operands) if id in nodes]
+    named = [tensor_id(tensor) for tensor in operands(error, place)]
+    found = [id for id in dict.fromkeys(named) if id in nodes]
     if not found:
         return [], []
     row = Node(FAILED, OPERATION, type(error).__name__, place.code.strip(), place=place)
@@ -69,14 +67,28 @@ def _frame_at(error, place):
     return found
 
 
-def _named(frame, code):
-    """The tensors that a line names."""
+def operands(error, place) -> list:
+    """The tensors that the line which raised ``error`` names: variables, and what modules and
+    objects of that name have; at most a few.
+    """
+    frame = _frame_at(error, place)
     try:
-        tree = ast.parse(code.strip().rstrip(":"))
+        tree = ast.parse(place.code.strip().rstrip(":"))
     except SyntaxError:
-        return
-    for part in ast.walk(tree):
-        if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load):
-            thing = frame.f_locals.get(part.id, frame.f_globals.get(part.id))
-            if reading.is_tensor(thing):
-                yield thing
+        return []
+    parts = [p for p in ast.walk(tree) if isinstance(p, ast.Name | ast.Attribute)]
+    found = [_value(frame, part) for part in parts] if frame is not None else []
+    tensors = {id(one): one for one in found if reading.is_tensor(one)}
+    return list(tensors.values())[:OPERANDS]
+
+
+def _value(frame, part):
+    """What a name stands for, or the attribute of one; nothing is computed for it."""
+    if isinstance(part, ast.Name):
+        return frame.f_locals.get(part.id, frame.f_globals.get(part.id))
+    owner = _value(frame, part.value) if isinstance(part.value, ast.Name | ast.Attribute) else None
+    own = getattr(owner, "__dict__", {})
+    for table in (own, *(own.get(name) for name in TABLES)):
+        if isinstance(table, dict) and part.attr in table:
+            return table[part.attr]
+    return None

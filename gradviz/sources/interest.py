@@ -7,6 +7,8 @@ import numpy as np
 from . import reading
 from .reading import context_items, node_of
 
+ITEMS = 4_000
+
 
 class Interest:
     """What a walk over the namespace looks for, and what a tensor holds by itself."""
@@ -20,9 +22,12 @@ class Interest:
         return "array" if issubclass(type_, np.ndarray) else None
 
     def children(self, thing):
-        """The gradient, hooks and attributes of a tensor, what is on the ctx of a node; nothing of
-        an array.
+        """The gradient, hooks and attributes of a tensor, what is on a node's ctx, the items of
+        an array of objects.
         """
+        if isinstance(thing, np.ndarray) and thing.dtype.hasobject and thing.size <= ITEMS:
+            for at, value in np.ndenumerate(thing):
+                yield "item", at[0] if len(at) == 1 else ", ".join(map(str, at)), value
         if not reading.is_tensor(thing):
             if reading.are_nodes(type(thing)):
                 node = reading.node_behind(thing)

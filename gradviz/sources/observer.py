@@ -23,7 +23,9 @@ from gradviz.watch.ledger import Ledger
 from gradviz.watch.places import Files, outer_chain, user_chain
 
 from .flow import Flow
+from .reading import memory
 from .strays import GradLoop, HookCycle, hook_cycle
+from .updates import Updates
 from .values import length
 
 INPUTS = 5_000
@@ -34,6 +36,9 @@ CUTS = 5_000
 HOOKS = 2_000
 SHIFT = 24
 BELOW = 4
+FAR, LOOKS = 200, 3
+EDITED, EDITS = 5_000, 20
+MOVES = 500
 MASK = (1 << SHIFT) - 1
 LOOKED_THROUGH = 100_000
 CYCLIC = ("tensor", "pre", "post")
@@ -80,6 +85,9 @@ class Watcher(events.Observer):
         self.flow = Flow()
         self.inputs: dict[int, tuple] = {}
         self.contexts: deque[tuple[int, str]] = deque(maxlen=500)
+        self.edits: deque = deque(maxlen=EDITS)
+        self.moves: dict[tuple, Move] = {}
+        self.updates = Updates()
         self.on_sweep = None
         self._grads: dict[int, int] = {}
 
@@ -191,6 +199,36 @@ class Watcher(events.Observer):
                 del self.cuts[next(iter(self.cuts))]
             found = self.cuts[key] = Cut(how, note, entry)
         found.seen(source, result, self.ledger.tick())
+        if how == "data" and found.count <= EDITS:
+            self.edits.append((found, serial(), events.storage_id(source)))
+
+    def _look_for_edits(self, roots):
+        """Which of the values that were taken by ``.data`` a node had saved before: what is changed
+        there changes the gradient, and autograd cannot notice.
+        """
+        nodes, _, _ = events.walk([root for root in roots if hasattr(root, "seq")], EDITED)
+        saved: dict[int, int] = {}
+        for seq, node in nodes.items():
+            for _, array, *_ in events.saved(node):
+                if array is not None:
+                    place = memory(array)[0]
+                    saved[place] = min(seq, saved.get(place, seq))
+        for found, edited, place in self.edits:
+            found.stale |= saved.get(place, edited + 1) <= edited
+        self.edits.clear()
+
+    @quiet
+    def moved(self, source, result):
+        """Count what goes from device to device, by line."""
+        note, _ = user_chain(_frame(2), self.files)
+        key = note[:2], str(source.device), str(result.device)
+        found = self.moves.get(key)
+        if found is None:
+            if len(self.moves) >= MOVES:
+                del self.moves[next(iter(self.moves))]
+            found = self.moves[key] = Move(note, *key[1:])
+        found.count += 1
+        found.bytes += result._a.nbytes
 
     # -- sweeps --------------------------------------------------------------------
     @quiet
@@ -200,6 +238,9 @@ class Watcher(events.Observer):
             self._look_again()
         note, entry = user_chain(_frame(2), self.files)
         roots = [_owner(edge) for edge in sweep.roots]
+        self.updates.compare()
+        if self.edits:
+            self._look_for_edits(roots)
         ids = tuple(node_id(root) for root in roots)
         refs = tuple(_ref(root) for root in roots)
         ops = tuple(type(root).__name__ for root in roots)
@@ -239,6 +280,8 @@ class Watcher(events.Observer):
             self._grads.clear()
         self._grads[key] = id
         self.ledger.accumulated(id, fresh)
+        if self.steps and _is_leaf(leaf):
+            self.updates.sample(leaf)
 
     def _note_loop(self, leaf):
         """A gradient with a graph closes a loop through its leaf; the collector's work is watched
@@ -349,13 +392,16 @@ class Watcher(events.Observer):
 
 class Cut:
     """One line where values leave the graph. ``sources``: serials of the leaves and nodes they came
-    from; ``below``: of the nodes that these were computed from alone.
+    from; ``below``: of the nodes that these were computed from alone; ``far``: of the leaves behind
+    them, seen the first few times. ``stale``: by ``.data``, of what a graph had saved that a later
+    backward went through.
     """
 
     __slots__ = (
         "below",
         "count",
         "entry",
+        "far",
         "first",
         "how",
         "last",
@@ -364,6 +410,7 @@ class Cut:
         "results",
         "serial",
         "sources",
+        "stale",
     )
 
     def __init__(self, how, note, entry):
@@ -371,6 +418,8 @@ class Cut:
         self.sources: set[int] = set()
         self.below: set[int] = set()
         self.leaves: set[int] = set()
+        self.far: set[int] = set()
+        self.stale = False
         self.results: deque = deque(maxlen=50)
         self.count, self.first, self.last, self.serial = 0, 0, 0, 0
 
@@ -389,6 +438,8 @@ class Cut:
             else:
                 self.sources.add(node_id(edge))
                 self._note_below(edge)
+                if self.count <= LOOKS:
+                    self.far.update(events.walk([_owner(edge)], FAR)[1])
         if hasattr(result, "_g"):
             self.results.append(_ref(result))
 
@@ -400,6 +451,16 @@ class Cut:
                 break
             edge = node.e[0]
             self.below.add(node_id(edge))
+
+
+class Move:
+    """One line that copies from one device to another: how often, how many bytes."""
+
+    __slots__ = ("bytes", "count", "note", "source", "target")
+
+    def __init__(self, note, source, target):
+        self.note, self.source, self.target = note, source, target
+        self.count = self.bytes = 0
 
 
 class HookRecord:

@@ -161,8 +161,10 @@ class Rows:
     def leaf(self, tensor) -> Node:
         """The row of a leaf."""
         id = reading.leaf_id(tensor)
-        row = self._tensor_row(tensor, id, PARAMETER if is_parameter(tensor) else LEAF)
-        row.requires_grad = reading.edge(tensor) is not None
+        tracked = reading.edge(tensor) is not None
+        plain = LEAF if tracked else UNTRACKED
+        row = self._tensor_row(tensor, id, PARAMETER if is_parameter(tensor) else plain)
+        row.requires_grad = tracked
         row.hooks = self.hooks(tensor)
         row.grad_norm = self.grad_norm(tensor)
         return row

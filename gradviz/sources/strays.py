@@ -8,15 +8,20 @@ import gc
 import time
 import types
 import weakref
+from collections import deque
 from dataclasses import dataclass, field
 
+from gradviz.watch.links import Step, path_of
 from gradviz.watch.places import is_persons
+from gradviz.watch.referents import children, is_plain
 
 from . import reading
 from .graph import reach, saved_bytes
 from .reading import context_items, node_of
 
 NEAR = 3_000
+LEVELS, WITHIN = 4, 400
+CONTAINERS = (dict, list, tuple, set, deque, types.CellType)
 MANY = 60
 SLOW = 0.2
 
@@ -64,14 +69,15 @@ class GradLoop:
 
 @dataclass(slots=True)
 class ObjectCycle:
-    """An object nobody reaches, held by a function that it holds. ``name``: its attribute with a
-    graph; ``via``: the one with the function.
+    """An object or function that nobody reaches and that holds itself. ``name``: how it holds a
+    graph; ``via``: the attribute or captured name that leads back to it; ``code``: of the function
+    on the way, if there is one.
     """
 
     owner: str
     name: str
     via: str
-    code: types.CodeType
+    code: types.CodeType | None
     nodes: list[int]
 
 
@@ -112,48 +118,59 @@ def context_cycles(nodes):
                 yield node, name
 
 
-def object_cycles(born, reached) -> list[ObjectCycle]:
-    """Objects of the person's classes that hold live nodes outside ``reached`` and are in a cycle
-    with a function.
+def object_cycles(born, reached, seconds) -> list[ObjectCycle]:
+    """Objects of the person's classes, and functions, that hold live nodes outside ``reached`` and
+    themselves; looked for at most so many ``seconds``.
     """
     lost = [node for ref in born if (node := ref()) is not None and node.seq not in reached]
     if not lost:
         return []
-    started = time.perf_counter()
+    until = time.perf_counter() + seconds
     tensors = [t for t in gc.get_referrers(*lost[-MANY:]) if reading.is_tensor(t)]
-    if not tensors or time.perf_counter() - started > SLOW:
-        return []
-    holders = gc.get_referrers(*tensors[:MANY])  # an object itself, until its dict is asked for
-    tables = [d for d in holders if type(d) is dict]
-    if tables and time.perf_counter() - started < SLOW:
-        holders += gc.get_referrers(*tables[:MANY])
-    owners = {id(o): o for o in holders if is_persons(type(o))}.values()
-    return [found for owner in owners if (found := _object_cycle(owner)) is not None]
+    found = (_object_cycle(owner) for owner in _owners(tensors[:MANY], until))
+    return [cycle for cycle in found if cycle is not None]
+
+
+def _owners(things, until):
+    """The person's objects and functions that hold ``things``, also in containers."""
+    owners: dict[int, object] = {}
+    seen = {id(things)}
+    for _ in range(LEVELS):
+        if not things or time.perf_counter() > until:
+            break
+        holders = [h for h in gc.get_referrers(*things) if id(h) not in seen]
+        seen.update(map(id, holders))
+        seen.add(id(holders))
+        owners |= {id(h): h for h in holders if is_function(h) or is_persons(type(h))}
+        things = [h for h in holders if type(h) in CONTAINERS][:MANY]
+    return list(owners.values())
+
+
+def is_function(thing):
+    """A function that captured something."""
+    return isinstance(thing, types.FunctionType) and bool(thing.__closure__)
 
 
 def _object_cycle(owner):
-    own = getattr(owner, "__dict__", {})
-    found = [(via, _holds(value, owner)) for via, value in own.items()]
-    codes = [(via, code) for via, code in found if code is not None]
-    results = [
-        (name, value)
-        for name, value in own.items()
-        if reading.is_tensor(value) and node_of(value) is not None
-    ]
-    if not codes or not results:
+    """How ``owner`` holds itself, and a graph; None when it does not."""
+    back = graph = None
+    pending, seen = deque([(owner, (), None)]), {id(owner)}
+    while pending and len(seen) < WITHIN and not (back and graph):
+        thing, way, code = pending.popleft()
+        if isinstance(thing, types.FunctionType):
+            code = thing.__code__
+        for kind, name, child in children(thing):
+            path = (*way, Step(kind, name))
+            if child is owner and kind != "class":
+                back = back or (path, code)
+            elif reading.is_tensor(child):
+                graph = graph or (path, child) if node_of(child) is not None else graph
+            elif id(child) not in seen and not is_plain(type(child)):
+                seen.add(id(child))
+                pending.append((child, path, code))
+    if back is None or graph is None:
         return None
-    name, tensor = results[0]
-    return ObjectCycle(type(owner).__name__, name, *codes[0], [node_of(tensor).seq])
-
-
-def _holds(value, owner):
-    """The code of a function that closes over ``owner``, or of a bound method of it."""
-    if isinstance(value, types.MethodType) and value.__self__ is owner:
-        return value.__func__.__code__
-    for cell in getattr(value, "__closure__", None) or ():
-        try:
-            if cell.cell_contents is owner:
-                return value.__code__
-        except ValueError:
-            continue
-    return None
+    (steps, code), (path, tensor) = back, graph
+    name = owner.__name__ if is_function(owner) else type(owner).__name__
+    whole = path_of((Step("name", name), *path))
+    return ObjectCycle(name, whole, str(steps[0].name), code, [node_of(tensor).seq])

@@ -52,6 +52,7 @@ class Held:
     category: str
     facts: Facts
     link: Link
+    again: dict[int, Link] = field(default_factory=dict)
     _rank: tuple = ()
 
     @property
@@ -83,6 +84,20 @@ class Held:
         while len(steps) > 1 and steps[-1].kind == "item":
             steps.pop()
         return path_of(steps)
+
+    @property
+    def otherwise(self) -> list[str]:
+        """The same by another way, where an object on the path has one: ``runs['fit'][0]`` of
+        ``box[0]``.
+        """
+        link, after = self.link, []
+        while link.parent is not None:
+            after.append(Step(link.kind, link.name))
+            other = self.again.get(id(link.owner))
+            if other is not None and not any(one is link.owner for one in other.owners()):
+                return [path_of((*other.steps(), *reversed(after)))]
+            link = link.parent
+        return []
 
     @property
     def tokens(self) -> set[str]:
@@ -141,7 +156,9 @@ class OptimizerFacts:
 @dataclass(slots=True)
 class ErrorFacts:
     """The exception that ended a cell. ``chain``: the person's lines, innermost first. ``sweep``:
-    number of the failed one.
+    number of the failed one. ``nodes``: serials of what is at fault and of what backward was called
+    on. ``freed``: where what is gone was made, ``by``: the line that freed it; ``bump``: the line
+    that changed a saved value.
     """
 
     type: str
@@ -149,7 +166,9 @@ class ErrorFacts:
     chain: list[Place]
     cell: int | None
     sweep: int = 0
+    nodes: list[int] = field(default_factory=list)
     freed: Place | None = None
+    by: Place | None = None
     freed_root: bool = False
     bump: Place | None = None
 
@@ -171,6 +190,8 @@ class Case:
     graph: Any
     hooks: list
     cuts: list
+    moves: list
+    updates: dict
     errors: list[ErrorFacts]
     roots: Any
     superseded: set[int] = field(default_factory=set)
@@ -205,7 +226,7 @@ class Case:
         return best((h.steps, h.path) for h in self.paths_to(id))
 
 
-def held(link: Link, facts: Facts) -> Held:
+def held(link: Link, facts: Facts, again: dict[int, Link]) -> Held:
     """A ``Held`` from the end of a path."""
     steps = link.steps()
-    return Held(path_of(steps), steps, category(steps), facts, link)
+    return Held(path_of(steps), steps, category(steps), facts, link, again)

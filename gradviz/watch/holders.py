@@ -22,6 +22,8 @@ SHELL_NAMES = frozenset(
 )
 OBJECTS = 60_000
 OF_MODULES = 3_000  # of these, at most so many behind the variables of imported modules
+WAYS = frozenset(("name", "global", "item", "attribute", "member"))
+AGAIN = 2_000
 CODE = types.FunctionType | type
 
 
@@ -67,11 +69,14 @@ class Holding:
 
 @dataclass(slots=True)
 class Found:
-    """What a walk saw. ``complete`` is False when it stopped at its bound."""
+    """What a walk saw. ``again``: of objects that were met more than once, by identity, another way
+    to them. ``complete`` is False when it stopped at its bound.
+    """
 
     holdings: list[Holding] = field(default_factory=list)
     modules: list[Holding] = field(default_factory=list)
     objects: list[Holding] = field(default_factory=list)
+    again: dict[int, Link] = field(default_factory=dict)
     visited: int = 0
     complete: bool = True
 
@@ -100,6 +105,8 @@ def walk(roots: Roots, interest, limit: int = OBJECTS) -> Found:
         if what is not None:
             found.holdings.append(Holding(thing, link))
         if id(thing) in seen:
+            if what is None and link.kind in WAYS and len(found.again) < AGAIN:
+                found.again.setdefault(id(thing), link)
             continue
         if of_module:
             if not of_modules:

@@ -138,6 +138,22 @@ def calls(node, *names):
         yield from known.get(name, ())
 
 
+def changed_in_place(node) -> set[str]:
+    """Names that a statement changes in place: ``x += …``, ``x[…] = …``, ``x.method_(…)``."""
+    out = set()
+    for target in targets(node):
+        inner = target.value if isinstance(target, ast.Subscript) else target
+        inside = isinstance(target, ast.Subscript) or isinstance(node, ast.AugAssign)
+        if inside and isinstance(inner, ast.Name):
+            out.add(inner.id)
+    for part in own_expressions(node):
+        if isinstance(part, ast.Call) and called(part).endswith("_"):
+            owner = receiver(part)
+            if isinstance(owner, ast.Name) and not called(part).endswith("__"):
+                out.add(owner.id)
+    return out
+
+
 def mentions(node, word: str) -> bool:
     """Whether a statement itself has ``word`` as a name or attribute."""
     known = getattr(node, "_words", None)

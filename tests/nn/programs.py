@@ -685,21 +685,36 @@ result += [repr(nn.ParameterDict({"a": torch.ones(1)})), repr(nn.ParameterDict({
 each(
     "rows by how often they were chosen",
     "i = torch.tensor([[1, 2, 2], [1, 1, 3]]); result = derivatives(lambda w: @, [(6, 2)])",
-    ["F.embedding(i, w, scale_grad_by_freq=True)", "F.embedding(i, w, 1, scale_grad_by_freq=True)",
-     "torch.embedding(w, i, -1, True)"],
+    [
+        "F.embedding(i, w, scale_grad_by_freq=True)",
+        "F.embedding(i, w, 1, scale_grad_by_freq=True)",
+        "torch.embedding(w, i, -1, True)",
+    ],
 )
 each(
     "targets, weighted",
     "W = torch.tensor([1.0, 2.0, 0.5], dtype=torch.float64); "
     "result = derivatives(lambda x, y: F.@, [(4, 3), (4, 3)])",
-    ["binary_cross_entropy_with_logits(x, y, weight=W)", "binary_cross_entropy_with_logits(x, y, pos_weight=W)",
-     "binary_cross_entropy_with_logits(x, y, weight=W, pos_weight=W, reduction='sum')"],
+    [
+        "binary_cross_entropy_with_logits(x, y, weight=W)",
+        "binary_cross_entropy_with_logits(x, y, pos_weight=W)",
+        "binary_cross_entropy_with_logits(x, y, weight=W, pos_weight=W, reduction='sum')",
+    ],
 )
 each(
     "more at the end than a stride",
     "found = derivatives(lambda x, w, b: F.@, [(2, 4, 5), (4, 3, 3), (3,)]); result = [found[0], *found[2:]]",
-    [f"conv_transpose1d(x,w,b,{s},{p},{e},1,{d})"
-     for s, p, e, d in ((1, 0, 1, 2), (1, 1, 1, 2), (1, 2, 1, 2), (1, 0, 2, 3), (1, 1, 2, 3), (2, 1, 2, 3))],
+    [
+        f"conv_transpose1d(x,w,b,{s},{p},{e},1,{d})"
+        for s, p, e, d in (
+            (1, 0, 1, 2),
+            (1, 1, 1, 2),
+            (1, 2, 1, 2),
+            (1, 0, 2, 3),
+            (1, 1, 2, 3),
+            (2, 1, 2, 3),
+        )
+    ],
 )
 PROGRAMS["what attention and losses refuse"] = (
     _TOLD

@@ -68,7 +68,7 @@ def test_the_operation_that_failed_is_red_and_joined_to_its_operands(session):
     (failed,) = rows(session, failed=True)
     assert (failed.label, failed.op, failed.place.line) == ("bad = y + w", "RuntimeError", 5)
     operands = {session.recorder.trace.nodes[e.source].label for e in edge_to(session, failed)}
-    assert operands == {"y"}
+    assert operands == {"y", "w"}
     run(session, "a = torch.ones(2, requires_grad=True) * 2")
     assert rows(session, failed=True) == []
 

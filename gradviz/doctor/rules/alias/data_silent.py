@@ -4,7 +4,7 @@ import ast
 
 from gradviz.doctor.finding import Rule
 from gradviz.doctor.where import place_of
-from gradviz.watch.program import called, own_expressions
+from gradviz.watch.program import called, changed_in_place, own_expressions, targets
 
 
 def look(case):
@@ -13,17 +13,26 @@ def look(case):
     """
     told = set()
     for cut in case.cuts:
-        place = case.place(cut.note) if cut.how == "data" else None
+        place = case.place(cut.note) if cut.how == "data" and cut.stale else None
         statement = case.cells.at(*case.cells.line(place))
         name = _changed(statement) if statement is not None else ""
-        if not name or case.cells.line(place) in told:
-            continue
-        for sweep in case.ledger.sweeps:
-            between = sweep.roots and max(sweep.roots) < cut.serial < sweep.serial
-            if between and not sweep.error and (cut.leaves & sweep.leaves or cut.sources):
-                told.add(case.cells.line(place))
-                yield RULE.found(case, [name], place_of(case, statement), name=name)
-                break
+        if statement is not None and not name:
+            name, statement = _changed_later(case, statement)
+        if name and case.cells.line(place) not in told:
+            told.add(case.cells.line(place))
+            yield RULE.found(case, [name], place_of(case, statement), name=name)
+
+
+def _changed_later(case, statement):
+    """(x, the statement that changes d in place) of ``d = x.data``; ("", statement) without one."""
+    value = getattr(statement.node, "value", None)
+    names = {target.id for target in targets(statement.node) if isinstance(target, ast.Name)}
+    if names and isinstance(value, ast.Attribute) and value.attr == "data":
+        for other in case.cells.within([statement.cell]):
+            same = other.function is statement.function and other.line > statement.line
+            if same and changed_in_place(other.node) & names:
+                return ast.unparse(value.value), other
+    return "", statement
 
 
 def _changed(statement):

@@ -4,9 +4,11 @@ import ast
 
 from gradviz.doctor.finding import Rule
 from gradviz.doctor.flow import ran, tainted_backward
-from gradviz.doctor.where import place_of
-from gradviz.watch.program import called, keyword, mentions, receiver, targets
+from gradviz.doctor.mistakes import raised, with_message
+from gradviz.doctor.where import bound, place_of
+from gradviz.watch.program import called, calls, keyword, mentions, names_in, receiver, targets
 
+NO_GRAPH = "does not require grad and does not have a grad_fn"
 SHAPING = frozenset("norm pow square abs sum mean sqrt exp dot".split())
 
 
@@ -30,6 +32,20 @@ def look(case):
         ):
             holders = sorted(names)
             yield RULE.found(case, holders, place_of(case, statement), name=holders[0])
+    yield from _differentiated(case)
+
+
+def _differentiated(case):
+    """A gradient that was asked for without its graph was to be differentiated again."""
+    for error in with_message(case, NO_GRAPH):
+        asked = case.cells.calling_at(raised(error), "grad")
+        for call in calls(asked.node, "grad", "backward") if asked is not None else ():
+            outputs = keyword(call, "outputs") or (call.args[0] if call.args else receiver(call))
+            for name in sorted(names_in(outputs)) if outputs is not None else ():
+                made = bound(case, name, before=asked.cell)
+                if made is not None and getattr(made.node, "value", None) is not None:
+                    if _gradients(made.node)[0]:
+                        yield RULE.found(case, [name], place_of(case, made), name=name)
 
 
 def _gradients(node):

@@ -3,28 +3,54 @@
 import ast
 
 from gradviz.doctor.finding import Rule
-from gradviz.doctor.flow import tainted_backward
+from gradviz.doctor.flow import returns_to_training, tainted_backward
 from gradviz.doctor.history import without_gradient
 from gradviz.doctor.severed import severances, upstream
 from gradviz.doctor.where import place_of
 from gradviz.watch.program import (
     calls,
     keyword,
-    mentions,
     names_in,
     own_expressions,
     receiver,
     targets,
 )
 
-CUTS = ("detach", "numpy", "data", "item")
+HELD = ("name", "container", "attribute")
+CUTS = ("detach", "numpy", "data", "item", "tolist")
 
 
 def look(case):
     """Values that were copied out of the graph where a gradient was expected."""
     yield from _copied(case)
-    yield from _stray_detach(case)
+    yield from _taken_out(case)
     yield from _asked_in_vain(case)
+
+
+def _taken_out(case):
+    """Leaves without a gradient whose values a line takes out of the graph, on the way to a
+    backward that gives others one. It is sure that one was expected of what an optimiser has and of
+    what a line reads .grad of.
+    """
+    missing = {leaf for optimizer in case.optimizers for leaf in without_gradient(case, optimizer)}
+    plain = [h for h in case.held if h.category in HELD and not h.facts.parameter]
+    waiting = {h.facts.own: h for h in plain if _waits(case, h)}
+    wanted = missing | {id for id, held in waiting.items() if _is_read(case, held)}
+    for cut in case.cuts if missing or waiting else ():
+        lost = (cut.leaves | cut.far) & (missing | waiting.keys()) if cut.how in CUTS else ()
+        statement = case.cells.at(*case.cells.line(case.place(cut.note))) if lost else None
+        if statement is not None and _flows_on(case, statement):
+            lost = lost & wanted or lost
+            holders = [name for leaf in sorted(lost) if (name := case.named(leaf))]
+            severity = "warning" if lost & wanted else "info"
+            yield RULE.found(case, holders, place_of(case, statement), None, lost, severity)
+
+
+def _flows_on(case, statement):
+    if isinstance(statement.node, ast.Return):
+        return returns_to_training(case, statement)
+    names = {target.id for target in targets(statement.node) if isinstance(target, ast.Name)}
+    return bool(names) and tainted_backward(case, statement, names)
 
 
 def _asked_in_vain(case):
@@ -32,13 +58,14 @@ def _asked_in_vain(case):
     graph on the way to something that backward() was called on.
     """
     waiting = {h.path: h for h in case.held if h.category == "name" and _waits(case, h)}
-    asked = {name for name in waiting if _is_read(case, name)}
+    asked = {name for name, held in waiting.items() if _is_read(case, held)}
     for sweep in case.ledger.sweeps if asked else ():
         place = case.place(sweep.note)
         start = case.cells.calling_at(place, "backward")
         names = _swept_names(start) if start is not None else set()
         for cut in severances(case, names, start) if names else ():
-            lost = sorted(asked & upstream(case, cut))
+            inside = (cut.caller or cut.statement).function is not None
+            lost = [] if inside else sorted(asked & upstream(case, cut))
             asked -= set(lost)
             if lost:
                 ids = [waiting[name].facts.id for name in lost]
@@ -50,12 +77,18 @@ def _waits(case, held):
     return held.facts.leaf and not held.facts.grad and (account is None or not account.total)
 
 
-def _is_read(case, name):
-    """Some statement reads name.grad."""
+def _is_read(case, held):
+    """Some statement reads its .grad; of an item of a container, that of its items."""
     for statement in case.cells.mentioning("grad"):
-        for part in own_expressions(statement.node) if mentions(statement.node, "grad") else ():
-            if isinstance(part, ast.Attribute) and ast.unparse(part) == f"{name}.grad":
-                return True
+        owners = [
+            part.value
+            for part in own_expressions(statement.node)
+            if isinstance(part, ast.Attribute) and part.attr == "grad"
+        ]
+        if any(ast.unparse(owner) == held.path for owner in owners):
+            return True
+        if owners and len(held.steps) > 1 and held.root in names_in(statement.node, plain=True):
+            return True
     return False
 
 
@@ -95,29 +128,6 @@ def _copied(case):
             yield RULE.found(
                 case, holders, place_of(case, statement), None, [h.facts.id for h in lost], severity
             )
-
-
-def _stray_detach(case):
-    """Modules in an optimiser that get no gradient and are called on a line with detach()."""
-    missing = {leaf for optimizer in case.optimizers for leaf in without_gradient(case, optimizer)}
-    lost = [m for m in case.modules if m.parameters and set(m.parameters.values()) <= missing]
-    ran = {case.cells.line(case.place(cut.note)) for cut in case.cuts if cut.how in CUTS}
-    for statement in case.cells.within({cell for cell, _ in ran if cell} if lost else ()):
-        if (statement.cell, statement.line) not in ran:
-            continue
-        called = names_in(statement.node, plain=True)
-        names = {target.id for target in targets(statement.node) if isinstance(target, ast.Name)}
-        for module in lost:
-            if (
-                str(module.steps[-1].name) in called
-                and names
-                and tainted_backward(case, statement, names)
-            ):
-                holders = [case.named(leaf) for leaf in module.parameters.values()]
-                yield RULE.found(
-                    case, [h for h in holders if h], place_of(case, statement), severity="warning"
-                )
-                break
 
 
 RULE = Rule("GV202", "grad.none-detached", "warning", look)

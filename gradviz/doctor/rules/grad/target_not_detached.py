@@ -4,14 +4,17 @@ import ast
 import re
 
 from gradviz.doctor.finding import Rule
+from gradviz.doctor.mistakes import subject
 from gradviz.watch.program import targets
 
+COMPARING = ("SubBackward", "MseLoss", "SmoothL1Loss", "HuberLoss", "L1Loss")
+LAID_OUT = ("Squeeze", "Unsqueeze", "View", "Reshape", "Expand")
 NAMES = re.compile(r"(?i)(.*_)?(targets?|bootstrap|td_targets?|q_target|y_target)(_.*)?")
 
 
 def look(case):
     """A name that says target is a result with a graph, and a backward went through it into the
-    same leaves.
+    same leaves; or a loss compares a network with a constant plus a share of its own value.
     """
     told = set()
     for held in case.held:
@@ -25,6 +28,43 @@ def look(case):
         if (statement.cell, statement.line) not in told and _trained(case, id):
             told.add((statement.cell, statement.line))
             yield RULE.found(case, [name], case.place(case.graph.note(id)), None, [id], name=name)
+    for id in _bootstrapped(case):
+        place = case.place(case.graph.note(id))
+        line = case.cells.line(place)
+        if line not in told and _trained(case, id):
+            told.add(line)
+            name = subject(case, place)
+            yield RULE.found(case, [name], place, None, [id], name=name)
+
+
+def _bootstrapped(case):
+    """Serials of results ``constant + share * value`` that a loss compares with something of the
+    same leaves: ``reward + gamma * q(following).max(1).values``.
+    """
+    for loss in case.graph.made_by(*COMPARING):
+        inputs = [id for _, id, leaf in case.graph.inputs(loss) if not leaf]
+        if len(inputs) != 2:
+            continue
+        for id, other in (inputs, inputs[::-1]):
+            sum_ = _through(case, id, LAID_OUT)
+            share = _through(case, _only_input(case, sum_, "AddBackward"), LAID_OUT)
+            value = _only_input(case, share, "MulBackward")
+            same = value and case.graph.weigh([value]).leaves & case.graph.weigh([other]).leaves
+            if same and value not in case.graph.weigh([other]).nodes:
+                yield sum_
+
+
+def _through(case, id, ops):
+    """What a result was before it was only laid out anew."""
+    while id and case.graph.op(id).startswith(ops):
+        id = next((i for _, i, leaf in case.graph.inputs(id) if not leaf), 0)
+    return id
+
+
+def _only_input(case, id, op):
+    """The one tracked input of a node of class ``op``; 0 for another."""
+    inputs = list(case.graph.inputs(id)) if id and case.graph.op(id).startswith(op) else ()
+    return inputs[0][1] if len(inputs) == 1 and not inputs[0][2] else 0
 
 
 def _local(case):

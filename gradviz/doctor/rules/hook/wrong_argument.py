@@ -15,19 +15,15 @@ def look(case):
         getattr(r.hook(), "__code__", None) for r in case.hooks if r.kind == "post_accumulate"
     } - {None}
     told = set()
-    for event in case.ledger.events:
+    leaves = {h.facts.storage: h.facts.id for h in case.held if h.facts.leaf}
+    for event in case.ledger.events if codes else ():
         if event.kind != "bump" or event.sweep < 0 or not event.note:
             continue
-        code = event.note[0]
-        if (
-            code in codes
-            and not LEGITIMATE.intersection(code.co_names)
-            and event.subject in case.ledger.leaves
-            and code not in told
-        ):
+        code, leaf = event.note[0], leaves.get(event.memory)
+        if leaf and code in codes - told and not LEGITIMATE.intersection(code.co_names):
             told.add(code)
-            name = case.named(event.subject)
-            yield RULE.found(case, [name], case.place(event.note), None, [event.subject], name=name)
+            name = case.named(leaf)
+            yield RULE.found(case, [name], case.place(event.note), None, [leaf], name=name)
 
 
 RULE = Rule("GV315", "hook.wrong-argument", "error", look)

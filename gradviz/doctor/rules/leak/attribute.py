@@ -13,11 +13,11 @@ def look(case):
     """An attribute of a module holds a graph that nothing else will use; of another object: said
     mildly.
     """
-    told = {id(group[0]) for group in inside_objects(case)}
-    for group in case.units("attribute", "buffer").values():
+    told = {id(held) for group in inside_objects(case) for held in group}
+    for group in _alike(case):
         if any(_goes_on(case, held) for held in group) or not _by_person(group[0]):
             continue
-        if id(group[0]) in told:
+        if any(id(held) in told for held in group):
             continue
         swept = all(case.graph.swept(held.facts.id) for held in group)
         if not swept and consumed(case, group):
@@ -34,6 +34,16 @@ def look(case):
             severity,
             name=str(group[0].steps[-1].name),
         )
+
+
+def _alike(case):
+    """The attributes of one name on objects of one class, by one of which another may be reached:
+    of ``blocks[0].attention`` and ``b.attention`` no one is what the other is needed for.
+    """
+    out = {}
+    for held in (h for group in case.units("attribute", "buffer").values() for h in group):
+        out.setdefault((type(held.link.owner), str(held.steps[-1].name)), []).append(held)
+    return out.values()
 
 
 def _goes_on(case, held):

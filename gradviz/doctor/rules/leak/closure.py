@@ -1,7 +1,7 @@
 """GV107: a function that is still alive holds tensors with graphs in its closure."""
 
 from gradviz.doctor.finding import Rule, ids, paths
-from gradviz.doctor.history import finished, read_only
+from gradviz.doctor.history import READ, consumed, elsewhere, finished, read_only
 from gradviz.doctor.where import put, stored
 
 
@@ -11,7 +11,7 @@ def look(case):
         inside = any(step.kind == "item" for step in group[0].steps[_cell(group[0]) + 1 :])
         history = finished(case, group) or read_only(case, group)
         if not history and not inside:
-            history = [held for held in group if case.graph.swept(held.facts.id)]
+            history = [h for h in group if case.graph.swept(h.facts.id)] or _read(case, group)
         if history:
             name = str(group[0].steps[_cell(group[0])].name)
             weight = case.graph.weigh(ids(history))
@@ -20,6 +20,14 @@ def look(case):
             yield RULE.found(
                 case, paths(history), place, weight, ids(history), name=name, store=store
             )
+
+
+def _read(case, group):
+    """Results that nothing else holds and that were merely read as numbers."""
+    if elsewhere(case, group, "name", "container", "attribute") or consumed(case, group):
+        return []
+    read = set().union(*(cut.sources | cut.below for cut in case.cuts if cut.how in READ), ())
+    return [held for held in group if held.facts.id in read]
 
 
 def _cell(held):

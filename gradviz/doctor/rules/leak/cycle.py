@@ -92,14 +92,15 @@ def _contexts(case):
 def _objects(case):
     for cycle in case.graph.object_cycles():
         holders = [
-            f"(unreachable from the notebook) {cycle.owner}.{cycle.name}",
+            f"(unreachable from the notebook) {cycle.name}",
             "(unreachable from the notebook)",
         ]
         code = cycle.code
         place = place_of(case, bound(case, cycle.via, attribute=True))
-        place = place or case.places.at(code.co_filename, code.co_firstlineno, code.co_name)
+        if place is None and code is not None:
+            place = case.places.at(code.co_filename, code.co_firstlineno, code.co_name)
         weight = case.graph.weigh(cycle.nodes)
-        fields = {"name": f"{cycle.owner}.{cycle.name}", "count": len(cycle.nodes)}
+        fields = {"name": cycle.name, "count": len(cycle.nodes)}
         yield RULE.found(case, holders, place, weight, cycle.nodes, "info", **fields)
 
 

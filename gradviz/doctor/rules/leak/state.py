@@ -3,12 +3,14 @@
 from collections import deque
 
 from gradviz.doctor.finding import Rule, ids, paths
-from gradviz.doctor.history import READ, best_first, distinct, spans
+from gradviz.doctor.history import READ, best_first, consumed, distinct, spans
 from gradviz.doctor.where import put
+from gradviz.watch.program import calls, names_in
 
 from .accumulator import ADDITIVE, _in_module, is_state
 
 LONG = 8
+CHOOSING = ("argmax", "argmin", "multinomial")
 HOLDERS = ("name", "container", "attribute", "buffer", "closure")
 
 
@@ -26,28 +28,47 @@ def look(case):
         if queue is not None and len(queue) == queue.maxlen and len(links) > queue.maxlen:
             told.update(links)
             yield _found(case, [*group, *_same(case, newest)], links)
+    lines = {}
     for held in best_first([h for h in case.held if h.facts.attached and h.category in HOLDERS]):
         adds = held.facts.op in ADDITIVE and not _in_module(held) and not is_state(case, held)
         if held.facts.id in told or adds:
             continue
         links, passes = spans(case, held)
-        if not passes and len(links) >= LONG and _read_each_step(case, held, links):
+        severity = _severity(case, held, links, passes)
+        if severity:
             told.update(links)
-            kept = held.category in ("attribute", "buffer")
-            yield _found(case, [held], links, "warning" if kept else "info")
-        if passes and len(links) >= 2:
-            told.update(links)
-            yield _found(
-                case, [held], links, "warning" if passes >= 2 and len(links) >= 3 else "info"
-            )
+            line = case.cells.line(held.facts.place)
+            steps = passes + 1 if passes else len(links)
+            lines.setdefault(line, []).append((severity, held, links, steps))
+    for states in lines.values():
+        states.sort(key=lambda state: not _goes_in_again(case, state[1]))
+        severity = max(severity for severity, *_ in states)
+        _, _, links, steps = states[0]
+        yield _found(case, [held for _, held, *_ in states], links, severity, steps)
+
+
+def _severity(case, held, links, passes):
+    """How sure it is that the value is a state that nobody detached; '' when it is none."""
+    if not passes and len(links) >= LONG and _read_each_step(case, held, links):
+        return "warning" if held.category in ("attribute", "buffer") else "info"
+    if passes and len(links) >= 2:
+        return "warning" if passes >= 2 and len(links) >= 3 else "info"
+    return ""
+
+
+def _goes_in_again(case, held):
+    """The statement that makes the state also reads it: ``out, h = rnn(x, h)``."""
+    made = case.cells.at(*case.cells.line(held.facts.place))
+    value = getattr(made.node, "value", None) if made is not None else None
+    return value is not None and bool(names_in(value) & held.tokens)
 
 
 def _read_each_step(case, held, links):
-    """Never swept, and the function that makes the state reads a number from it nearly
-    each time.
+    """Never swept, and the function that makes the state takes a number or a choice out of the
+    graph nearly each time.
     """
     place = held.facts.place
-    if place is None or case.graph.swept(held.facts.id):
+    if place is None or case.graph.swept(held.facts.id) or consumed(case, [held]):
         return False
     for cut in case.cuts:
         read = case.place(cut.note) if cut.how in READ and cut.count >= len(links) // 2 else None
@@ -57,17 +78,25 @@ def _read_each_step(case, held, links):
             place.function,
         ):
             return True
-    return False
+    return _chooses(case, place)
+
+
+def _chooses(case, place):
+    """The function at ``place`` makes a choice, which leaves no graph behind."""
+    made = case.cells.at(*case.cells.line(place))
+    function = made.function if made is not None else None
+    beside = case.cells.within([made.cell]) if function is not None else ()
+    return any(s.function is function and any(calls(s.node, *CHOOSING)) for s in beside)
 
 
 def _same(case, newest):
     return [h for h in case.held if h.facts.id == newest.facts.id and h.category == "name"]
 
 
-def _found(case, group, links, severity=None):
+def _found(case, group, links, severity=None, steps=0):
     weight = case.graph.weigh(ids(group))
     name = next((h.path for h in group if h.category in ("name", "attribute", "buffer")), "h")
-    fields = {"count": len(links), "name": name}
+    fields = {"count": steps or len(links), "name": name}
     return RULE.found(case, paths(group), put(case, group[:1]), weight, links, severity, **fields)
 
 

@@ -18,6 +18,8 @@ def look(case):
         )
         if not leaves or leaves & tracked or trained or not case.ledger.sweeps:
             continue
+        if _follows(case, leaves):
+            continue
         buffers = {id: name for name, id in module.buffers.items() if name.endswith(STATISTICS)}
         moved = [
             event
@@ -33,6 +35,14 @@ def look(case):
             yield RULE.found(
                 case, holders, place, name=module.path, count=len({e.serial for e in moved})
             )
+
+
+def _follows(case, leaves):
+    """The parameters are changed while others train: a moving average, not a frozen part."""
+    memories = {held.facts.storage for held in case.held if held.facts.own in leaves}
+    since = case.ledger.sweeps[0].order
+    bumps = (event for event in case.ledger.events if event.kind == "bump")
+    return any(event.memory in memories and event.order > since for event in bumps)
 
 
 def _moves(event, buffers):

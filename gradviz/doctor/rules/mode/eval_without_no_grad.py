@@ -2,9 +2,10 @@
 
 from gradviz.doctor.finding import Rule
 from gradviz.doctor.history import READ, READERS, passed_over, read_by_name
+from gradviz.watch.program import calls, names_in
 
 LARGE = 16_000
-CHOOSING = ("argmax", "max", "topk", "argsort", "sort")
+NUMBERS = (*READERS, "argmax", "max", "topk", "argsort", "sort")
 
 
 def look(case):
@@ -18,7 +19,7 @@ def look(case):
         for leaf in module.parameters.values()
     }
     working = {leaf for module in case.modules if module.training for leaf in _own(module)}
-    if not resting or not case.ledger.sweeps:
+    if not resting:
         return
     told = set()
     read = set().union(*(cut.sources for cut in case.cuts if cut.how in READ), ())
@@ -29,12 +30,20 @@ def look(case):
         quiet = weight.leaves and weight.leaves <= resting - working and not weight.freed
         if not quiet or case.graph.swept(held.facts.id) or held.facts.id in told:
             continue
-        if read & weight.nodes or read_by_name(case, held, (*READERS, *CHOOSING)):
+        if read & weight.nodes or read_by_name(case, held, NUMBERS) or _read_here(case, held):
             told.add(held.facts.id)
             over = held.category == "traceback" or _again(case, held) or passed_over(case, [held])
-            severity = "warning" if over and weight.bytes >= LARGE else "info"
+            sure = over and weight.bytes >= LARGE and case.ledger.sweeps
+            severity = "warning" if sure else "info"
             ids, fields = [held.facts.id], {"name": held.path}
             yield RULE.found(case, [held.path], _called(held), weight, ids, severity, **fields)
+
+
+def _read_here(case, held):
+    """A cell reads numbers from the name that it is called at the top level."""
+    near = case.cells.mentioning(held.path) if held.path.isidentifier() else ()
+    here = [s.node for s in near if s.function is None]
+    return any(held.path in names_in(c, plain=True) for n in here for c in calls(n, *NUMBERS))
 
 
 def _again(case, held):

@@ -5,7 +5,7 @@ import ast
 from gradviz.doctor.finding import Rule
 from gradviz.doctor.mistakes import gradient_owners
 from gradviz.doctor.where import place_of
-from gradviz.watch.program import targets
+from gradviz.watch.program import names_in, targets
 
 
 def look(case):
@@ -27,9 +27,20 @@ def look(case):
         for target in targets(statement.node):
             name = ast.unparse(target)
             bound = [h for h in made if h.path == name] or _elsewhere(target, made)
-            if bound and name in owners:
+            if bound and (name in owners or _of_loop(statement, target) & set(owners)):
                 paths, ids = [h.path for h in bound], [h.facts.id for h in bound]
                 yield RULE.found(case, paths, place, None, ids, name=name)
+
+
+def _of_loop(statement, target):
+    """Names that stand for an item of the container in a loop over it: p of ``params[i] = …``."""
+    if not isinstance(target, ast.Subscript):
+        return set()
+    container, out = names_in(target.value), set()
+    for loop in statement.loops:
+        if isinstance(loop, ast.For | ast.AsyncFor) and container <= names_in(loop.iter):
+            out |= {t.id for t in targets(loop) if isinstance(t, ast.Name)}
+    return out
 
 
 def _elsewhere(target, made):
