@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .autograd.forward_ad import _is_fwd_grad_enabled  # noqa: F401
 from .engine.accumulator import AccumulateGrad, accumulator
 from .engine.modes import is_grad_enabled, is_inference_mode_enabled, local  # noqa: F401
 from .engine.node import Node
@@ -44,9 +45,9 @@ def _is_multithreading_enabled():
     return local.multithreading
 
 
-def _is_fwd_grad_enabled():
-    """Whether results carry the tangents of duals in this thread."""
-    return local.dual_aside is None
+def _is_view_replay_enabled():
+    """What ``_force_original_view_tracking`` set last in this thread."""
+    return local.view_replay
 
 
 class _autograd:
@@ -58,6 +59,11 @@ class _autograd:
     def _saved_tensors_hooks_is_enabled():
         """Whether hooks on saved tensors are allowed in this thread."""
         return local.saved_hooks_disabled is None
+
+    @staticmethod
+    def _saved_tensors_hooks_get_disabled_error_message():
+        """The message of ``disable_saved_tensors_hooks``, None where hooks are allowed."""
+        return local.saved_hooks_disabled
 
 
 class _Functions:

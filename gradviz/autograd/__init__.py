@@ -31,6 +31,9 @@ def variable(*args, **kwargs):
     raise RuntimeError("torch.autograd.variable(...) is deprecated, use torch.tensor(...) instead")
 
 
+variable.Variable = Variable
+
+
 __all__ = [
     "Function",
     "NestedIOFunction",

@@ -123,6 +123,11 @@ def primal_of(tensor):
     return primal
 
 
+def _is_fwd_grad_enabled():
+    """Whether results carry the tangents of duals in this thread."""
+    return local.dual_aside is None
+
+
 class _set_fwd_grad_enabled(Block):
     """Whether results carry tangents: switched at once, and back at the end of a ``with`` block."""
 

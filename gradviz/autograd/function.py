@@ -88,7 +88,7 @@ class _SavedEntry(SavedTensor):
         tensor = _unpack(node, kept)
         edge = tensor if tensor._g is LEAF else tensor._g
         entries = list(node.s)
-        entries[self._index] = (pack(tensor, edge, hooks), 0, kept[2])
+        entries[self._index] = (pack(tensor.detach(), edge, hooks), 0, kept[2])
         node.s = tuple(entries)
 
 
@@ -164,6 +164,12 @@ class BackwardCFunction(FunctionCtx, _Recorded):
         if self._forward_cls.clear_saved_tensors_on_access:
             Node.s.__set__(self, _TAKEN)
         return found
+
+    @saved_tensors.setter
+    def saved_tensors(self, value):
+        raise AttributeError(
+            "attribute 'saved_tensors' of 'torch._C._FunctionBase' objects is not writable"
+        )
 
     @property
     def saved_variables(self):

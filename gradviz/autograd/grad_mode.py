@@ -49,6 +49,11 @@ class set_multithreading_enabled(_Remembered):
     switch = "multithreading"
 
     def __init__(self, mode):
+        if not isinstance(mode, bool):
+            raise TypeError(
+                "set_multithreading_enabled(): argument 'enabled' (position 1) must be bool, not "
+                f"{type(mode).__name__}"
+            )
         self._set(mode)
 
 

@@ -11,6 +11,7 @@ import weakref
 from collections import namedtuple
 from collections.abc import Iterable
 
+from ..backend import owner
 from ..engine.accumulator import AccumulateGrad, accumulator
 from ..engine.dispatch import wrap
 from ..engine.hooks import RemovableHandle
@@ -19,7 +20,7 @@ from ..engine.node import Node as _Recorded
 from ..engine.node import Nowhere
 from ..engine.saved import check_callables
 from ..engine.tensor import Tensor
-from ..engine.views import bump
+from ..engine.views import bump, geometry, pointer
 
 GradientEdge = namedtuple(
     "GradientEdge", ("node", "output_nr", "ownership_token"), defaults=(None,)
@@ -51,7 +52,9 @@ def get_gradient_edge(tensor):
 
 
 def set_warn_on_accumulate_grad_stream_mismatch(enabled):
-    """Accepted: there are no streams here."""
+    """Accepted: there are no streams here. RuntimeError unless it is a bool."""
+    if not isinstance(enabled, bool):
+        raise RuntimeError(f"enabled must be a bool, but got {type(enabled).__name__}")
 
 
 class saved_tensors_hooks:
@@ -88,6 +91,12 @@ class save_on_cpu(saved_tensors_hooks):
 @contextlib.contextmanager
 def disable_saved_tensors_hooks(error_message):
     """Inside the block, using saved-tensor hooks raises RuntimeError with this message."""
+    if not isinstance(error_message, str):
+        raise TypeError(
+            "_saved_tensors_hooks_disable(): incompatible function arguments. The following "
+            "argument types are supported:\n    1. (error_message: str, fail_if_non_empty: bool = "
+            f"True) -> None\n\nInvoked with: {error_message!r}"
+        )
     if local.saved_hooks:
         raise RuntimeError(error_message)
     previous = local.saved_hooks_disabled
@@ -234,22 +243,59 @@ def _edge_key(tensor):
 
 
 # ---------------------------------------------------------------- in place after saving
+class _Handle:
+    """Stands in the graph for one saved tensor at one version."""
+
+    __slots__ = ("__weakref__",)
+
+
 class _AllowMutationOnSavedContext:
-    """Copies of the tensors saved inside a block."""
+    """The tensors saved inside a block, by handle: ``original`` ones, and copies (``cloned``) of
+    those that were written since.
+    """
 
     def __init__(self):
-        self.saved = {}
+        self.original, self.cloned = weakref.WeakKeyDictionary(), weakref.WeakKeyDictionary()
+        self.tid_to_weakhandle = weakref.WeakValueDictionary()
+        self.sid_to_tid = {}
 
     def clear(self):
-        """Forget all copies; backward is no longer possible for graphs of this block."""
-        self.saved.clear()
+        """Forget all of them; backward is no longer possible for graphs of this block."""
+        for table in (self.original, self.cloned, self.tid_to_weakhandle, self.sid_to_tid):
+            table.clear()
+
+    def pack(self, tensor):
+        """A handle for ``tensor`` as it is now."""
+        memory = _memory(tensor._a)
+        version = 0 if tensor.is_inference() else tensor._version
+        key = (memory, id(tensor), *geometry(tensor._a), tensor.dtype, version)
+        handle = self.tid_to_weakhandle.get(key)
+        if handle is None:
+            handle = self.tid_to_weakhandle[key] = _Handle()
+            self.sid_to_tid.setdefault(memory, set()).add(key)
+            self.original[handle] = wrap(tensor._a)
+        return handle
+
+    def unpack(self, handle):
+        """The tensor as it was; AssertionError once it is forgotten."""
+        found = self.cloned.get(handle, self.original.get(handle))
+        if found is None:
+            raise AssertionError(
+                "Trying to backward outside of the 'allow_mutation_on_saved_tensors' context"
+                "in which the graph was originally recorded."
+            )
+        return found
+
+    def before_write(self, array):
+        """Copy what was saved of the memory under ``array``, which is going to be written."""
+        for key in self.sid_to_tid.pop(_memory(array), ()):
+            handle = self.tid_to_weakhandle.pop(key, None)
+            if handle in self.original:
+                self.cloned[handle] = wrap(self.original.pop(handle)._a.copy("K"))
 
 
-class _Held:
-    __slots__ = ("clones", "copy")
-
-    def __init__(self, copy, clones):
-        self.copy, self.clones = copy, clones
+def _memory(array):
+    return pointer(owner(array))
 
 
 @contextlib.contextmanager
@@ -257,30 +303,16 @@ def allow_mutation_on_saved_tensors():
     """Inside the block tensors may be modified after they were saved: backward uses copies of what
     they were.
     """
-    if local.mutable_saved:
+    if local.mutable_saved is not None:
         raise RuntimeError("allow_mutation_on_saved_tensors contexts cannot be nested")
-    clones = _AllowMutationOnSavedContext()
-
-    def pack(tensor):
-        held = _Held(wrap(tensor._a.copy("K")), clones)
-        clones.saved[id(held)] = held
-        return held
-
-    def unpack(held):
-        if id(held) not in held.clones.saved:
-            raise AssertionError(
-                "Trying to backward outside of the 'allow_mutation_on_saved_tensors' context"
-                "in which the graph was originally recorded."
-            )
-        return held.copy
-
-    with saved_tensors_hooks(pack, unpack):
-        local.mutable_saved = True
+    context = _AllowMutationOnSavedContext()
+    with saved_tensors_hooks(context.pack, context.unpack):
+        local.mutable_saved = context
         try:
-            yield clones
+            yield context
         finally:
-            local.mutable_saved = False
-            clones.clear()
+            local.mutable_saved = None
+            context.clear()
 
 
 __all__ = [

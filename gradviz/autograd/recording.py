@@ -45,8 +45,11 @@ def apply(cls, args, kwargs):
     node.e = tuple(map(_edge, tensors)) if tracked else ()  # before forward can write to one
     node.seq = serial()
     if state.special and local.dual is not None:
-        return _apply_dual(cls, node, args, tensors, tracked)
-    return _run(cls, node, args, tensors, tracked)
+        made = _apply_dual(cls, node, args, tensors, tracked)
+    else:
+        made = _run(cls, node, args, tensors, tracked)
+    node.non_differentiable = None
+    return made
 
 
 def _in_their_places(forward, args, kwargs, skipped):
@@ -83,7 +86,7 @@ def _run(cls, node, args, tensors, tracked):
     result = _forward(cls, node, args)
     single = not isinstance(result, tuple)
     made = _outputs(node, (result,) if single else result, tensors, tracked)
-    node.dirty_tensors = node.non_differentiable = None
+    node.dirty_tensors = None
     return made[0] if single else tuple(made)
 
 
@@ -118,7 +121,14 @@ def _carry_tangents(cls, node, args, tensors, tangents, made, level):
         )
     given = {id(t) for t in _with_bases(t for t in tangents if t is not None)}
     known = {id(x) for x in _with_bases(tensors)}
+    off = {id(x) for x in node.non_differentiable or ()}
     for k, (out, tangent) in enumerate(zip(outputs, found, strict=True)):
+        if tangent is not None and not _has_gradient(out, off):
+            raise RuntimeError(
+                f"Function's jvp returned a gradient at position {k}, but  the corresponding "
+                "forward output is not a differentiable Tensor.You should return None at that "
+                "position instead."
+            )
         if not (tangent is None or isinstance(tangent, Tensor)):
             raise RuntimeError(
                 f"expected Variable or None (got {type(tangent).__name__}) for grad output {k}."
@@ -180,11 +190,11 @@ def _outputs(node, outputs, tensors, tracked):
     node.shape = tuple(x._a.shape if isinstance(x, Tensor) else () for x in outputs)
     node.dtype = tuple(x._a.dtype if isinstance(x, Tensor) else None for x in outputs)
     given = {id(x) for x in tensors}
-    dirty = _dirty(node, outputs, given)
     off = _ids(
         node.non_differentiable or (),
         "mark_non_differentiable only accepts variable arguments, but got ",
     )
+    dirty = _dirty(node, outputs, given)
     node._differentiable = [tracked and _has_gradient(x, off) for x in outputs]
     many = sum(node._differentiable) > 1
     made = [
@@ -258,7 +268,7 @@ def _plain_output(x, is_input, modified):
     if not x.requires_grad:
         return _view_of_self(x) if is_input and not modified else x
     if is_input:
-        return x.detach()
+        return Tensor.detach(x)
     if x._view is None:
         x._g = None
     return x
@@ -288,6 +298,8 @@ def _view_of_self(x):
     t = object.__new__(Tensor)
     t._a, t._g = x._a.view(), None
     join_view(t, x, "no_grad")
+    if type(x) is not Tensor:
+        t.__class__ = type(x.detach())
     return t
 
 

@@ -9,8 +9,16 @@ from ..engine.dispatch import Tensor, wrap
 from ..engine.modes import local
 
 
-class _Engine:
+class _EngineBase:
     """``Variable._execution_engine``."""
+
+    @staticmethod
+    def is_checkpoint_valid():
+        """Whether a backward inside the one that runs may be asked for: not in one that was asked
+        for some inputs only.
+        """
+        sweep = local.sweep
+        return sweep is None or (sweep.captured is None and sweep.leaves is None)
 
     @staticmethod
     def queue_callback(callback):
@@ -23,7 +31,7 @@ class _Engine:
 
 
 class _VariableMeta(type):
-    _execution_engine = _Engine()
+    _execution_engine = _EngineBase()
 
     def __instancecheck__(cls, other):
         return isinstance(other, Tensor)

@@ -4,14 +4,11 @@
 
 from __future__ import annotations
 
-import itertools
 import weakref
 from collections import OrderedDict
 
 from .events import door
 from .modes import state
-
-_ids = itertools.count()
 
 
 class RemovableHandle:
@@ -20,21 +17,23 @@ class RemovableHandle:
     tables that cannot be referenced weakly: a plain dict.
     """
 
-    __slots__ = ("__weakref__", "_extra", "_kind", "_owner", "_table", "id")
+    __slots__ = ("__dict__", "__weakref__", "_kind", "_owner")
     __module__ = "gradviz.utils.hooks"
+    next_id = 0
 
     def __init__(self, hooks_dict, *, extra_dict=None):
-        self.id = next(_ids)
-        self._table = weakref.ref(hooks_dict)
+        self.hooks_dict_ref = weakref.ref(hooks_dict)
+        self.id = RemovableHandle.next_id
+        RemovableHandle.next_id += 1
         extra = extra_dict if isinstance(extra_dict, list) else [extra_dict]
-        self._extra = [weakref.ref(x) for x in extra if x is not None]
+        self.extra_dict_ref = tuple(weakref.ref(x) for x in extra if x is not None)
         self._kind, self._owner = "", None
 
     def remove(self):
         """Remove the hook; a second call does nothing."""
-        table = self._table()
+        table = self.hooks_dict_ref()
         hook = None if table is None else table.pop(self.id, None)
-        for ref in self._extra:
+        for ref in self.extra_dict_ref:
             extra = ref()
             if extra is not None:
                 extra.pop(self.id, None)
@@ -42,12 +41,12 @@ class RemovableHandle:
             door.observer.hook_removed(self._owner(), self._kind, hook)
 
     def __getstate__(self):
-        return (self._table(), self.id, tuple(ref() for ref in self._extra))
+        return (self.hooks_dict_ref(), self.id, tuple(ref() for ref in self.extra_dict_ref))
 
     def __setstate__(self, state):
         table, self.id, extra = state
-        self._table = weakref.ref(OrderedDict() if table is None else table)
-        self._extra = [weakref.ref(OrderedDict() if x is None else x) for x in extra]
+        self.hooks_dict_ref = weakref.ref(OrderedDict() if table is None else table)
+        self.extra_dict_ref = tuple(weakref.ref(OrderedDict() if x is None else x) for x in extra)
         self._kind, self._owner = "", None
 
     def __enter__(self):
@@ -182,6 +181,12 @@ def add_tensor_hook(tensor, hook):
         return register(tensor, _hooks_of(tensor, "_hooks").tensor_table(0), "tensor", hook)
     node, nr = (g.node, g.nr) if g._kind == 1 else (g, 0)
     return register(tensor, _hooks_of(node, "hooks").tensor_table(nr), "tensor", hook)
+
+
+def set_tensor_table(leaf, table):
+    """``table`` holds the tensor hooks of ``leaf`` from now on."""
+    hooks = _hooks_of(leaf, "_hooks")
+    hooks.tensor = {0: table}
 
 
 def add_post_accumulate_hook(tensor, hook):

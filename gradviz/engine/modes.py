@@ -36,7 +36,7 @@ class _Thread(threading.local):
     evaluating = None  # the node that runs, while anomalies are looked for
     saved_hooks = ()
     saved_hooks_disabled = None
-    mutable_saved = False
+    mutable_saved = None  # what keeps copies of saved tensors that are written
     dual = None
     dual_aside = None  # the same while forward mode is switched off
     grad_layout = True  # a leaf's gradient is laid out as the leaf
@@ -134,8 +134,8 @@ class Block:
         return type(self)()
 
 
-class _GradBlock(Block):
-    value = False
+class _NoParamDecoratorContextManager(Block):
+    value = prev = False
 
     def __new__(cls, orig_func=None):
         self = super().__new__(cls)
@@ -149,11 +149,11 @@ class _GradBlock(Block):
         _switch(self.prev, local.inference)
 
 
-class no_grad(_GradBlock):
+class no_grad(_NoParamDecoratorContextManager):
     """Operations inside are not recorded. Usable as a context manager and as a decorator."""
 
 
-class enable_grad(_GradBlock):
+class enable_grad(_NoParamDecoratorContextManager):
     """Operations inside are recorded, even within ``no_grad``."""
 
     value = True
@@ -243,4 +243,6 @@ class _force_grad_mode:
         _switch(self.previous, local.inference)
 
 
+for _mode in (no_grad, enable_grad, set_grad_enabled, inference_mode):
+    _mode.__module__ = "gradviz.autograd.grad_mode"
 force_grad_mode = _force_grad_mode

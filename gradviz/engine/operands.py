@@ -32,6 +32,10 @@ def number(value, dtype):
             found._a = xp.array(value).astype(dtype.np)
         found._a.flags.writeable = False
         found._g = found._v = None
+        own = xp.array(value)
+        if own.dtype != found._a.dtype:
+            found._converted = as_written = new(Tensor)
+            as_written._a, as_written._g, as_written._v = own, None, None
         _numbers[key] = found
     return found
 

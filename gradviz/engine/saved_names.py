@@ -92,6 +92,11 @@ class _Saved:
     def __get__(self, node, owner=None):
         return self if node is None else read_saved(node, self.attribute)
 
+    def __set__(self, node, value):
+        raise AttributeError(
+            f"attribute '{self.attribute}' of '{type(node).__name__}' objects is not writable"
+        )
+
 
 def give_saved_names(op):
     """The node class of ``op`` gets its ``_saved_*`` and ``_raw_saved_*`` attributes."""
@@ -259,7 +264,7 @@ class SavedTensor:
         kind, index = slot
         if kind == "s":
             entries = list(node.s)
-            entries[index] = pack(found, found if found._g is LEAF else found._g, hooks)
+            entries[index] = pack(found.detach(), found if found._g is LEAF else found._g, hooks)
             node.s = tuple(entries)
         elif index is None:
             node.r = pack(found.detach(), node, hooks)

@@ -140,6 +140,10 @@ class Tensor:
         except AttributeError:
             return self._stale is not None or self._view[0].requires_grad
 
+    @requires_grad.deleter
+    def requires_grad(self):
+        raise RuntimeError("requires_grad must be a bool")
+
     @requires_grad.setter
     def requires_grad(self, value):
         if not isinstance(value, bool):
@@ -361,6 +365,10 @@ class Tensor:
         before_change(self, value._a)
         self._a = value._a
 
+    @data.deleter
+    def data(self):
+        raise RuntimeError("Deleting tensor data is not allowed. Delete tensor instead!")
+
     @property
     def _version(self):
         """How often this storage was modified in place."""
@@ -383,8 +391,15 @@ class Tensor:
 
     @_backward_hooks.setter
     def _backward_hooks(self, value):
-        if value is None and self._hooks is not None:
+        if value is not None:
+            hooks.set_tensor_table(self, value)
+        elif self._hooks is not None:
             self._hooks.tensor = None
+
+    @property
+    def _cdata(self):
+        """A number of its own while the tensor lives."""
+        return id(self)
 
     @property
     def _post_accumulate_grad_hooks(self):
@@ -754,18 +769,28 @@ def _volatile(self):
 
 
 Tensor.__dir__ = _names
-Tensor.volatile = property(_volatile)
 
 
-def _refuse_writing(name):
+def _set_volatile(self, value):
+    """Gone: nothing happens, and a UserWarning."""
+    warnings.warn(
+        "volatile was removed and now has no effect. Use `with torch.no_grad():` instead.",
+        stacklevel=2,
+    )
+
+
+Tensor.volatile = property(_volatile, _set_volatile)
+
+
+def read_only(name, getter):
+    """The property ``name`` of tensors, that cannot be set."""
+
     def refuse(self, *_):
         raise AttributeError(f"attribute '{name}' of 'torch._C.TensorBase' objects is not writable")
 
-    return refuse
+    return property(getter, refuse, refuse, getter.__doc__)
 
 
 for _name, _found in list(vars(Tensor).items()):
     if isinstance(_found, property) and _name[:2] != "__" and _found.fset is None:
-        setattr(
-            Tensor, _name, _found.setter(_refuse_writing(_name)).deleter(_refuse_writing(_name))
-        )
+        setattr(Tensor, _name, read_only(_name, _found.fget))

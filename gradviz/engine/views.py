@@ -254,6 +254,8 @@ _VIEW_OF_LEAF_ERROR = (
 def check_inplace(tensor, tracked):
     """Raise where PyTorch forbids modifying ``tensor``."""
     __tracebackhide__ = True
+    if state.special and local.mutable_saved is not None:
+        local.mutable_saved.before_write(tensor._a)
     if not tracked:
         return
     view = tensor._view

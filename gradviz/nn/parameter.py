@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import copy
-
 from ..backend import xp
 from ..engine import dtypes
 from ..engine.construct import mark
@@ -69,7 +67,6 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
         if id(self) in memo:
             return memo[id(self)]
         made = type(self)(self.data.clone(), self.requires_grad)
-        made.__dict__.update(copy.deepcopy(self.__dict__, memo))
         memo[id(self)] = made
         return made
 

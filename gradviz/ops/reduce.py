@@ -7,7 +7,7 @@ import math
 from ..backend import as_array, contiguous, xp, zeros_by
 from ..engine import dtypes
 from ..engine.arguments import refusal
-from ..engine.dispatch import Tensor, untracked, wrap
+from ..engine.dispatch import Tensor, untracked
 from ..engine.given import all_axes
 from ..engine.operation import RAW, TENSOR
 from ..engine.saved_names import part

@@ -14,7 +14,7 @@ from ..engine.memory_format import contiguous_format, has_format, in_format, pre
 from ..engine.modes import is_recording, local, state
 from ..engine.operands import all_tensors, together
 from ..engine.operation import RAW, TENSOR
-from ..engine.tensor import Size, edge_now, wrap_dim
+from ..engine.tensor import Size, edge_now, read_only, wrap_dim
 from .declare import alias, declare, method, only_method, public
 
 ndarray = xp.ndarray
@@ -453,8 +453,8 @@ def mT(self):
     return transpose(self, -2, -1)
 
 
-Tensor.mT = property(mT)
-Tensor.mH = property(lambda self: mT(self).conj())
+Tensor.mT = read_only("mT", mT)
+Tensor.mH = read_only("mH", lambda self: mT(self).conj())
 
 
 def _H(self):
@@ -481,8 +481,8 @@ _T_OF_OTHERS = (
     "matrices or `x.permute(*torch.arange(x.ndim - 1, -1, -1))` to reverse the dimensions of a "
     "tensor."
 )
-Tensor.H = property(_H)
-Tensor.T = property(_T)
+Tensor.H = read_only("H", _H)
+Tensor.T = read_only("T", _T)
 
 # ---------------------------------------------------------------- expand, squeeze
 expand_op = declare(

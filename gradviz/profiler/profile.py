@@ -142,13 +142,15 @@ class record_function:
     """A named block; usable as a decorator too."""
 
     def __init__(self, name, args=None):
-        self.name = name
+        self.name, self._block = name, None
 
     def __enter__(self):
         self._block = events.block(self.name).__enter__()
         return self
 
     def __exit__(self, *_):
+        if self._block is None:
+            raise AssertionError("Expected record to be set")
         self._block.__exit__()
 
     def __call__(self, function):
