@@ -63,7 +63,7 @@ def first_pictures(browser, url, folder):
     """Milliseconds to the first painted picture, one a round."""
     for n in range(ROUNDS):
         book = Notebook(browser.new_context(), url, folder, f"round{n}.ipynb")
-        book.open([LOAD, "%gradviz", STAMPED.replace("range(30)", "range(8)")])
+        book.open([LOAD, "%gradviz", STAMPED.replace("range(600)", "range(8)")])
         book.run(0)
         book.run(1)
         view = View(book).wait()
