@@ -188,10 +188,14 @@ def columns(text: str) -> int:
 
 
 def second_line(node: Node, value: float | None = None) -> str:
-    """Shape and dtype: ``64×256 float32``; of a scalar its value: ``= 0.412 float32``."""
+    """Shape and dtype: ``64×256 float32``; of a scalar its value: ``= 0.412 float32``; then the
+    version and what was changed in place.
+    """
     shape = "×".join(map(str, node.shape)) if node.shape else "()"
-    said = shape if value is None else f"= {figure(value)}"
-    return f"{said} {node.dtype}".strip()
+    said = f"{shape if value is None else f'= {figure(value)}'} {node.dtype}".strip()
+    version = f" · v{node.version}" if node.version else ""
+    word = "clash" if node.clashes else "in_place" if node.inplace else ""
+    return said + version + (f" · {text(f'ui.graph.{word}')}" if word else "")
 
 
 def with_norm(node: Node, value: float | None = None) -> str:

@@ -80,7 +80,7 @@ def _box(box, is_root):
     left, top = box.x - box.width / 2, box.y - box.height / 2
     kind = _kind(node, is_root)
     radius = box.height / 2 if node.kind == OPERATION else 6
-    bad = node.grad_norm is not None and not math.isfinite(node.grad_norm)
+    bad = node.failed or node.clashes or not math.isfinite(node.grad_norm or 0)
     frame = f'width="{box.width:.1f}" height="{box.height:.1f}" rx="{radius:.0f}"'
     at = f'x="{left:.1f}" y="{top:.1f}"'
     fault = " fault" if _at_fault(node) else ""
@@ -91,8 +91,8 @@ def _box(box, is_root):
         _words(box),
         _saved(box),
     ]
-    if node.findings:
-        parts.append(_mark(left + box.width - 4, top + 3, fault))
+    if node.findings or node.failed or node.clashes:
+        parts.append(_mark(left + box.width - 4, top + 3, fault if node.findings else " fault"))
     return "".join([*parts, "</g>"])
 
 

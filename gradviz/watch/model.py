@@ -42,6 +42,11 @@ class Saved:
     label: str = ""
     source: int | None = None
 
+    @property
+    def clashes(self) -> bool:
+        """Whether it was changed in place since it was saved: backward will refuse it."""
+        return self.state == "alive" and self.version_saved != self.version_now
+
 
 @dataclass(slots=True)
 class Hook:
@@ -90,6 +95,11 @@ class Node:
     failed: bool = False
     inplace: bool = False
     findings: list[str] = field(default_factory=list)
+
+    @property
+    def clashes(self) -> bool:
+        """Whether backward will refuse what it saved."""
+        return any(saved.clashes for saved in self.saved)
 
 
 @dataclass(slots=True)

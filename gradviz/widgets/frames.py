@@ -90,11 +90,6 @@ def edge_norm(norm) -> float:
     return NAN if norm is None else math.inf if math.isnan(norm) else norm
 
 
-def changed(saved) -> bool:
-    """Whether a saved tensor was changed in place since: backward will refuse it."""
-    return saved.state == "alive" and saved.version_saved != saved.version_now
-
-
 def flags(node) -> int:
     """The bits of docs/protocol.md."""
     norm = node.grad_norm
@@ -110,5 +105,5 @@ def flags(node) -> int:
         | (node.failed or (norm is not None and not math.isfinite(norm))) << 8
         | bool(node.cut) << 9
         | node.inplace << 10
-        | any(map(changed, node.saved)) << 11
+        | node.clashes << 11
     )

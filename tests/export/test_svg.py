@@ -11,7 +11,7 @@ from gradviz.export.picture import Picture
 from gradviz.export.svg import svg
 from gradviz.export.text import summary
 from gradviz.export.words import figure
-from gradviz.watch.model import Detail, Stats
+from gradviz.watch.model import LEAF, Detail, Saved, Stats
 from gradviz.watch.recorder import Recorder
 from tests.traces import HOSTILE, chain, node, put_all, small_net
 
@@ -88,6 +88,24 @@ def test_a_gradient_that_is_not_finite_is_written(norm):
 )  # fmt: skip
 def test_numbers_are_written_as_in_the_live_view(value, said):
     assert figure(value) == said
+
+
+def test_changes_in_place_are_written_as_in_the_live_view():
+    recorder = Recorder()
+    saved = Saved("self", (2,), "float32", 8, version_saved=0, version_now=2)
+    nodes = [
+        node(1, LEAF, label="x"),
+        node(2, op="MulBackward0", label="y", version=2, inplace=True),
+        node(3, op="SinBackward0", label="z", saved=[saved]),
+        node(4, op="ExpBackward0", failed=True),
+    ]
+    picture = svg(Picture.of(put_all(recorder, nodes, [(1, 2), (2, 3), (3, 4)]).trace))
+    assert "2 float32 · v2 · in place" in picture and "2 float32 · changed since saved" in picture
+    framed = picture.count("operation bad") + picture.count("failed bad")
+    assert framed == picture.count('class="badge fault"') == 2
+    saved.version_now = 0
+    nodes[3].failed = False
+    assert " bad" not in svg(Picture.of(recorder.trace))
 
 
 def test_gradients_only_where_they_flowed():

@@ -166,9 +166,7 @@ def _bags(weight, scale, indices, bags, count, mode, padding_idx, by_frequency):
         xp.full((count, weight.shape[1]), -1, xp.int64, like=indices) if mode == "max" else None
     )
     mode = _MODES[mode]
-    return TENSOR.embedding_bag_op(
-        weight, scale, indices, bags, count, mode, picked, by_frequency
-    )
+    return TENSOR.embedding_bag_op(weight, scale, indices, bags, count, mode, picked, by_frequency)
 
 
 def _by_position(
