@@ -298,6 +298,51 @@ test("keys walk along the edges and Esc lets go", () => {
   expect(selected()).toBeUndefined();
 });
 
+test("every key is on the sheet, and does there what it does in the graph", () => {
+  frozen(network());
+  const graph = all(".graph")[0];
+  const press = (key: string) =>
+    graph.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
+  press("?");
+  expect(one("gv-keys").hidden).toBe(false);
+  const entry = (words: string) =>
+    all("[data-testid=gv-keys] button").find((one) => one.textContent!.endsWith(words))!;
+  const squares = () => picture().split(`fill="${LIGHT.saved}"`).length - 1;
+  const before = squares();
+  expect(before).toBeGreaterThan(0);
+  entry("saved tensors").click();
+  expect(entry("saved tensors").getAttribute("aria-pressed")).toBe("false");
+  expect(squares()).toBe(0);
+  press("s");
+  expect(squares()).toBe(before);
+  const dashes = () => picture().split(`stroke="${LIGHT.grad}"`).length - 1;
+  expect(dashes()).toBeGreaterThan(0);
+  press("g");
+  expect(dashes()).toBe(0);
+  press("m");
+  expect(one("gv-memory").hidden).toBe(true);
+  press("Escape");
+  expect(one("gv-keys").hidden).toBe(true);
+  one("gv-help").click();
+  expect(one("gv-keys").hidden).toBe(false);
+  node(7).click();
+  press("w");
+  expect(one("gv-tab-alive").getAttribute("aria-selected")).toBe("true");
+});
+
+test("a selected group is opened and folded by a key", () => {
+  frozen(chain(20));
+  node(20).click();
+  const press = () =>
+    all(".graph")[0].dispatchEvent(new KeyboardEvent("keydown", { key: "o", bubbles: true }));
+  press();
+  settle();
+  expect(one("gv-count").textContent).toContain("10 folded");
+  press();
+  settle();
+  expect(one("gv-count").textContent).toBe("21 nodes");
+});
+
 test("the memory strip has a bar for each cell", () => {
   frozen(network());
   expect(all("[data-testid=gv-memory] .bar")).toHaveLength(22);

@@ -46,6 +46,8 @@ export interface Attention {
   /** Nodes whose every drawing lights up. */
   selectedNode: number | null;
   hoveredNode: number | null;
+  /** Layers that are not drawn, by key: f forward, g gradients, s saved, h hooks. */
+  hidden?: ReadonlySet<string>;
   /** Whose tensors the selected node has saved. */
   origins?: readonly number[];
   /** The node that the backward pass is at, and those it pauses before. */
@@ -114,7 +116,7 @@ export class Picture {
   draw(pen: Pen, seen: Box, words: number, attention: Attention, c: Tokens): Set<Sight> {
     const sights = new Set<Sight>();
     this.drawLinks(pen, seen, attention, c, sights);
-    this.drawOrigins(pen, attention, c, sights);
+    if (!attention.hidden?.has("s")) this.drawOrigins(pen, attention, c, sights);
     for (const n of this.inside(seen)) {
       const item = this.scene.items[n];
       const look = this.lookOf(n, words, attention);
@@ -134,12 +136,16 @@ export class Picture {
     c: Tokens,
     sights: Set<Sight>,
   ): void {
+    const { hidden } = attention;
     const backward: number[] = [];
     this.routes.forEach((route, n) => {
       if (!overlaps(route, seen)) return;
       const link = this.scene.links[n];
-      drawForward(pen, link, route, { lit: this.lit(n, attention), failed: false }, c);
-      sights.add(link.cut ? "cut" : "data");
+      if (!hidden?.has("f")) {
+        drawForward(pen, link, route, { lit: this.lit(n, attention), failed: false }, c);
+        sights.add(link.cut ? "cut" : "data");
+      }
+      if (hidden?.has("g")) return;
       if (link.gradNorm !== null && (!link.back || this.lit(n, attention))) backward.push(n);
     });
     for (const n of backward) {
@@ -186,7 +192,10 @@ export class Picture {
       attention.running === id || (item.members?.includes(attention.running ?? -1) ?? false);
     const came = attention.came?.has(id) ?? false;
     const stop = attention.stops?.has(id) ?? false;
-    return { selected, hovered, running, stop, came, twin: many && pointed, mark, words };
+    const saved = !attention.hidden?.has("s");
+    const hooks = !attention.hidden?.has("h");
+    const twin = many && pointed;
+    return { selected, hovered, running, stop, came, twin, mark, words, saved, hooks };
   }
 
   around(items: Iterable<number>): Box {
@@ -219,10 +228,10 @@ function noteSights(item: Scene["items"][number], look: Look, sights: Set<Sight>
   if (item.flags & Flag.cut) sights.add("cut");
   else if (item.row.kind !== "operation") sights.add(item.row.kind);
   else sights.add(item.flags & Flag.root ? "root" : "operation");
-  if (item.savedAlive > 0) sights.add("saved");
-  if (item.savedAlive < item.savedTotal) sights.add("freed");
+  if (look.saved && item.savedAlive > 0) sights.add("saved");
+  if (look.saved && item.savedAlive < item.savedTotal) sights.add("freed");
   if (item.members) sights.add("group");
-  if (item.hooks > 0) sights.add("hook");
+  if (look.hooks && item.hooks > 0) sights.add("hook");
   if (item.flags & Flag.retainsGrad && item.row.kind === "operation") sights.add("retains");
   if (item.flags & Flag.failed) sights.add("failed");
   if (look.mark === "leak") sights.add("leak");

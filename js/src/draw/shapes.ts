@@ -21,6 +21,9 @@ export interface Look {
   mark: Mark;
   /** 0 shapes only, 1 with names, 2 with everything. */
   words: number;
+  /** Whether the squares of saved tensors and the badge of hooks are drawn. */
+  saved: boolean;
+  hooks: boolean;
 }
 
 export function drawItem(
@@ -54,8 +57,8 @@ function drawAll(
   body(pen, item, left, top, w, radius, look, c);
   if (look.words > 0) words(pen, item, label, left, top, look, c);
   if (look.words < 2) return;
-  savedSquares(pen, item, left, top, c);
-  if (item.hooks > 0) hookBadge(pen, item, left, top, radius, c);
+  if (look.saved) savedSquares(pen, item, left, top, c);
+  if (look.hooks && item.hooks > 0) hookBadge(pen, item, left, top, radius, c);
   badge(pen, item, left + w, top, look, c);
   if (item.flags & Flag.cut) scissors(pen, left, top, c);
   if (look.stop) pen.circle(left + 3, y, 5, c.error, { color: c.bg, width: 1.5 });
@@ -182,7 +185,7 @@ function savedSquares(pen: Pen, item: Item, left: number, top: number, c: Tokens
   }
   if (total > shown) {
     const x = left + inset + shown * (SQUARE + 3) + 1;
-    pen.text(x, top + HEIGHT + 9, `+${total - shown}`, { size: 9, color: c.dim });
+    pen.text(x, top + HEIGHT + 9, `+${total - shown}`, { size: 11, color: c.dim });
   }
 }
 
@@ -195,7 +198,7 @@ function hookBadge(pen: Pen, item: Item, left: number, top: number, r: number, c
     width: 1.4,
   });
   if (item.hooks > 1)
-    pen.text(x + 13, y + 10.5, String(Math.min(99, item.hooks)), { size: 9, color: c.text });
+    pen.text(x + 13, y + 10.5, String(Math.min(99, item.hooks)), { size: 11, color: c.text });
 }
 
 function badge(pen: Pen, item: Item, right: number, top: number, look: Look, c: Tokens): void {

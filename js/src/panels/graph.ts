@@ -374,21 +374,21 @@ export class Graph {
     if (event.target !== this.element || event.altKey) return;
     if (event.key === "Escape") {
       if (!this.events.escape()) this.element.blur();
-    } else if (!this.plainKey(event)) return;
+    } else if (event.ctrlKey || event.metaKey || !this.press(event.key)) return;
     event.preventDefault();
     event.stopPropagation();
   }
 
-  private plainKey(event: KeyboardEvent): boolean {
-    if (event.ctrlKey || event.metaKey) return false;
-    const direction = ARROWS[event.key];
+  /** Does what a key means here; false when it means nothing. */
+  press(key: string): boolean {
+    const direction = ARROWS[key];
     if (direction) this.walk(direction);
-    else if (event.key === "Enter") this.events.open();
-    else if (event.key === " ") this.fitAll();
-    else if (event.key === "/") this.events.find();
-    else if (event.key === "+" || event.key === "=") this.zoom(1.25);
-    else if (event.key === "-") this.zoom(0.8);
-    else return this.events.key(event.key);
+    else if (key === "Enter") this.events.open();
+    else if (key === " ") this.fitAll();
+    else if (key === "/") this.events.find();
+    else if (key === "+" || key === "=") this.zoom(1.25);
+    else if (key === "-") this.zoom(0.8);
+    else return this.events.key(key);
     return true;
   }
 

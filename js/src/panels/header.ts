@@ -30,6 +30,7 @@ export interface Tools {
   comparing(): boolean;
   compare(): void;
   goToFindings(): void;
+  keys(): void;
 }
 
 type Menu = "export" | "fold";
@@ -179,6 +180,8 @@ export class Header {
 
   private toolbar(): HTMLElement {
     const { tools } = this;
+    const { say } = this.context;
+    const undock = tools.undock();
     return h(
       "span",
       { class: "tools", role: "toolbar" },
@@ -187,18 +190,19 @@ export class Header {
       this.anchor("fold"),
       this.tool("compare", () => tools.compare(), tools.comparing()),
       this.anchor("export"),
-      h(
-        "button",
-        {
-          class: "tool",
-          title: this.context.say("tool.language_hint"),
-          testid: "language",
-          onclick: () => tools.switchLanguage(),
-        },
-        this.context.say("tool.language"),
-      ),
-      this.undock(),
+      this.plain("language", say("tool.language_hint"), tools.switchLanguage, say("tool.language")),
+      this.plain("help", say("tool.keys"), tools.keys, "?"),
+      undock && this.plain("undock", say("dock.close"), undock, icon("undock")),
     );
+  }
+
+  private plain(
+    testid: string,
+    title: string,
+    onclick: () => void,
+    sign: string | SVGElement,
+  ): HTMLElement {
+    return h("button", { class: "tool", title, "aria-label": title, testid, onclick }, sign);
   }
 
   private anchor(name: Menu): HTMLElement {
@@ -224,29 +228,12 @@ export class Header {
         class: "tool",
         title: say(`tool.${name}_hint`),
         "aria-label": `${say(`tool.${name}`)}: ${say(`tool.${name}_hint`)}`,
-        testid: `${name}`,
+        testid: name,
         "aria-pressed": pressed === undefined ? undefined : String(pressed),
         onclick: run,
       },
       icon(name),
       h("span", { class: "tool-name" }, say(`tool.${name}`)),
-    );
-  }
-
-  private undock(): HTMLElement | null {
-    const undock = this.tools.undock();
-    if (!undock) return null;
-    const words = this.context.say("dock.close");
-    return h(
-      "button",
-      {
-        class: "tool",
-        title: words,
-        "aria-label": words,
-        testid: "undock",
-        onclick: undock,
-      },
-      icon("undock"),
     );
   }
 
@@ -287,7 +274,7 @@ export class Header {
       {
         role: checked === undefined ? "menuitem" : "menuitemradio",
         "aria-checked": checked === undefined ? undefined : String(checked),
-        testid: `${name}`,
+        testid: name,
         onclick: choose,
       },
       this.context.say(words),

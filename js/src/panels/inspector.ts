@@ -85,6 +85,11 @@ export class Inspector {
     ]);
   }
 
+  /** Opens a tab. */
+  turnTo(tab: Tab): void {
+    this.choose(tab, true);
+  }
+
   focus(): void {
     this.element.querySelector<HTMLElement>('[role="tab"][aria-selected="true"]')?.focus();
   }

@@ -1,27 +1,7 @@
 // Names only what is on screen.
 import type { Sight } from "../draw/picture";
 import type { Context } from "./context";
-import { h, svg } from "./dom";
-
-const ORDER: Sight[] = [
-  "leaf",
-  "parameter",
-  "untracked",
-  "operation",
-  "root",
-  "group",
-  "data",
-  "gradient",
-  "cut",
-  "saved",
-  "origin",
-  "freed",
-  "hook",
-  "retains",
-  "leak",
-  "failed",
-  "gone",
-];
+import { h } from "./dom";
 
 export class Legend {
   readonly element = h("div", { class: "legend", role: "group" });
@@ -49,116 +29,54 @@ export class Legend {
   }
 
   private entry(sight: Sight): HTMLElement {
-    return h("span", { class: "entry" }, symbol(sight), this.context.say(`legend.${sight}`));
+    const [width, drawing] = SYMBOLS[sight];
+    const entry = h("span", { class: "entry" });
+    entry.innerHTML = `<svg width="${width}" height="12" viewBox="0 0 ${width} 12" aria-hidden="true">${drawing}</svg>`;
+    entry.append(this.context.say(`legend.${sight}`));
+    return entry;
   }
 }
 
-const frame = (width: number, ...children: SVGElement[]): SVGElement =>
-  svg("svg", { width, height: 12, viewBox: `0 0 ${width} 12`, "aria-hidden": "true" }, ...children);
+// Drawings of 12 px height, as fixed markup: no name of the person's ever comes in here. Of an attribute
+// that is given twice, HTML takes the first.
+const LEAF = "var(--gv-leaf-line)";
+const OP = "var(--gv-op-line)";
+const box = (look: string): string =>
+  `<rect ${look} x="1" y="1.5" width="16" height="9" rx="2.5"/>`;
+const pill = (look = ""): string => box(`${look} rx="4.5" fill="var(--gv-op)" stroke="${OP}"`);
+const square = (fill: string): string =>
+  `<rect x="1" y="2" width="8" height="8" rx="2" stroke="var(--gv-saved)" fill="${fill}"/>`;
+const line = (color: string, width: number, dash: string): string =>
+  `<path d="M1 6h20" fill="none" stroke="${color}" stroke-width="${width}" stroke-dasharray="${dash}"/>`;
+const arrow = (color: string, width: number, dash: string): string =>
+  `${line(color, width, dash)}<path d="M22 6l-6-3.2v6.4z" fill="${color}"/>`;
 
-const box = (props: Record<string, string | number>): SVGElement =>
-  svg("rect", { x: 1, y: 1.5, width: 16, height: 9, rx: 2.5, ...props });
+const leaf = box(`fill="var(--gv-leaf)" stroke="${LEAF}"`);
 
-const line = (props: Record<string, string | number>): SVGElement =>
-  svg("path", { d: "M1 6h20", fill: "none", ...props });
-
-function symbol(sight: Sight): SVGElement {
-  const leaf = { fill: "var(--gv-leaf)", stroke: "var(--gv-leaf-line)" };
-  const pill = { rx: 4.5, fill: "var(--gv-op)", stroke: "var(--gv-op-line)" };
-  const square = { x: 1, y: 2, width: 8, height: 8, rx: 2, stroke: "var(--gv-saved)" };
-  switch (sight) {
-    case "leaf":
-      return frame(18, box(leaf));
-    case "parameter":
-      return frame(
-        18,
-        box(leaf),
-        svg("path", { d: "M1.5 2h6l-6 6z", fill: "var(--gv-leaf-line)" }),
-      );
-    case "untracked":
-      return frame(
-        18,
-        box({ fill: "none", stroke: "var(--gv-op-line)", "stroke-dasharray": "3 2" }),
-      );
-    case "operation":
-      return frame(18, box(pill));
-    case "root":
-      return frame(
-        18,
-        box({
-          rx: 4.5,
-          fill: "var(--gv-root)",
-          stroke: "var(--gv-root-line)",
-          "stroke-width": 1.8,
-        }),
-      );
-    case "group":
-      return frame(
-        20,
-        box({ ...pill, x: 3, y: 0.5, fill: "var(--gv-bg)" }),
-        box({ ...pill, y: 2.5 }),
-      );
-    case "data":
-      return frame(
-        22,
-        line({ stroke: "var(--gv-op-line)", "stroke-width": 1.5 }),
-        head("var(--gv-op-line)"),
-      );
-    case "gradient":
-      return frame(
-        22,
-        line({ stroke: "var(--gv-grad)", "stroke-width": 2, "stroke-dasharray": "4 3" }),
-        head("var(--gv-grad)"),
-      );
-    case "cut":
-      return frame(
-        22,
-        line({ stroke: "var(--gv-op-line)", "stroke-width": 1.5, "stroke-dasharray": "3 3" }),
-      );
-    case "saved":
-      return frame(10, svg("rect", { ...square, fill: "var(--gv-saved)" }));
-    case "origin":
-      return frame(
-        22,
-        line({ stroke: "var(--gv-saved)", "stroke-width": 1.5, "stroke-dasharray": "1.5 2.5" }),
-        head("var(--gv-saved)"),
-      );
-    case "freed":
-      return frame(10, svg("rect", { ...square, fill: "none" }));
-    case "hook":
-      return frame(
-        10,
-        svg("path", {
-          d: "M6.5 1L2.5 6.5L7 6L3.5 11",
-          fill: "none",
-          stroke: "var(--gv-leaf-line)",
-          "stroke-width": 1.4,
-        }),
-      );
-    case "retains":
-      return frame(
-        18,
-        box(pill),
-        box({
-          x: 3.5,
-          y: 4,
-          width: 11,
-          height: 4,
-          rx: 2,
-          fill: "none",
-          stroke: "var(--gv-leaf-line)",
-        }),
-      );
-    case "leak":
-      return frame(
-        18,
-        box({ ...pill, stroke: "var(--gv-leak)", "stroke-width": 2.6, "stroke-opacity": 0.55 }),
-      );
-    case "failed":
-      return frame(18, box({ ...pill, stroke: "var(--gv-error)", "stroke-width": 1.8 }));
-    case "gone":
-      return frame(18, box({ ...pill, opacity: 0.5 }));
-  }
-}
-
-const head = (fill: string): SVGElement => svg("path", { d: "M22 6l-6-3.2v6.4z", fill });
+/** Width and drawing. */
+const SYMBOLS: Record<Sight, [number, string]> = {
+  leaf: [18, leaf],
+  parameter: [18, `${leaf}<path d="M1.5 2h6l-6 6z" fill="${LEAF}"/>`],
+  untracked: [18, box(`fill="none" stroke="${OP}" stroke-dasharray="3 2"`)],
+  operation: [18, pill()],
+  root: [18, pill('fill="var(--gv-root)" stroke="var(--gv-root-line)" stroke-width="1.8"')],
+  group: [20, pill('fill="var(--gv-bg)" x="3" y="0.5"') + pill('y="2.5"')],
+  data: [22, arrow(OP, 1.5, "none")],
+  gradient: [22, arrow("var(--gv-grad)", 2, "4 3")],
+  cut: [22, line(OP, 1.5, "3 3")],
+  saved: [10, square("var(--gv-saved)")],
+  origin: [22, arrow("var(--gv-saved)", 1.5, "1.5 2.5")],
+  freed: [10, square("none")],
+  hook: [
+    10,
+    `<path d="M6.5 1L2.5 6.5L7 6L3.5 11" fill="none" stroke="${LEAF}" stroke-width="1.4"/>`,
+  ],
+  retains: [
+    18,
+    `${pill()}<rect x="3.5" y="4" width="11" height="4" rx="2" fill="none" stroke="${LEAF}"/>`,
+  ],
+  leak: [18, pill('stroke="var(--gv-leak)" stroke-width="2.6" stroke-opacity=".55"')],
+  failed: [18, pill('stroke="var(--gv-error)" stroke-width="1.8"')],
+  gone: [18, pill('opacity=".5"')],
+};
+const ORDER = Object.keys(SYMBOLS) as Sight[];

@@ -9,7 +9,7 @@ export const STYLE = `
 .gv[data-theme=dark]{${declarations(DARK, false)}--gv-hl:#232a3d;--gv-chip:#2a3038}
 .gv[data-theme=dark][data-bound]{${declarations(DARK, true)}}
 .gv{box-sizing:border-box;container:gv/inline-size;background:var(--gv-bg);color:var(--gv-text);
- font:13px/1.45 var(--jp-ui-font-family,system-ui),system-ui,"Segoe UI","Noto Sans","Noto Sans CJK SC","PingFang SC","Microsoft YaHei",sans-serif;
+ font:13px/1.45 var(--jp-ui-font-family,system-ui),system-ui,"Segoe UI","Noto Sans","Noto Sans CJK SC","PingFang SC","Microsoft YaHei",sans-serif;font-variant-numeric:tabular-nums;
  display:flex;flex-direction:column;text-align:left;position:relative;-webkit-font-smoothing:antialiased}
 .gv *{box-sizing:border-box}
 .gv>*{flex:none}
@@ -19,7 +19,7 @@ export const STYLE = `
 .gv[data-layout=dock] .graph{min-height:max(300px,56cqh)}
 .gv[data-layout=page]{min-height:100vh}
 .gv[data-layout=dock] .main,.gv[data-layout=page] .main{flex:1 0 auto}
-code,pre,.mono{font-family:${MONO};font-size:12px;font-variant-numeric:tabular-nums}
+code,pre,.mono{font-family:${MONO};font-size:12px}
 [hidden]{display:none!important}
 .dim{color:var(--gv-dim)}.bad{color:var(--gv-error)}
 button{font:inherit;color:inherit;background:none;border:0;padding:0;cursor:pointer}
@@ -31,7 +31,7 @@ button:focus-visible,.row:focus-visible,.graph:focus-visible,input:focus-visible
 
 .head{display:flex;flex-wrap:wrap;align-items:center;gap:6px 8px;min-height:40px;padding:6px 12px;border-bottom:1px solid var(--gv-line)}
 .brand{font-size:14px;letter-spacing:.2px}
-.chip{display:inline-flex;align-items:center;gap:6px;background:var(--gv-chip);border-radius:999px;padding:2px 10px;font-size:12px;line-height:18px;color:var(--gv-dim);white-space:nowrap;font-variant-numeric:tabular-nums}
+.chip{display:inline-flex;align-items:center;gap:6px;background:var(--gv-chip);border-radius:999px;padding:2px 10px;font-size:12px;line-height:18px;color:var(--gv-dim);white-space:nowrap}
 button.chip:hover{color:var(--gv-text)}
 .chip .dot{width:7px;height:7px;border-radius:50%;background:currentColor;opacity:.55}
 .chip.running{color:var(--gv-root-line)}.chip.running .dot{opacity:1}
@@ -60,13 +60,18 @@ button.chip.leak:hover{color:var(--gv-leak);background:var(--gv-chip)}
 .crumbs button+button::before{content:"›";color:var(--gv-dim);margin:0 5px}
 .tool[aria-pressed=true]{border-color:var(--gv-root-line);color:var(--gv-text)}
 .menu [aria-checked=true]{font-weight:600}
+.keys{position:absolute;z-index:2;right:10px;top:8px;max-height:calc(100% - 16px);overflow-y:auto;display:grid;font-size:12px;background:var(--gv-bg);border:1px solid var(--gv-op-line);border-radius:6px;padding:6px;cursor:default}
+.keys p,.keys button{margin:0;padding:2px 8px;text-align:left;border-radius:4px}
+.keys button:hover{background:var(--gv-hl)}
+.keys [aria-pressed=false]{color:var(--gv-dim);text-decoration:line-through}
+kbd{display:inline-block;min-width:64px;font:12px ${MONO};color:var(--gv-dim)}
 .empty{position:absolute;inset:0;display:grid;place-content:center;gap:6px;text-align:center;padding:24px;pointer-events:none}
 .empty b{font-size:14px;font-weight:600}
 .empty span{color:var(--gv-dim);max-width:34em}
 .legend{display:flex;flex-wrap:wrap;gap:4px 16px;min-height:32px;padding:7px 14px;font-size:11.5px;line-height:18px;color:var(--gv-dim)}
 .legend .entry{display:inline-flex;align-items:center;gap:6px;white-space:nowrap}
 .find{position:absolute;z-index:2;left:12px;top:12px;width:min(280px,calc(100% - 24px));background:var(--gv-bg);border:1px solid var(--gv-op-line);border-radius:6px;padding:6px;cursor:default}
-.find input{width:100%;font:inherit;font-size:12.5px;color:inherit;background:var(--gv-panel);border:1px solid var(--gv-line);border-radius:4px;padding:4px 8px}
+.find input{width:100%;font:inherit;font-size:12.5px;padding:4px 8px}
 .find .results{display:flex;flex-direction:column}
 .find .results:not(:empty){margin-top:4px}
 .find .results button{display:flex;gap:8px;align-items:baseline;text-align:left;padding:3px 8px;border-radius:4px;font:12px ${MONO};overflow:hidden;white-space:nowrap;text-overflow:ellipsis}
@@ -97,12 +102,12 @@ dt{color:var(--gv-dim)}dd{margin:0}
 .matrix-row{display:grid;grid-template-columns:repeat(var(--columns),minmax(0,var(--wide,72px)));gap:2px;margin-bottom:2px}
 .matrix-row code{position:relative;text-align:right;font-size:11px;padding:1px 4px 3px;background:var(--gv-panel);border-radius:2px;white-space:nowrap;overflow:hidden;text-overflow:ellipsis}
 .matrix-row code::after{content:"";position:absolute;left:0;right:0;bottom:0;height:2px;background:var(--mark)}
-.matrix.dense{--wide:64px}.matrix.dense code{font-size:10px;padding:1px 2px 3px}
+.matrix.dense{--wide:64px}.matrix.dense code{padding:1px 2px 3px}
 .numbers .scalar{font-size:15px}
 .rule{margin-top:10px}
 .rule b{display:block;font-weight:600;margin-bottom:2px}
 .rule .row{display:flex;gap:6px;margin-bottom:4px}
-.rule input{flex:1;min-width:0;font:12px ${MONO};color:inherit;background:var(--gv-panel);border:1px solid var(--gv-line);border-radius:4px;padding:1px 6px}
+.rule input{flex:1;min-width:0;font:12px ${MONO};padding:1px 6px}
 .rule [role=status] code{display:inline}
 .rule code{display:block;white-space:pre-wrap}
 .entry-row{display:grid;grid-template-columns:auto minmax(0,1fr);gap:8px;margin-bottom:8px}
@@ -128,7 +133,7 @@ pre{margin:3px 0 0;padding:6px 8px;background:var(--gv-panel);border:1px solid v
 .step code{white-space:pre-wrap}
 .step code.line{display:block}
 div.quiz{float:right;margin-left:8px}
-.guess{width:11em;font:12px ${MONO};color:inherit;background:var(--gv-panel);border:1px solid var(--gv-line);border-radius:4px;padding:0 4px}
+.guess{width:11em;font:12px ${MONO};padding:0 4px}
 .step-part{margin-bottom:8px}
 .step-part>b{display:block;font-weight:400;color:var(--gv-dim);margin-bottom:1px}
 .step-part .square{display:inline-block;margin:0}
@@ -136,10 +141,11 @@ div.quiz{float:right;margin-left:8px}
 .path+.path{margin-top:4px}
 .player,.loop{display:flex;flex-wrap:wrap;align-items:center;gap:6px 10px;padding:7px 12px;border-top:1px solid var(--gv-line);font-size:12px}
 input[type=range]{flex:1 1 140px;min-width:100px;accent-color:var(--gv-grad)}
-input[type=number]{width:64px;font:inherit;color:inherit;background:var(--gv-panel);border:1px solid var(--gv-line);border-radius:4px;padding:1px 4px}
+input:not([type=range]){color:inherit;background:var(--gv-panel);border:1px solid var(--gv-line);border-radius:4px}
+input[type=number]{width:64px;font:inherit;padding:1px 4px}
 .player .main-tool{background:var(--gv-grad);border-color:var(--gv-grad);color:var(--gv-bg)}
 .player .main-tool:hover{color:var(--gv-bg)}
-.said{font-variant-numeric:tabular-nums;color:var(--gv-dim);min-width:12em}
+.said{color:var(--gv-dim);min-width:12em}
 .player .breaks{display:flex;align-items:center;gap:10px}
 .chip[aria-pressed=true]{background:none;box-shadow:inset 0 0 0 1px var(--gv-grad);color:var(--gv-text)}
 button:disabled{opacity:.4;cursor:default}
@@ -162,7 +168,7 @@ button:disabled{opacity:.4;cursor:default}
 .panel .findings{border-top:0;margin:0 -14px 8px}
 .twin{border-collapse:collapse;font-size:12px;width:100%}
 .twin caption{text-align:left;font-weight:600;margin-bottom:6px}
-.twin th,.twin td{text-align:right;padding:3px 8px;border-bottom:1px solid var(--gv-line);font-variant-numeric:tabular-nums;font-weight:400}
+.twin th,.twin td{text-align:right;padding:3px 8px;border-bottom:1px solid var(--gv-line);font-weight:400}
 .twin th:first-child,.twin td:first-child{text-align:left}
 .twin thead th{color:var(--gv-dim)}
 
@@ -174,7 +180,7 @@ button:disabled{opacity:.4;cursor:default}
 .finding.leak .rule-id,.finding.leak .rule-id .link{color:var(--gv-leak)}
 .finding.error .rule-id,.finding.error .rule-id .link{color:var(--gv-error)}
 .finding .place .at{font:12px ${MONO}}
-.finding .size{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
+.finding .size{text-align:right;white-space:nowrap}
 .sentence{overflow-wrap:anywhere}
 .fix{display:flex;align-items:flex-start;gap:6px;color:var(--gv-dim);font-size:12px;margin-top:1px}
 .fix code{color:var(--gv-text)}
@@ -188,7 +194,7 @@ button:disabled{opacity:.4;cursor:default}
 .bar{display:flex;flex-direction:column;justify-content:flex-end;height:40px}
 .bar i{display:block}
 .bar i:first-child{border-radius:1px 1px 0 0}
-.bars small{font-size:10px;line-height:14px;color:var(--gv-dim);text-align:center;font-variant-numeric:tabular-nums;white-space:nowrap;overflow:hidden}
+.bars small{font-size:11px;line-height:14px;color:var(--gv-dim);text-align:center;white-space:nowrap;overflow:hidden}
 .parameters{background:var(--gv-leaf-line)}.gradients{background:var(--gv-grad)}.saved{background:var(--gv-saved)}.kept{background:var(--gv-leak)}
 .memory-legend{display:flex;flex-wrap:wrap;gap:0 14px;margin-top:2px;font-size:11.5px}
 .key{display:inline-block;width:8px;height:8px;border-radius:1px;margin-right:5px}

@@ -20,6 +20,7 @@ import { Findings } from "../panels/findings";
 import { Graph } from "../panels/graph";
 import { type FoldBy, Header, type Kind } from "../panels/header";
 import { Inspector } from "../panels/inspector";
+import { KeySheet, LAYERS } from "../panels/keys";
 import { Legend } from "../panels/legend";
 import { LoopBar } from "../panels/loop";
 import { Memory } from "../panels/memory";
@@ -47,6 +48,8 @@ export interface Settings {
 export interface Listener {
   selected(): void;
   configured(): void;
+  /** Keys of its own. */
+  keys?: readonly string[];
   key(key: string): boolean;
 }
 
@@ -88,6 +91,8 @@ export class App implements Context {
     closed: new Set<string>(),
   };
   private readonly crumbs: Crumbs;
+  private readonly hidden = new Set<string>();
+  private readonly sheet: KeySheet;
   private readonly loopBar = new LoopBar(this, (at) => this.goRound(at));
   /** The iteration that is shown of the loop that this group begins. */
   private iteration: { head: string; at: number } | null = null;
@@ -131,11 +136,14 @@ export class App implements Context {
       selectedNode: null,
       hoveredNode: null,
       markOf: (item) => this.marks.of(item),
+      hidden: this.hidden,
     };
     this.header = new Header(this, this.tools());
     this.graph = new Graph(this, this.attention, this.graphEvents());
     this.crumbs = new Crumbs(this, (belongs) => this.frame(belongs));
     this.find = new Find(this, this.finder());
+    const press = (key: string) => this.graph.press(key);
+    this.sheet = new KeySheet(this, this.outer?.keys ?? [], press, this.hidden);
     this.legend = new Legend(this);
     this.inspector = new Inspector(this);
     this.findings = new Findings(this);
@@ -304,7 +312,12 @@ export class App implements Context {
     // Shortcuts of the notebook must not fire while keys move through the graph.
     host.dataset.lmSuppressShortcuts = "true";
     const shadow = host.shadowRoot ?? host.attachShadow({ mode: "open" });
-    this.graph.element.append(this.empty, this.crumbs.element, this.find.element);
+    this.graph.element.append(
+      this.empty,
+      this.crumbs.element,
+      this.find.element,
+      this.sheet.element,
+    );
     const stage = h(
       "div",
       { class: "stage" },
@@ -632,13 +645,14 @@ export class App implements Context {
       toggleFold: (n: number) => this.toggleFold(n),
       open: () => this.inspector.focus(),
       find: () => this.tools().find(),
-      escape: () => this.header.closeMenu() || this.find.close() || this.clearSelection(),
+      escape: () =>
+        this.header.closeMenu() || this.find.close() || this.sheet.close() || this.clearSelection(),
       drawn: (sights: Set<Sight>) => this.drawn(sights),
       hovered: (row: NodeRow | null) => {
         this.putOut();
         this.putOut = row && row.line > 0 ? lightLine(row.cell, row.line) : () => {};
       },
-      key: (key: string) => (this.outer?.key(key) ?? false) || this.turn(key),
+      key: (key: string) => (this.outer?.key(key) ?? false) || this.turn(key) || this.shortcut(key),
     };
   }
 
@@ -656,6 +670,18 @@ export class App implements Context {
     if (key !== "[" && key !== "]") return false;
     this.moments.turn(key === "[" ? -1 : 1);
     this.refreshAll();
+    return true;
+  }
+
+  private shortcut(key: string): boolean {
+    if (LAYERS.includes(key)) {
+      if (!this.hidden.delete(key)) this.hidden.add(key);
+      this.memory.element.hidden = this.hidden.has("m");
+      this.graph.redraw();
+    } else if (key === "o") this.toggleFold(this.scene.byKey.get(this.attention.selected) ?? -1);
+    else if (key === "w" && this.selectedRow()) this.inspector.turnTo("alive");
+    else if (key === "?") this.sheet.toggle();
+    else return false;
     return true;
   }
 
@@ -705,6 +731,7 @@ export class App implements Context {
       fold: (by: FoldBy) => this.foldBy(by),
       comparing: () => this.before !== null,
       compare: () => this.compare(),
+      keys: () => this.sheet.toggle(),
       goToFindings: () =>
         this.findings.element.scrollIntoView({ block: "nearest", behavior: "smooth" }),
     };

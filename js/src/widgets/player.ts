@@ -1,5 +1,6 @@
 // The backward player: the graph's view with a band to play by and a card for the step.
 import { deltaAt, type Recording } from "../model/recording";
+import { STEPS } from "../panels/keys";
 import { PlayerBand } from "../panels/player";
 import { StepCard } from "../panels/step";
 import { readSteps } from "../protocol/recording";
@@ -40,6 +41,7 @@ export class Player {
     this.app = new App(host, { ...settings, data }, null, {
       selected: () => this.tell(),
       configured: () => this.tell(),
+      keys: STEPS,
       key: (key) => this.key(key),
     });
     this.card = new StepCard(this.app);
