@@ -8,8 +8,8 @@ from gradviz.sources import reading
 from gradviz.sources.graph import reach
 from gradviz.sources.interest import Interest
 from gradviz.texts import catalogue, text
-from gradviz.watch.case import held
 from gradviz.watch.holders import walk
+from gradviz.watch.links import category
 from gradviz.watch.names import rank
 
 from .answer import Answer, table
@@ -73,14 +73,14 @@ def _is_of_a_graph(thing):
 
 def _row(one, itself, above, away):
     steps = 0 if itself else away[above.seq]
-    kind = held(one.link, None).category
+    kind = category(one.steps)
     how = text("ask.alive.itself") if itself else text("ask.alive.through", steps=steps)
     return {"holder": one.path, "kind": _kind(kind), "how": how, "steps": steps}
 
 
-def _kind(category):
-    known = f"kind.{category}" in catalogue("ask")
-    return text(f"ask.kind.{category if known else 'name'}")
+def _kind(kind):
+    known = f"kind.{kind}" in catalogue("ask")
+    return text(f"ask.kind.{kind if known else 'name'}")
 
 
 def _distances(node, tops):
