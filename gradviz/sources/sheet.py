@@ -29,7 +29,8 @@ def sheet(tensor, other=None, index=(), label="") -> Sheet:
     grad = reading.grad(tensor)
     found.grad = None if grad is None else numbers(reading.value(grad), chosen)
     if isinstance(array, np.ndarray) and array.size <= CODE:
-        found.code = f"torch.tensor({array.tolist()!r}, dtype=torch.{found.dtype})"
+        grad = ", requires_grad=True" if found.is_leaf and found.requires_grad else ""
+        found.code = f"torch.tensor({literal(array)}, dtype=torch.{found.dtype}{grad})"
     if other is not None:
         second = reading.value(other)
         if second.shape != array.shape:
@@ -38,6 +39,18 @@ def sheet(tensor, other=None, index=(), label="") -> Sheet:
         found.other = numbers(second, chosen)
         found.difference = numbers(_difference(array, second), chosen)
     return found
+
+
+def literal(array) -> str:
+    """The numbers of an array as Python writes them, each as short as its dtype allows."""
+    if array.ndim:
+        return f"[{', '.join(map(literal, map(np.asarray, array)))}]"
+    number = array[()]
+    if array.dtype.kind == "c" and not np.isfinite(number):
+        return f"complex({literal(array.real)}, {literal(array.imag)})"
+    if array.dtype.kind in "fV" and not np.isfinite(number):
+        return "torch.nan" if np.isnan(number) else "torch.inf" if number > 0 else "-torch.inf"
+    return str(number)
 
 
 def facts(tensor, label="") -> Sheet:

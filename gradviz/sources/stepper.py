@@ -48,6 +48,7 @@ class Stepper:
     def __init__(self, tensor, gradient=None, retain_graph=False, rows=(), edges=()):
         self.stop_at: set[int] = set()
         self.stop_nan, self.stop_norm = True, math.inf
+        self._tainted: set[int] = set()
         roots = roots_of((tensor,), gradient, False)
         with events.unwatched():
             self._sweep = Sweep(roots, True, False)
@@ -174,15 +175,23 @@ class Stepper:
         return stats(array, str(array.dtype))
 
     def why_stop(self, step) -> str:
-        """The breakpoint that ``step`` hits."""
+        """The breakpoint that ``step`` hits. Where a gradient was not finite when it was sent here,
+        its origin has stopped the sweep already.
+        """
+        explained = step.node in self._tainted
+        self._tainted.update(one.target for one in step.sent if _unsound(one.grad))
         grads = [*step.arrived, *(one.grad for one in step.sent)]
-        for found in (grad for grad in grads if grad is not None):
-            unsound = found.nan or found.inf or (found.norm and not math.isfinite(found.norm))
-            if self.stop_nan and unsound:
-                return "nan"
-            if found.norm is not None and found.norm > self.stop_norm:
-                return "norm"
-        return ""
+        if self.stop_nan and not explained and any(map(_unsound, grads)):
+            return "nan"
+        norms = [grad.norm for grad in grads if grad is not None and grad.norm is not None]
+        return "norm" if any(norm > self.stop_norm for norm in norms) else ""
+
+
+def _unsound(found) -> bool:
+    """Whether a gradient is there and is not finite."""
+    if found is None:
+        return False
+    return bool(found.nan or found.inf or (found.norm and not math.isfinite(found.norm)))
 
 
 class Writer(events.Observer):

@@ -128,6 +128,20 @@ def test_it_pauses_at_breakpoints():
     assert stepper.play() == 3 and stepper.recording.steps[-1].stop == "nan"
 
 
+def test_it_pauses_where_a_gradient_stops_being_finite_not_at_all_that_follows():
+    x = torch.tensor([0.0, 1.0], requires_grad=True)
+    y = torch.tensor([0.0, 4.0], requires_grad=True)
+    inner, other = x * 2, y * 3
+    roots = inner.sqrt(), other.sqrt()
+    stepper = Stepper((roots[0] + roots[1]).sum())
+    stops = {step.node: step.stop for step in iter(stepper.step, None)}
+    assert len(stops) == 6
+    assert [node for node, stop in stops.items() if stop == "nan"] == [
+        root.grad_fn.seq for root in reversed(roots)
+    ]
+    assert stops[inner.grad_fn.seq] == stops[other.grad_fn.seq] == ""
+
+
 def test_an_error_of_the_sweep_is_raised_and_recorded():
     x, _, _, loss = net()
     stepper = Stepper(loss)

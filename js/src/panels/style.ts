@@ -218,7 +218,7 @@ dl{grid-template-columns:max-content minmax(0,1fr) max-content minmax(0,1fr)}
 .rule-id{order:0}.finding .size{order:1}.sentence{order:2;grid-column:1/-1}.finding .place{order:3;grid-column:1/-1}
 }
 @container gv (max-width:400px){.gv:not(.panel)>.head{display:flex}.tools{flex-wrap:wrap}dl{grid-template-columns:max-content minmax(0,1fr)}}
-@media (forced-colors:active){.chip,.tool{border:1px solid}
+@media (forced-colors:active){.bar i,.key,.square,.scale i{forced-color-adjust:none}.chip,.tool{border:1px solid}
 .gv,.gv[data-bound],.gv[data-theme=dark]{--gv-bg:Canvas;--gv-panel:Canvas;--gv-line:CanvasText;--gv-text:CanvasText;--gv-dim:CanvasText;--gv-op:Canvas;--gv-op-line:CanvasText;--gv-leaf:Canvas;--gv-leaf-line:LinkText;--gv-root:Canvas}}
 @media (prefers-contrast:more){.gv{--gv-dim:var(--gv-text);--gv-line:var(--gv-op-line)}}
 `;
