@@ -26,7 +26,7 @@ _contiguous, _asarray, _zeros = xp.ascontiguousarray, xp.asarray, xp.zeros
 def contiguous(array):
     """The array, or a copy of it whose elements lie in row-major order without gaps."""
     if array.__class__ is ndarray:
-        return _contiguous(array)
+        return _contiguous(array) if array.ndim else array
     if isinstance(array, xp.generic):
         return _asarray(array)
     return xp.ascontiguousarray(array, like=array)

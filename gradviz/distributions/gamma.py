@@ -10,6 +10,8 @@ from ..engine.operation import RAW
 from ..ops.declare import FUNCTIONS, declare
 from ..ops.random import stream_of
 
+_THIRD = float(xp.float32(1) / xp.float32(3))  # PyTorch writes it in single precision
+
 
 def _one(a, stream):
     """One gamma variable by Marsaglia and Tsang's rejection; below 1 a power of a uniform number is
@@ -21,14 +23,14 @@ def _one(a, stream):
             return 0.0
         scale = (1 - float(stream.doubles(1)[0])) ** (1 / a)
         a += 1
-    d = a - 1 / 3
+    d = a - _THIRD
     c = 1 / math.sqrt(9 * d)
     while True:
         x = stream.normal_double()
         y = 1 + c * x
         if y <= 0:
             continue
-        v, u, square = y**3, 1 - float(stream.doubles(1)[0]), x * x
+        v, u, square = y * y * y, 1 - float(stream.doubles(1)[0]), x * x
         if u < 1 - 0.0331 * square * square:
             return scale * d * v
         if math.log(u) < 0.5 * square + d * (1 - v + math.log(v)):

@@ -31,6 +31,7 @@ from .operands import (
     not_a_tensor,
     operands,
     promoted,
+    together,
 )
 from .operation import parameters
 from .tensor import Tensor
@@ -663,6 +664,9 @@ def binary(op, operator=False, strict=False, operands=operands, name=None):
             if strict:
                 raise
             raise broadcast_error(ad.shape, bd.shape) from None
+        except NotImplementedError:
+            together(input, other)  # shapes that do not fit say so first
+            raise
         if o.__class__ is not ndarray:
             o = _array(o)
         if o.ndim > 1 and bd.ndim and not strict and not ad.flags.c_contiguous:

@@ -21,7 +21,7 @@ from .hooks import forget_joined, move_retain
 from .kept import pairs
 from .modes import is_recording, local, state
 from .node import FREED, INFERENCE, LEAF, Node, Nowhere, OnView, freed, new, serial, shown_name
-from .operands import broadcast_error, check_real
+from .operands import broadcast_error, check_real, together
 from .operation import RAW, TENSOR
 from .tensor import WRITTEN, Tensor, _read_g, edge_now, element_strides, is_result
 
@@ -416,6 +416,10 @@ def write(op, ins, attrs=(), kept=()):
         out = op.forward(*[None if x is None else x._a for x in ins], *attrs)
     except ValueError:
         raise broadcast_error(array.shape, ins[-1]._a.shape) from None
+    except NotImplementedError:
+        if len(ins) == 2 and (whole := together(*ins)) != array.shape:
+            raise _other_shape(array.shape, whole) from None
+        raise
     if out.shape != array.shape:
         raise _other_shape(array.shape, out.shape)
     check_cast(out.dtype, array.dtype)

@@ -78,8 +78,12 @@ def refuse(name):
     return derivative
 
 
-def _nothing(F, g):
-    return F.zeros_like(g)
+def refuse_complex(name, *tensors):
+    """RuntimeError for a tracked complex tensor, of which PyTorch records nothing here."""
+    if is_recording() and any(x._a.dtype.kind == "c" and x.requires_grad for x in tensors):
+        raise RuntimeError(
+            f"{name} does not support automatic differentiation for outputs with complex dtype."
+        )
 
 
 conj = unary("conj", _conj, expose=False, self=lambda F, g: F.conj(g))
@@ -248,23 +252,32 @@ add_number = declare(
     formula="g",
     self=lambda F, g: g,
 )
-mul_number = declare(
-    "mul_number",
-    lambda x, value: _times_number(x, value),
+sub_number = declare(
+    "sub_number",
+    lambda x, value: x - x.dtype.type(value),
     "self",
     "value",
+    node="SubBackward1",
+    formula="g",
+    self=lambda F, g: g,
+)
+mul_number = declare(
+    "mul_number",
+    lambda x, other: _times_number(x, other),
+    "self",
+    "other",
     node="MulBackward1",
-    formula="g · value",
-    self=lambda F, g, value: g * value,
+    formula="g · other",
+    self=lambda F, g, other: g * other,
 )
 div_number = declare(
     "div_number",
-    lambda x, value: floating(x) / floating(x).dtype.type(value),
+    lambda x, other: floating(x) / floating(x).dtype.type(other),
     "self",
-    "value",
+    "other",
     node="DivBackward1",
-    formula="g / value",
-    self=lambda F, g, value: g / value,
+    formula="g / other",
+    self=lambda F, g, other: g / other,
 )
 
 
@@ -409,6 +422,14 @@ def scaled(op_function, name, input, other, alpha):
     """``input ± alpha · other`` recorded as one node."""
     input, other = operands(name, input, other)
     common = common_dtype(input, other)
+    check_alpha(common, alpha)
+    if alpha == 1 and name != "rsub":
+        return (add if name == "add" else sub)(input, other)
+    return op_function(input, other, alpha, common.np)
+
+
+def check_alpha(common, alpha):
+    """RuntimeError for a factor that is no number of the dtype."""
     if isinstance(alpha, float) and common.category < 2:
         raise RuntimeError(
             "For integral input tensors, argument alpha must not be a floating point number."
@@ -419,9 +440,6 @@ def scaled(op_function, name, input, other, alpha):
         raise RuntimeError(
             "For non-complex input tensors, argument alpha must not be a complex number."
         )
-    if alpha == 1 and name != "rsub":
-        return (add if name == "add" else sub)(input, other)
-    return op_function(input, other, alpha, common.np)
 
 
 def _add(input, other, *, alpha=1, out=None):
@@ -691,6 +709,8 @@ def _inplace(op_function, name, scaled_function=None):
 
     def function(self, other, *, alpha=1):
         self, other = operands(name, self, other)
+        if alpha.__class__ is not int:
+            check_alpha(common_dtype(self, other), alpha)
         if alpha != 1:
             return write(scaled_function.op, (self, other), (alpha, common_dtype(self, other).np))
         if name == "div" and common_dtype(self, other).category < 2:

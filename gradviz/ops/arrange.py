@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from ..backend import as_array, as_strided, contiguous, xp, zeros_by
 from ..engine import views
-from ..engine.dispatch import wrap
+from ..engine.arguments import refusal
+from ..engine.dispatch import Tensor, wrap
 from ..engine.memory_format import contiguous_format
 from ..engine.operands import all_tensors
 from ..engine.tensor import wrap_dim
@@ -62,6 +63,8 @@ def _unrepeat(F, g, shape, repeats):
 
 def flip(input, *given, dims=None):
     """A copy with the given dimensions reversed."""
+    if isinstance(dims, int):
+        raise refusal("flip", (input, dims), {})
     order = sizes(given if dims is None else (dims,))
     return flip_op(input, tuple(wrap_dim(d, input._a.ndim) for d in order))
 
@@ -69,8 +72,9 @@ def flip(input, *given, dims=None):
 def roll(input, shifts, dims=None):
     """A copy with elements moved along dimensions, wrapping around."""
     shifts = shifts if isinstance(shifts, (tuple, list)) else (shifts,)
-    if dims is None:
+    if dims is None and len(shifts) == 1:
         return roll_op(input, tuple(shifts), ())
+    dims = () if dims is None else dims
     dims = tuple(dims) if isinstance(dims, (tuple, list)) else (dims,)
     if len(dims) != len(shifts):
         raise RuntimeError(
@@ -383,6 +387,8 @@ def atleast(n, place):
     """A function that gives tensors at least ``n`` dimensions, by views."""
 
     def one(x):
+        if not x._a.ndim:
+            return x.reshape((1,) * n)
         while x._a.ndim < n:
             x = unsqueeze(x, place(x._a.ndim))
         return x
@@ -390,6 +396,8 @@ def atleast(n, place):
     def function(*tensors):
         if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)):
             return tuple(one(x) for x in all_tensors(tensors[0]))
+        if len(tensors) == 1 and not isinstance(tensors[0], Tensor):
+            raise refusal(function.__name__, tensors, {})
         if len(tensors) > 1:
             all_tensors(tensors)
         return one(tensors[0]) if len(tensors) == 1 else tuple(one(x) for x in tensors)
@@ -547,6 +555,8 @@ def combinations(input, r=2, with_replacement=False):
     pick = itertools.combinations_with_replacement if with_replacement else itertools.combinations
     rows = list(pick(range(input._a.shape[0]), r))
     index = xp.asarray(rows, xp.int64, like=input._a).reshape(len(rows), r)
+    if not r:
+        return wrap(xp.empty(0, input._a.dtype, like=input._a))
     return stack([input[wrap(contiguous(column))] for column in index.T], 1)
 
 
@@ -568,158 +578,7 @@ for _f in (block_diag, cartesian_prod, combinations, vander):
     public(_f.__name__, _f)
 
 
-# ---------------------------------------------------------------- padding and shuffling
-def _pad_widths(ndim, pad):
-    widths = [(0, 0)] * ndim
-    for k in range(len(pad) // 2):
-        widths[ndim - 1 - k] = (pad[2 * k], pad[2 * k + 1])
-    return widths
-
-
-def _pad_forward(x, pad, value):
-    widths = _pad_widths(x.ndim, pad)
-    cut = tuple(
-        slice(max(-a, 0), n - max(-b, 0)) for (a, b), n in zip(widths, x.shape, strict=True)
-    )
-    return xp.pad(x[cut], [(max(a, 0), max(b, 0)) for a, b in widths], constant_values=value)
-
-
-constant_pad_op = declare(
-    "constant_pad_nd_op",
-    _pad_forward,
-    "self",
-    "pad value",
-    node="ConstantPadNdBackward0",
-    formula="g without the padding",
-    self=lambda F, g, pad: F.constant_pad_nd_op(g, tuple(-p for p in pad), 0),
-)
-
-
-def constant_pad_nd(input, pad, value=0):
-    """``input`` with ``value`` around it: pairs of widths from the last dimension on; negative
-    widths cut.
-    """
-    if len(pad) % 2:
-        raise RuntimeError("Length of pad must be even but instead it equals " + str(len(pad)))
-    if len(pad) // 2 > input._a.ndim:
-        raise RuntimeError(
-            "Length of pad should be no more than twice the number of dimensions of the input. "
-            "Pad length is "
-            f"{len(pad)} while the input has {input._a.ndim} dimensions."
-        )
-    return constant_pad_op(input, tuple(pad), value)
-
-
-def _shuffle(x, r):
-    *batch, c, h, w = x.shape
-    x = x.reshape(*batch, c // (r * r), r, r, h, w)
-    n = len(batch)
-    order = [*range(n), n, n + 3, n + 1, n + 4, n + 2]
-    return x.transpose(order).copy().reshape(*batch, c // (r * r), h * r, w * r)
-
-
-def _unshuffle(x, r):
-    *batch, c, h, w = x.shape
-    x = x.reshape(*batch, c, h // r, r, w // r, r)
-    n = len(batch)
-    order = [*range(n), n, n + 2, n + 4, n + 1, n + 3]
-    return x.transpose(order).copy().reshape(*batch, c * r * r, h // r, w // r)
-
-
-pixel_shuffle_op = declare(
-    "pixel_shuffle_op",
-    channels_kept(_shuffle),
-    "self",
-    "upscale_factor",
-    node="PixelShuffleBackward0",
-    self=lambda F, g, upscale_factor: F.pixel_unshuffle_op(g, upscale_factor),
-)
-pixel_unshuffle_op = declare(
-    "pixel_unshuffle_op",
-    channels_kept(_unshuffle),
-    "self",
-    "downscale_factor",
-    node="PixelUnshuffleBackward0",
-    self=lambda F, g, downscale_factor: F.pixel_shuffle_op(g, downscale_factor),
-)
-
-
-def pixel_shuffle(input, upscale_factor):
-    """Channels moved into space: (…, C·r², H, W) to (…, C, H·r, W·r)."""
-    _check_image("pixel_shuffle", input)
-    if upscale_factor <= 0:
-        raise RuntimeError(
-            f"pixel_shuffle expects a positive upscale_factor, but got {upscale_factor}"
-        )
-    c = input._a.shape[-3]
-    if c % upscale_factor**2:
-        raise RuntimeError(
-            "pixel_shuffle expects its input's 'channel' dimension to be divisible by the "
-            "square of upscale_factor, but "
-            f"input.size(-3)={c} is not divisible by {upscale_factor**2}"
-        )
-    return pixel_shuffle_op(input, upscale_factor)
-
-
-def pixel_unshuffle(input, downscale_factor):
-    """Space moved into channels, the inverse of ``pixel_shuffle``."""
-    _check_image("pixel_unshuffle", input)
-    if downscale_factor <= 0:
-        raise RuntimeError(
-            f"pixel_unshuffle expects a positive downscale_factor, but got {downscale_factor}"
-        )
-    for k, name in ((-2, "height"), (-1, "width")):
-        if input._a.shape[k] % downscale_factor:
-            raise RuntimeError(
-                f"pixel_unshuffle expects {name} to be divisible by downscale_factor, but "
-                f"input.size({k})={input._a.shape[k]} "
-                f"is not divisible by {downscale_factor}"
-            )
-    return pixel_unshuffle_op(input, downscale_factor)
-
-
-def _check_image(name, input):
-    if input._a.ndim < 3:
-        raise RuntimeError(
-            f"{name} expects input to have at least 3 dimensions, but got input with "
-            f"{input._a.ndim} dimension(s)"
-        )
-
-
-def _deal(x, groups):
-    b, c, *rest = x.shape
-    return x.reshape(b, groups, c // groups, *rest).swapaxes(1, 2).copy().reshape(x.shape)
-
-
-channel_shuffle_op = declare(
-    "channel_shuffle_op",
-    channels_kept(_deal),
-    "self",
-    "groups",
-    node="ChannelShuffleBackward0",
-    hidden=("self_sym_sizes",),
-    self=lambda F, g, self_shape, groups: F.channel_shuffle_op(g, self_shape[1] // groups),
-)
-
-
-def channel_shuffle(input, groups):
-    """Channels dealt out over ``groups``."""
-    if groups <= 0:
-        raise RuntimeError(
-            f"Number of groups to divide channels in must be positive. Value of groups:{groups}"
-        )
-    if input._a.shape[1] % groups:
-        raise RuntimeError(
-            f"Number of channels must be divisible by groups. Got {input._a.shape[1]} channels "
-            f"and {groups} groups."
-        )
-    return channel_shuffle_op(input, groups)
-
-
-for _f in (constant_pad_nd, pixel_shuffle, pixel_unshuffle, channel_shuffle):
-    public(_f.__name__, _f)
-
-
+# ---------------------------------------------------------------- sums of what was broadcast
 def sum_to_size(self, *size):
     """The sum over what was broadcast: the inverse of ``expand``."""
     shape = sizes(size)

@@ -402,6 +402,7 @@ def lerp(input, end, weight, *, out=None):
     """``input + weight · (end − input)``."""
     if input._a.dtype != end._a.dtype:
         raise RuntimeError(f"expected dtype {_lower(input)} for `end` but got dtype {_lower(end)}")
+    _check_weight(input, weight)
     result = (
         lerp_op(input, end, weight)
         if isinstance(weight, Tensor)
@@ -410,13 +411,23 @@ def lerp(input, end, weight, *, out=None):
     return result if out is None else _out("lerp", result, out, (input, end))
 
 
+def _check_weight(input, weight):
+    if isinstance(weight, Tensor) and weight._a.dtype != input._a.dtype:
+        raise RuntimeError(
+            f"expected dtype {_lower(input)} for `weight` but got dtype {_lower(weight)}"
+        )
+
+
 def _lower(x):
     return _C_NAMES.get(x.dtype.name, x.dtype.name)
 
 
 def lerp_(self, end, weight):
     """In-place ``lerp``."""
-    if isinstance(end, Tensor) and self._a.dtype != end._a.dtype:
+    if not isinstance(end, Tensor):
+        raise refusal("lerp_", (end, weight), {}, method=True)
+    _check_weight(self, weight)
+    if self._a.dtype != end._a.dtype:
         raise RuntimeError(f"expected dtype {_lower(self)} for `end` but got dtype {_lower(end)}")
     if isinstance(weight, Tensor):
         return write(lerp_op.op, (self, end, weight))

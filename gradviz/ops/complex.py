@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from ..backend import as_array, as_strided, contiguous, xp
+from ..engine import dtypes
 from ..engine.dispatch import Tensor, chain
 from ..engine.operation import RAW, TENSOR
 from ..engine.tensor import element_strides
@@ -203,7 +204,21 @@ polar_op = binary(
     angle=_polar_angle,
 )
 public("complex", complex_)
-public("polar", lambda abs, angle, *, out=None: polar_op(abs, angle))
+
+
+def polar(abs, angle, *, out=None):
+    """Complex numbers from their sizes and angles."""
+    if not {abs._a.dtype.name, angle._a.dtype.name} <= {"float16", "float32", "float64"}:
+        names = dtypes.scalar_name(abs.dtype), dtypes.scalar_name(angle.dtype)
+        raise RuntimeError(
+            "Expected both inputs to be Half, Float or Double tensors but got {} and {}".format(
+                *names
+            )
+        )
+    return polar_op(abs, angle)
+
+
+public("polar", polar)
 
 
 def _angle(x):

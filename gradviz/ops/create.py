@@ -14,7 +14,7 @@ from ..engine.dispatch import Tensor, untracked, wrap
 from ..engine.errors import warn_once
 from ..engine.events import door
 from ..engine.memory_format import contiguous_format, in_format, preserve_format
-from ..engine.operands import all_tensors, type_name
+from ..engine.operands import all_tensors, not_a_tensor, type_name
 from ..engine.operation import RAW, TENSOR
 from .arithmetic import to_copy, to_format
 from .declare import declare, method, only_function, only_method, public
@@ -519,7 +519,16 @@ def type_(self, dtype=None, non_blocking=False):
 
 
 only_method(type_, "type")
-only_method(lambda self, other: to(self, other.dtype), "type_as")
+
+
+def type_as(self, other):
+    """The tensor in the dtype of another."""
+    if not isinstance(other, Tensor):
+        raise not_a_tensor("type_as", "other", 1, other)
+    return to(self, other.dtype)
+
+
+only_method(type_as)
 only_method(lambda self, memory_format=None: to(self, "cpu", memory_format=memory_format), "cpu")
 only_method(
     lambda self, device=None, non_blocking=False, memory_format=None: to(

@@ -10,6 +10,7 @@ from ..backend import beside, contiguous, host, xp
 from ..engine import views
 from ..engine.dispatch import wrap
 from ..engine.modes import local
+from .box_muller import scaled
 from .declare import method, only_method, public
 from .random import by_slice, stored_like, stream_of
 
@@ -32,16 +33,24 @@ def _fill(name, draw):
     only_method(inplace, name)
 
 
+def _exactly(function, x):
+    """``function`` of the C library, which PyTorch asks too; NumPy's own may differ in the last
+    digit of a double.
+    """
+    return xp.fromiter(map(function, x.tolist()), xp.float64, x.size)
+
+
 def _cauchy(n, g, median=0.0, sigma=1.0):
     if sigma <= 0:
         raise RuntimeError(f"cauchy_ expects sigma > 0.0, but found sigma={sigma}")
-    return median + sigma * xp.tan(math.pi * (g.doubles(n) - 0.5))
+    return median + sigma * _exactly(math.tan, math.pi * (g.doubles(n) - 0.5))
 
 
 def _log_normal(n, g, mean=1.0, std=2.0):
     if std <= 0:
         raise RuntimeError(f"log_normal_ expects std > 0.0, but found std={std}")
-    return xp.exp(xp.asarray([g.normal_double() * std + mean for _ in range(n)]))
+    drawn = xp.asarray([g.normal_double() for _ in range(n)], xp.float64)
+    return _exactly(math.exp, scaled(drawn, mean, std))
 
 
 def _geometric(n, g, p):
@@ -54,7 +63,7 @@ def _geometric(n, g, p):
 def _exponential(n, g, lambd=1.0):
     if lambd <= 0:
         raise RuntimeError(f"exponential_ expects lambda > 0.0, but found lambda={lambd}")
-    return -xp.log1p(-g.doubles(n)) / lambd
+    return -1 / lambd * _exactly(math.log1p, -g.doubles(n))
 
 
 for _n, _d in [

@@ -6,11 +6,11 @@ import operator
 
 from ..backend import xp
 from ..backend.fast import LARGE, elementwise
-from ..engine import dispatch, dtypes
+from ..engine import dispatch
 from ..engine.dispatch import Tensor
 from ..engine.memory_format import copied
 from ..engine.modes import is_recording
-from ..engine.operands import operands, tensors
+from ..engine.operands import operands, promoted, tensors
 from ..engine.operation import RAW
 from ..engine.views import check_inplace, rename_in_place, write
 from .arithmetic import _floating, _sign, floating
@@ -442,6 +442,9 @@ def _special(name):
 
 # ---------------------------------------------------------------- comparison and logic: nothing
 # flows back
+_ORDERED = frozenset(("lt", "le", "gt", "ge"))
+
+
 def _compare(name, function):
     found = binary(name, function, inplace=False, self=None, other=None)
     node = f"{name.title().replace('_', '')}Backward"
@@ -453,6 +456,8 @@ def _compare(name, function):
     def inplace(self, other):
         if not isinstance(other, Tensor):
             return write(by_number.op, (self,), (operands(name, self, other)[1]._a,))
+        if other._a.dtype.kind == "c" and name in _ORDERED:
+            found.op.forward(*promoted(self, other))  # it has no order
         return write(by_tensor.op, (self, other))
 
     inplace.__doc__ = f"In-place ``{name}``: 1 where it holds, 0 elsewhere."
@@ -499,33 +504,11 @@ logical_xor = _logical("logical_xor", xp.logical_xor)
 logical_not = unary("logical_not", xp.logical_not, inplace="method", self=None)
 
 
-def _bitwise(name, function):
-    def forward(a, b):
-        if a.dtype.kind not in "biu":
-            raise NotImplementedError(
-                f"\"{name}_cpu\" not implemented for '{dtypes.scalar_name(dtypes.of(a))}'"
-            )
-        return function(a, b)
-
-    return binary(name, forward, self=None, other=None)
-
-
-bitwise_and, bitwise_or = (
-    _bitwise("bitwise_and", operator.and_),
-    _bitwise("bitwise_or", operator.or_),
+bitwise_and, bitwise_or, bitwise_xor = (
+    binary(f"bitwise_{name}", function, self=None, other=None)
+    for name, function in (("and", operator.and_), ("or", operator.or_), ("xor", operator.xor))
 )
-bitwise_xor = _bitwise("bitwise_xor", operator.xor)
-
-
-def _invert(x):
-    if x.dtype.kind not in "biu":
-        raise NotImplementedError(
-            f"\"bitwise_not_cpu\" not implemented for '{dtypes.scalar_name(dtypes.of(x))}'"
-        )
-    return xp.invert(x)
-
-
-bitwise_not = unary("bitwise_not", _invert, inplace="method", self=None)
+bitwise_not = unary("bitwise_not", xp.invert, inplace="method", self=None)
 
 
 def _tilde(self):

@@ -9,7 +9,17 @@ from ..engine.dispatch import wrap
 from ..engine.operation import RAW, TENSOR
 from ..engine.saved_names import part
 from .declare import declare, method
-from .linalg import _columns, _eye_like, _matrix, _ndim, _square, linalg, solve_triangular
+from .linalg import (
+    _columns,
+    _matrix,
+    _ndim,
+    _square,
+    lapack,
+    linalg,
+    raise_first,
+    solve_triangular,
+    zero_pivots,
+)
 from .matmul import _swap
 from .reduce import return_types
 
@@ -17,7 +27,7 @@ from .reduce import return_types
 # ---------------------------------------------------------------- QR, LU
 def _qr_forward(a, mode):
     if mode == "r":
-        return xp.zeros(0, a.dtype, like=a), xp.linalg.qr(a, "r")
+        return xp.zeros(0, a.dtype, like=a), _columns(xp.linalg.qr(a, "r"))
     return tuple(map(_columns, xp.linalg.qr(a, mode)))
 
 
@@ -97,39 +107,14 @@ def qr(A, mode="reduced", *, out=None):
     return return_types("linalg_qr", ("Q", "R"))(*qr_op(A, mode))
 
 
-def _lu_parts(a):
-    """(permutation, packed factors, upper) of one matrix by elimination with row exchanges; the
-    permutation is PyTorch's pivots.
-    """
-    a = a.copy("K")
-    n, m = a.shape
-    pivots = xp.arange(1, min(n, m) + 1, dtype=xp.int32)
-    for k in range(min(n, m)):
-        p = k + int(xp.argmax(xp.abs(a[k:, k])))
-        pivots[k] = p + 1
-        if p != k:
-            a[[k, p]] = a[[p, k]]
-        if a[k, k] != 0:
-            a[k + 1 :, k] /= a[k, k]
-            a[k + 1 :, k + 1 :] -= xp.outer(a[k + 1 :, k], a[k, k + 1 :])
-    return pivots, a, xp.triu(a)
-
-
-def _lapack(name, *args, **kwargs):
-    import scipy.linalg.lapack
-
-    (function,) = scipy.linalg.lapack.get_lapack_funcs((name,), args[:1])
-    return function(*args, **kwargs)
-
-
 @on_host
-def _lu_forward(a):
+def packed_lu(a):
     """Packed factors and pivots of a batch."""
     flat = a.reshape(math.prod(a.shape[:-2]), *a.shape[-2:])
     packed = xp.empty_like(flat)
     pivots = xp.empty((len(flat), min(a.shape[-2:])), xp.int32)
     for k, one in enumerate(flat if a.size else ()):
-        packed[k], exchanged, _ = _lapack("getrf", xp.asfortranarray(one))
+        packed[k], exchanged, _ = lapack("getrf", xp.asfortranarray(one))
         pivots[k] = exchanged + 1
     return _columns(packed.reshape(a.shape)), pivots.reshape(*a.shape[:-2], pivots.shape[-1])
 
@@ -148,7 +133,16 @@ def _permutation(pivots, n):
 
 
 def _lu_grad(F, g_lower, g_upper, lower, upper, permutation):
-    """P L⁻ᴴ [tril(Lᴴ g_L, −1) + triu(g_U Uᴴ)] U⁻ᴴ for a square matrix."""
+    """P L⁻ᴴ [tril(Lᴴ g_L, −1) + triu(g_U Uᴴ)] U⁻ᴴ for a square matrix. What a longer L or U has
+    besides is a function of the square part.
+    """
+    rows, columns = (lower if F is RAW else lower._a), (upper if F is RAW else upper._a)
+    k = rows.shape[-1]
+    tall, wide = rows.shape[-2] - k, columns.shape[-1] - k
+    if wide:
+        return _wide_lu(F, g_lower, g_upper, lower, upper, permutation, k, wide)
+    if tall:
+        return _tall_lu(F, g_lower, g_upper, lower, upper, permutation, k, tall)
     inner = None
     if g_lower is not None:
         inner = F.tril(F.matmul(_swap(F, lower), g_lower), -1)
@@ -157,16 +151,41 @@ def _lu_grad(F, g_lower, g_upper, lower, upper, permutation):
         inner = part if inner is None else inner + part
     inner = F.triangular_op(_swap(F, lower), inner, True, True, True)
     inner = F.triangular_op(_swap(F, upper), inner, False, False, False)
-    return F.matmul(permutation, inner)
+    return F.matmul(permutation, inner) if permutation is not None else inner
 
 
-def _check_square_lu(shape):
-    if shape[-1] != shape[-2]:
-        raise NotImplementedError("the derivative of linalg.lu for matrices that are not square")
+def _wide_lu(F, g_lower, g_upper, lower, upper, permutation, k, more):
+    """A = P L [U₁ U₂]: the gradient of A₂ is P L⁻ᴴ g₂; through U₂ that of L is −(L⁻ᴴ g₂) U₂ᴴ."""
+    axis = _ndim(F, upper) - 1
+    u1, u2 = F.narrow(upper, axis, 0, k), F.narrow(upper, axis, k, more)
+    if g_upper is None:
+        first = _lu_grad(F, g_lower, None, lower, u1, None)
+        return F.matmul(permutation, F.cat([first, F.zeros_like(u2)], axis))
+    g1, g2 = F.narrow(g_upper, axis, 0, k), F.narrow(g_upper, axis, k, more)
+    rest = F.triangular_op(_swap(F, lower), g2, True, True, True)
+    through = -F.matmul(rest, _swap(F, u2))
+    g_lower = through if g_lower is None else g_lower + through
+    first = _lu_grad(F, g_lower, g1, lower, u1, None)
+    return F.matmul(permutation, F.cat([first, rest], axis))
+
+
+def _tall_lu(F, g_lower, g_upper, lower, upper, permutation, k, more):
+    """A = P [L₁; L₂] U: the gradient of A₂ is g₂ U⁻ᴴ; through L₂ that of U is −L₂ᴴ (g₂ U⁻ᴴ)."""
+    axis = _ndim(F, lower) - 2
+    l1, l2 = F.narrow(lower, axis, 0, k), F.narrow(lower, axis, k, more)
+    if g_lower is None:
+        first = _lu_grad(F, None, g_upper, l1, upper, None)
+        return F.matmul(permutation, F.cat([first, F.zeros_like(l2)], axis))
+    g1, g2 = F.narrow(g_lower, axis, 0, k), F.narrow(g_lower, axis, k, more)
+    rest = F.triangular_op(_swap(F, upper), g2, False, False, False)
+    through = -F.matmul(_swap(F, l2), rest)
+    g_upper = through if g_upper is None else g_upper + through
+    first = _lu_grad(F, g1, g_upper, l1, upper, None)
+    return F.matmul(permutation, F.cat([first, rest], axis))
 
 
 def _lu_forward_parts(a, pivot):
-    packed, pivots = _lu_forward(a)
+    packed, pivots = packed_lu(a)
     n, m = a.shape[-2:]
     k = min(n, m)
     lower = xp.tril(packed[..., :k], -1)
@@ -175,8 +194,7 @@ def _lu_forward_parts(a, pivot):
     return _permutation(pivots, n).astype(a.dtype), lower, xp.triu(packed[..., :k, :])
 
 
-def _lu_joint(F, g, result, self_shape):
-    _check_square_lu(self_shape)
+def _lu_joint(F, g, result):
     permutation, lower, upper = result
     return (_lu_grad(F, g[1], g[2], lower, upper, permutation),)
 
@@ -213,19 +231,27 @@ def lu(A, *, pivot=True, out=None):
 
 
 def _lu_factor_joint(F, g, result, self_shape):
-    _check_square_lu(self_shape)
     packed, pivots = result
     array = pivots if F is RAW else pivots._a
+    m, n = self_shape[-2:]
+    k, axis = min(m, n), len(self_shape) - 1
     permutation = F.constant(
-        _permutation(array, self_shape[-1]).astype((packed if F is RAW else packed._a).dtype)
+        _permutation(array, m).astype((packed if F is RAW else packed._a).dtype)
     )
-    lower = F.tril(packed, -1) + _eye_like(F, packed)
-    return (_lu_grad(F, g[0], g[0], lower, F.triu(packed, 0), permutation),)
+    left, top = F.narrow(packed, axis, 0, k), F.narrow(packed, axis - 1, 0, k)
+    eye = xp.eye(m, k, dtype=_np(F, packed), like=array)
+    lower = F.tril(left, -1) + F.constant(xp.broadcast_to(eye, (*self_shape[:-2], m, k)).copy())
+    return (_lu_grad(F, *_lu_parts(F, g[0], k, axis), lower, F.triu(top, 0), permutation),)
+
+
+def _lu_parts(F, g, k, axis):
+    """The gradients of both factors from that of the packed ones."""
+    return F.tril(F.narrow(g, axis, 0, k), -1), F.triu(F.narrow(g, axis - 1, 0, k), 0)
 
 
 lu_factor_op = declare(
     "lu_factor_op",
-    lambda a, pivot: _lu_forward(a),
+    lambda a, pivot: packed_lu(a),
     "self",
     "pivot",
     node="LinalgLuFactorExBackward0",
@@ -241,20 +267,35 @@ lu_factor_op = declare(
 )
 
 
-def lu_factor(A, *, pivot=True, out=None):
-    """(LU, pivots): both factors in one matrix, and the row exchanges, counted from 1."""
-    _matrix("linalg.lu_factor", A)
+_NO_PIVOT = (
+    "torch.{name}: {{where}}U[{{place}},{{place}}] is zero and using it on lu_solve would result "
+    "in a division by zero. If you still want to perform the factorization, consider calling "
+    "linalg.lu(A, pivot) or linalg.lu_factor_ex(A, pivot)"
+)
+
+
+def _factored(name, A, pivot, check):
+    _matrix(name, A)
     _check_pivot(pivot)
-    return return_types("linalg_lu_factor", ("LU", "pivots"))(*lu_factor_op(A, pivot))
+    packed, pivots = lu_factor_op(A, pivot)
+    info = zero_pivots(packed._a)
+    if check:
+        raise_first(info, RuntimeError, _NO_PIVOT.format(name=name))
+    return packed, pivots, wrap(info)
+
+
+def lu_factor(A, *, pivot=True, out=None):
+    """(LU, pivots): both factors in one matrix, and the row exchanges, counted from 1. RuntimeError
+    where U has a zero on its diagonal.
+    """
+    made = return_types("linalg_lu_factor", ("LU", "pivots"))
+    return made(*_factored("linalg.lu_factor", A, pivot, True)[:2])
 
 
 def lu_factor_ex(A, *, pivot=True, check_errors=False):
-    """(LU, pivots, info) of ``lu_factor``."""
-    _matrix("linalg.lu_factor_ex", A)
-    _check_pivot(pivot)
-    return return_types("linalg_lu_factor_ex", ("LU", "pivots", "info"))(
-        *lu_factor_op(A, pivot), wrap(xp.zeros(A._a.shape[:-2], xp.int32, like=A._a))
-    )
+    """(LU, pivots, info) of ``lu_factor``: info is the place of the first zero pivot, else 0."""
+    made = return_types("linalg_lu_factor_ex", ("LU", "pivots", "info"))
+    return made(*_factored("linalg.lu_factor_ex", A, pivot, check_errors))
 
 
 def lu_solve(LU, pivots, B, *, left=True, adjoint=False, out=None):
@@ -277,13 +318,14 @@ def ldl_factor_ex(A, *, hermitian=False, check_errors=False):
     """(LD, pivots, info) of a symmetric matrix, by LAPACK."""
     _square("torch.linalg.ldl_factor_ex", A)
     name = "hetrf" if hermitian and A.is_complex() else "sytrf"
-    flat = host(A._a).reshape(-1, *A._a.shape[-2:])
-    found = [_lapack(name, xp.asfortranarray(a), lower=1) for a in flat]
-    packed = xp.stack([xp.tril(f[0]) for f in found]).reshape(A._a.shape)
-    pivots = xp.stack([f[1] + (f[1] >= 0) * 1 for f in found]).astype(xp.int32)
-    info = xp.asarray([f[2] for f in found], xp.int32)
+    flat = host(A._a).reshape(math.prod(A._a.shape[:-2]), *A._a.shape[-2:])
+    packed, pivots = xp.empty(flat.shape, flat.dtype), xp.empty(flat.shape[:-1], xp.int32)
+    info = xp.zeros(len(flat), xp.int32)
+    for k, one in enumerate(flat if flat.size else ()):
+        triangle, pivots[k], info[k] = lapack(name, xp.asfortranarray(one), lower=1)
+        packed[k] = xp.tril(triangle)
     return return_types("linalg_ldl_factor_ex", ("LD", "pivots", "info"))(
-        wrap(beside(packed, A._a)),
+        wrap(beside(_columns(packed.reshape(A._a.shape)), A._a)),
         wrap(beside(pivots.reshape(A._a.shape[:-1]), A._a)),
         wrap(beside(info.reshape(A._a.shape[:-2]), A._a)),
     )
@@ -304,7 +346,7 @@ def ldl_solve(LD, pivots, B, *, hermitian=False, out=None):
     lefts = xp.broadcast_to(host(LD._a), (*shape[:-2], n, n)).reshape(-1, n, n)
     places = xp.broadcast_to(host(pivots._a), (*shape[:-2], n)).reshape(-1, n)
     out = [
-        _lapack(name, xp.asfortranarray(a), p - (p > 0) * 1, b, lower=1)[0]
+        lapack(name, xp.asfortranarray(a), p, b, lower=1)[0]
         for a, p, b in zip(lefts, places, rights, strict=True)
     ]
     return wrap(beside(contiguous(xp.stack(out)).reshape(shape), B._a))
@@ -371,6 +413,11 @@ def _np(F, x):
     return (x if F is RAW else x._a).dtype
 
 
+def _svd_forward(a, full):
+    u, s, vh = xp.linalg.svd(a, full)
+    return _columns(u), s, _columns(vh)
+
+
 _SVD = {
     "U": part(0),
     "S": part(1),
@@ -379,7 +426,7 @@ _SVD = {
 }
 svd_op = declare(
     "svd_op",
-    lambda a, full: tuple(xp.linalg.svd(a, full)),
+    _svd_forward,
     "self",
     "full_matrices",
     node="LinalgSvdBackward0",
@@ -399,7 +446,7 @@ def svd(A, full_matrices=True, *, driver=None, out=None):
 
 def svdvals(A, *, driver=None, out=None):
     """The singular values, the largest first."""
-    _matrix("linalg.svdvals", A)
+    _matrix("linalg.svd", A)
     return svd_op(A, False)[1]
 
 
@@ -434,13 +481,18 @@ def _eigh_joint(F, g, result, uplo):
     return (out if gv is None else (out + _swap(F, out)) * 0.5,)
 
 
+def _eigh_forward(a, uplo):
+    values, vectors = xp.linalg.eigh(a, uplo)
+    return values, _columns(vectors)
+
+
 _EIG = {
     "eigenvalues": part(0),
     "eigenvectors": part(1),
 }
 eigh_op = declare(
     "eigh_op",
-    lambda a, uplo: tuple(xp.linalg.eigh(a, uplo)),
+    _eigh_forward,
     "self",
     "uplo",
     node="LinalgEighBackward0",
@@ -469,7 +521,7 @@ def eigvalsh(A, UPLO="L", *, out=None):
 def _eig_forward(a):
     values, vectors = xp.linalg.eig(a)
     wide = xp.complex64 if a.dtype in (xp.float32, xp.complex64) else xp.complex128
-    return values.astype(wide), vectors.astype(wide)
+    return values.astype(wide), _columns(vectors.astype(wide))
 
 
 def _eig_joint(F, g, result):
@@ -509,7 +561,7 @@ def eig(A, *, out=None):
 
 def eigvals(A, *, out=None):
     """The eigenvalues, complex, of a square matrix."""
-    _square("linalg.eigvals", A)
+    _square("linalg.eig", A)
     return eig_op(A)[0]
 
 

@@ -14,6 +14,7 @@ from ..engine.saved_names import nothing
 from ..engine.tensor import wrap_dim
 from .declare import FUNCTIONS, declare, method
 from .mistakes import explained
+from .pad import constant_pad_nd
 
 FFT = {}
 NONE, ROOT, COUNT = 0, 1, 2  # how a transform is scaled: not, by 1/√n, by 1/n
@@ -55,9 +56,8 @@ def _r2c_grad(F, g, self_shape, dim, normalization, onesided):
         last = dim[-1]
         missing = self_shape[last] - (g if F is RAW else g._a).shape[last]
         if missing:
-            pad = [0, 0] * (len(self_shape) - last)
-            pad[-1] = missing
-            g = F.constant_pad_nd_op(g, tuple(pad), 0)
+            sides = tuple((0, missing * (d == last)) for d in range(len(self_shape)))
+            g = F.constant_pad_nd(g, sides, 0)
     return F.real(F.fft_c2c(g, dim, normalization, False))
 
 
@@ -139,7 +139,7 @@ def _resized(x, sizes):
             x = x.narrow(d, 0, n)
         elif n > have:
             pad[2 * (x._a.ndim - 1 - d) + 1] = n - have
-    return TENSOR.constant_pad_nd_op(x, tuple(pad), 0) if any(pad) else x
+    return constant_pad_nd(x, tuple(pad), 0) if any(pad) else x
 
 
 def _dims(x, s, dim):
@@ -382,7 +382,7 @@ def _window(window, win_length, n_fft, like):
         found = wrap(xp.ones(win_length, like.real.dtype, like=like))
     left = (n_fft - win_length) // 2
     return (
-        TENSOR.constant_pad_nd_op(found, (left, n_fft - win_length - left), 0)
+        constant_pad_nd(found, (left, n_fft - win_length - left), 0)
         if win_length < n_fft
         else found
     )
@@ -412,11 +412,7 @@ def stft(
     x = input if input._a.ndim == 2 else input.unsqueeze(0)
     if center:
         half = n_fft // 2
-        x = (
-            _reflected(x, half)
-            if pad_mode == "reflect"
-            else TENSOR.constant_pad_nd_op(x, (half, half), 0)
-        )
+        x = _reflected(x, half) if pad_mode == "reflect" else constant_pad_nd(x, (half, half), 0)
     frames = x.unfold(-1, n_fft, hop) * _window(window, width, n_fft, x._a)
     half_only = not x.is_complex() if onesided is None else onesided
     scale = ROOT if normalized else NONE
@@ -465,7 +461,7 @@ def istft(
         raise RuntimeError("istft(...) window overlap add min: 1")
     out = signal / energy
     if length is not None and length > out._a.shape[1]:
-        out = TENSOR.constant_pad_nd_op(out, (0, length - out._a.shape[1]), 0)
+        out = constant_pad_nd(out, (0, length - out._a.shape[1]), 0)
     return out if input._a.ndim == 3 else out.squeeze(0)
 
 

@@ -242,6 +242,8 @@ def check_addbmm(own, a, b):
 
 def check_baddbmm(own, a, b):
     """Batches of matrices and what their products are added to."""
+    wrap_dim(1, a._a.ndim)
+    wrap_dim(2, b._a.ndim)
     _batches(a, b)
     require_expandable(own, (*a._a.shape[:2], b._a.shape[2]))
     _check_batch(a._a.shape[0], a._a.shape[2], b)

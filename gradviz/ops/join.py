@@ -480,6 +480,8 @@ def tensor_split(input, indices_or_sections, dim=0):
     total = input._a.shape[d]
     if isinstance(indices_or_sections, int):
         n = indices_or_sections
+        if n < 1:
+            raise RuntimeError(f"number of sections must be larger than 0, got {n}")
         sizes_ = [total // n + (k < total % n) for k in range(n)]
         cuts = [sum(sizes_[: k + 1]) for k in range(n - 1)]
     else:

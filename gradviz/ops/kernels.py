@@ -134,7 +134,12 @@ KERNELS = {
         name: ((_NO_COMPLEX.format(name), "bif"), (f"{name}_vml_cpu", "if"))
         for name in ("ceil", "floor", "trunc")
     },
-    "round": (("round_vml_cpu", "if"),),
+    **dict.fromkeys(("round", "round_decimals"), (("round_vml_cpu", "if"),)),
+    **{f"bitwise_{n}": ((f"bitwise_{n}_cpu", "bi"),) for n in ("and", "or", "xor", "not")},
+    "gcd": (("gcd_cpu", "i"),),
+    "lcm": (("lcm_cpu", "i"),),
+    "bitwise_left_shift": (("lshift_cpu", "i"),),
+    "bitwise_right_shift": (("rshift_cpu", "i"),),
     "sign": (
         (
             "Unlike NumPy, torch.sign is not intended to support complex numbers. Please use "
@@ -245,6 +250,9 @@ def checked(name, forward):
     def run(x, *rest):
         dtype = dtypes.of(x)
         letter = _LETTER[dtype.category]
+        other = rest[0] if rest and hasattr(rest[0], "dtype") else None
+        if other is not None and letter != "c" and other.dtype.kind == "c":
+            dtype, letter = dtypes.of(other), "c"
         if letter not in everywhere:
             text = next(text for kinds, text in allowed if letter not in kinds)
             raise error(text.format(dtypes.scalar_name(dtype)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from ..backend import as_array, contiguous, xp
+from ..backend import as_array, beside, contiguous, host, xp
 from ..engine import dtypes
 from ..engine.dispatch import wrap
 from ..engine.errors import warn_once
@@ -33,25 +33,60 @@ def linalg(function, name=None):
 
 
 # ---------------------------------------------------------------- checks
-def _floating(name, *tensors):
-    for x in tensors:
-        if x._a.dtype.kind not in "fc":
-            raise RuntimeError(
-                f"{name}: Expected a floating point or complex tensor as input. Got "
-                f"{dtypes.scalar_name(x.dtype)}"
-            )
-        if x._a.dtype == xp.float16:
-            raise RuntimeError(f"{name}: Low precision dtypes not supported. Got Half")
+# The kernels that have no half precision; of the others PyTorch says that it is too low.
+_KERNELS = {
+    "linalg.cholesky": "cholesky_cpu",
+    "cholesky": "cholesky_cpu",
+    "cholesky_solve": "cholesky_solve_cpu",
+    "cholesky_inverse": "cholesky_inverse_out_cpu",
+    "linalg.lu": "lu_cpu",
+    "linalg.lu_factor": "lu_cpu",
+    "linalg.lu_factor_ex": "lu_cpu",
+    "linalg.solve": "lu_cpu",
+    "linalg.det": "lu_cpu",
+    "linalg.qr": "geqrf_cpu",
+    "geqrf": "geqrf_cpu",
+    "linalg.svd": "linalg_svd_cpu",
+    "linalg.eig": "linalg_eig_out_cpu",
+    "linalg.eigh": "linalg_eigh_cpu",
+    "linalg.householder_product": "orgqr_cpu",
+    "linalg.solve_triangular": "triangular_solve_cpu",
+    "torch.linalg.ldl_factor_ex": "ldl_factor_kernel_cpu",
+}
+# These leave whole numbers to the kernel too.
+_UNCHECKED = frozenset(
+    "cholesky cholesky_solve cholesky_inverse linalg.lu linalg.lu_factor linalg.lu_factor_ex geqrf "
+    "linalg.eigh linalg.householder_product linalg.solve_triangular".split()
+)
+
+
+def check_kind(name, x):
+    """Floating-point or complex numbers of full precision; RuntimeError or NotImplementedError."""
+    kind, shown = x._a.dtype, dtypes.scalar_name(x.dtype)
+    whole = kind.kind not in "fcV"
+    if not whole and kind.itemsize > 2:
+        return
+    if name == "linalg.eig" and whole:
+        raise RuntimeError(f"Unknown Complex ScalarType for {shown}")
+    if name in _KERNELS and (not whole or name in _UNCHECKED):
+        raise NotImplementedError(f"\"{_KERNELS[name]}\" not implemented for '{shown}'")
+    if whole:
+        raise RuntimeError(
+            f"{name}: Expected a floating point or complex tensor as input. Got {shown}"
+        )
+    raise RuntimeError(f"{name}: Low precision dtypes not supported. Got {shown}")
 
 
 def _matrix(name, x, argument="A"):
     if x._a.ndim < 2:
         raise RuntimeError(f"{name}: The input tensor {argument} must have at least 2 dimensions.")
-    _floating(name, x)
+    check_kind(name, x)
 
 
-def _square(name, x, argument="A"):
-    _matrix(name, x, argument)
+def check_square(name, x, argument="A"):
+    """Square matrices, whatever their elements."""
+    if x._a.ndim < 2:
+        raise RuntimeError(f"{name}: The input tensor {argument} must have at least 2 dimensions.")
     n, m = x._a.shape[-2:]
     if n != m:
         raise RuntimeError(
@@ -60,30 +95,72 @@ def _square(name, x, argument="A"):
         )
 
 
-def _refuse_singular(name, array, what="inversion"):
-    """PyTorch's error for the first singular matrix of a batch."""
-    flat = array.reshape(-1, *array.shape[-2:])
-    for k, a in enumerate(flat):
-        place = _zero_pivot(a)
-        if place:
-            where = f"(Batch element {k}): " if array.ndim > 2 else ""
-            raise LinAlgError(
-                f"{name}: {where}The diagonal element {place} is zero, the {what} could not be "
-                "completed because the input matrix is "
-                "singular."
-            )
-    raise LinAlgError(
-        f"{name}: The {what} could not be completed because the input matrix is singular."
-    )
+def _square(name, x, argument="A"):
+    check_square(name, x, argument)
+    check_kind(name, x)
 
 
-def _zero_pivot(a):
-    """The 1-based place of the first zero pivot of Gaussian elimination."""
-    from .factor import _lu_parts
+# ---------------------------------------------------------------- LAPACK, matrix by matrix
+def lapack(name, *args, **kwargs):
+    """What SciPy's LAPACK gives for one matrix."""
+    import scipy.linalg.lapack
 
-    diagonal = xp.diagonal(_lu_parts(a)[2])
-    zero = xp.nonzero(diagonal == 0)[0]
-    return int(zero[0]) + 1 if zero.size else 0
+    (function,) = scipy.linalg.lapack.get_lapack_funcs((name,), args[:1])
+    return function(*args, **kwargs)
+
+
+def _one_by_one(function, a, *others):
+    """``function`` of every matrix of a batch, on the host."""
+    batches = [x.reshape(-1, *x.shape[-2:]) for x in (host(a), *map(host, others))]
+    found = [function(*matrices) for matrices in zip(*batches, strict=True)]
+    return beside(xp.stack(found).reshape((*a.shape[:-2], *found[0].shape)), a)
+
+
+def _solved(a, b):
+    """X with A X = B by elimination: infinite or NaN where A is singular."""
+    packed, pivots, _ = lapack("getrf", a)
+    return lapack("getrs", packed, pivots, b)[0]
+
+
+def zero_pivots(packed):
+    """For packed LU factors the 1-based place of the first zero pivot of every matrix, 0 where
+    there is none.
+    """
+    zero = xp.diagonal(packed, 0, -2, -1) == 0
+    if not zero.shape[-1]:
+        return xp.zeros(packed.shape[:-2], xp.int32, like=packed)
+    return xp.where(zero.any(-1), zero.argmax(-1) + 1, 0).astype(xp.int32)
+
+
+def _singular(a, result):
+    """Where the elimination that gave ``result`` met a zero pivot, a matrix."""
+    if xp.isfinite(result).all():
+        return xp.zeros(a.shape[:-2], xp.int32, like=a)
+    from .factor import packed_lu
+
+    return zero_pivots(packed_lu(a)[0])
+
+
+def raise_first(info, error, text):
+    """``error`` with ``text`` (of ``where`` and ``place``) for the first matrix whose info is not
+    0.
+    """
+    wrong = xp.flatnonzero(host(info))
+    if not wrong.size:
+        return
+    where = f"(Batch element {wrong[0]}): " if info.ndim else ""
+    raise error(text.format(where=where, place=int(host(info).reshape(-1)[wrong[0]])))
+
+
+_NO_INVERSE = (
+    "{name}: {{where}}The diagonal element {{place}} is zero, the inversion could not be completed "
+    "because the input matrix is singular."
+)
+_NO_SOLUTION = "{name}: {{where}}The solver failed because the input matrix is singular."
+_NO_FACTOR = (
+    "{name}: {{where}}The factorization could not be completed because the input is not "
+    "positive-definite (the leading minor of order {{place}} is not positive-definite)."
+)
 
 
 def _columns(x):
@@ -203,7 +280,8 @@ def _inv_forward(a):
     try:
         return _columns(xp.linalg.inv(a))
     except xp.linalg.LinAlgError:
-        _refuse_singular("linalg.inv", a)
+        eye = xp.eye(a.shape[-1], dtype=a.dtype)
+        return _columns(_one_by_one(lambda one: _solved(one, eye), a))
 
 
 inv_op = declare(
@@ -220,16 +298,22 @@ inv_op = declare(
 
 def inv(A, *, out=None):
     """The inverse of a square matrix or of a batch; LinAlgError for a singular one."""
-    _square("linalg.inv", A)
-    return inv_op(A)
+    return _inverse("linalg.inv", A, True)[0]
 
 
 def inv_ex(A, *, check_errors=False):
-    """(inverse, info): info is 0 where it worked."""
-    _square("linalg.inv_ex" if not check_errors else "linalg.inv", A)
-    return return_types("linalg_inv_ex", ("inverse", "info"))(
-        inv_op(A), wrap(xp.zeros(A._a.shape[:-2], xp.int32, like=A._a))
-    )
+    """(inverse, info): info is 0 where it worked, else the place of the zero pivot."""
+    made = return_types("linalg_inv_ex", ("inverse", "info"))
+    return made(*_inverse("linalg.inv_ex", A, check_errors))
+
+
+def _inverse(name, A, check):
+    _square("linalg.inv", A)
+    result = inv_op(A)
+    info = _singular(A._a, result._a)
+    if check:
+        raise_first(info, LinAlgError, _NO_INVERSE.format(name=name))
+    return result, wrap(info)
 
 
 for _f in (det, slogdet, inv, inv_ex):
@@ -242,12 +326,15 @@ method(inv, "inverse")
 
 # ---------------------------------------------------------------- systems of equations
 def _solve_forward(a, b, vector):
+    right = b[..., None] if vector else b
     try:
-        return (
-            xp.linalg.solve(a, b[..., None])[..., 0] if vector else _columns(xp.linalg.solve(a, b))
-        )
+        found = xp.linalg.solve(a, right)
     except xp.linalg.LinAlgError:
-        _refuse_singular("torch.linalg.solve", a, "solve")
+        batch = xp.broadcast_shapes(a.shape[:-2], right.shape[:-2])
+        a, right = (xp.broadcast_to(x, (*batch, *x.shape[-2:])) for x in (a, right))
+        found = _one_by_one(_solved, a, right)
+    found = _columns(found)
+    return found[..., 0] if vector else found
 
 
 def _solve_b(F, g, A, vector):
@@ -283,38 +370,52 @@ solve_op = declare(
 
 
 def solve(A, B, *, left=True, out=None):
-    """X with A X = B (X A = B with ``left=False``); B is a vector, a batch of vectors, or
-    matrices.
+    """X with A X = B (X A = B with ``left=False``); B is a vector, a batch of vectors, or matrices.
+    LinAlgError for a singular A.
     """
-    _square("linalg.solve", A)
+    return _solution("torch.linalg.solve", A, B, left, True)[0]
+
+
+def solve_ex(A, B, *, left=True, check_errors=False):
+    """(result, info) of ``solve``: info is 0 where it worked, else the place of the zero pivot."""
+    made = return_types("linalg_solve_ex", ("result", "info"))
+    return made(*_solution("torch.linalg.solve_ex", A, B, left, check_errors))
+
+
+def _solution(name, A, B, left, check):
+    check_square("linalg.solve", A)
+    if A._a.dtype.kind not in "fcV":
+        check_kind("linalg.solve", A)
     if A._a.dtype != B._a.dtype:
         raise RuntimeError(
             "linalg.solve: Expected A and B to have the same dtype, but found A of type "
-            f"{dtypes.scalar_name(A.dtype)} and B of "
-            f"type {dtypes.scalar_name(B.dtype)} instead"
+            f"{dtypes.scalar_name(A.dtype)} and B of type {dtypes.scalar_name(B.dtype)} instead"
         )
+    vector = _fits_system(A, B, left)
+    check_kind("linalg.solve", A)
+    if vector and B._a.ndim < A._a.ndim - 1:
+        B = B.expand(*A._a.shape[:-1])
+    turned = not left and not vector
+    result = solve_op(A.mT, B.mT, False) if turned else solve_op(A, B, vector)
+    info = _singular(A._a, result._a)
+    if check:
+        raise_first(info, LinAlgError, _NO_SOLUTION.format(name=name))
+    return TENSOR.transpose(result, -2, -1) if turned else result, wrap(info)
+
+
+def _fits_system(A, B, left):
+    """Whether B is a vector or a batch of them; RuntimeError where its size is not that of A."""
     vector = B._a.ndim == 1 or A._a.ndim - 1 == B._a.ndim and B._a.shape == A._a.shape[:-1]
     rows = B._a.shape[-1] if vector else B._a.shape[-2 if left else -1]
-    if rows != A._a.shape[-1]:
-        n = A._a.shape[-1]
+    n = A._a.shape[-1]
+    if rows != n or vector and not left and n != 1:
         shown = f"{B._a.shape[-1]}x1" if vector else f"{B._a.shape[-2]}x{B._a.shape[-1]}"
         equation = "AX = B" if left else "XA = B"
         raise RuntimeError(
             f"linalg.solve: Incompatible shapes of A and B for the equation {equation} ({n}x{n} "
             f"and {shown})"
         )
-    if not left:
-        return TENSOR.transpose(solve(A.mT, B.mT), -2, -1)
-    if vector and B._a.ndim < A._a.ndim - 1:
-        B = B.expand(*A._a.shape[:-1])
-    return solve_op(A, B, vector)
-
-
-def solve_ex(A, B, *, left=True, check_errors=False):
-    """(result, info) of ``solve``."""
-    return return_types("linalg_solve_ex", ("result", "info"))(
-        solve(A, B, left=left), wrap(xp.zeros(A._a.shape[:-2], xp.int32, like=A._a))
-    )
+    return vector
 
 
 def _triangle(a, upper, unit):
@@ -372,35 +473,27 @@ for _f in (solve, solve_ex, solve_triangular):
 
 # ---------------------------------------------------------------- Cholesky
 def _cholesky_forward(a, upper):
+    a = xp.conj(a.swapaxes(-2, -1)) if upper else a
     try:
-        lower = xp.linalg.cholesky(xp.conj(a.swapaxes(-2, -1)) if upper else a)
+        lower = xp.linalg.cholesky(a)
     except xp.linalg.LinAlgError:
-        _refuse_indefinite(a)
+        lower = _one_by_one(lambda one: lapack("potrf", one, lower=1, clean=1)[0], a)
     return _columns(xp.conj(lower.swapaxes(-2, -1)) if upper else lower)
 
 
-def _refuse_indefinite(array):
-    for k, a in enumerate(array.reshape(-1, *array.shape[-2:])):
-        for n in range(1, a.shape[-1] + 1):
-            try:
-                xp.linalg.cholesky(a[:n, :n])
-            except xp.linalg.LinAlgError:
-                where = f"(Batch element {k}): " if array.ndim > 2 else ""
-                raise LinAlgError(
-                    f"linalg.cholesky: {where}The factorization could not be completed because "
-                    "the input is not "
-                    f"positive-definite (the leading minor of order {n} is not positive-definite)."
-                ) from None
-    raise LinAlgError(
-        "linalg.cholesky: The factorization could not be completed because the input is not "
-        "positive-definite."
-    )
+def _indefinite(a, factor):
+    """The order of the first leading minor that is not positive-definite, 0 where all are."""
+    real = factor.real if factor.dtype.kind == "c" else factor
+    if (xp.diagonal(real, 0, -2, -1) > 0).all():
+        return xp.zeros(a.shape[:-2], xp.int32, like=a)
+    return _one_by_one(lambda one: xp.asarray(lapack("potrf", one, lower=1)[1], xp.int32), a)
 
 
-def _halved(F, x):
-    """The lower triangle with half of the diagonal."""
+def _hermitian(F, x):
+    """Half of the lower triangle and of its mirror image."""
     d = F.diagonal(x, 0, -2, -1)
-    return F.tril(x, 0) - F.diag_embed_op(d * 0.5, 0, -2, -1)
+    low = F.tril(x, -1)
+    return (low + _swap(F, low) + F.diag_embed_op(d, 0, -2, -1)) * 0.5
 
 
 def _ndim(F, x):
@@ -423,10 +516,9 @@ TENSOR.diag_embed_op = lambda x, offset, dim1, dim2: _embed_tensor(
 
 def _cholesky_grad(F, g, result, upper):
     lower, back = (_swap(F, result), _swap(F, g)) if upper else (result, g)
-    phi = _halved(F, F.matmul(_swap(F, lower), back))
+    phi = _hermitian(F, F.matmul(_swap(F, lower), back))
     inverse = F.triangular_op(lower, _eye_like(F, lower), False, True, False)
-    whole = F.matmul(_swap(F, inverse), F.matmul(phi, inverse))
-    return (whole + _swap(F, whole)) * 0.5
+    return F.matmul(_swap(F, inverse), F.matmul(phi, inverse))
 
 
 _L = {"L": part()}
@@ -456,16 +548,24 @@ def cholesky(A, *, upper=False, out=None):
     """The lower (or upper) triangular factor of a positive-definite matrix; LinAlgError for
     another.
     """
-    _square("linalg.cholesky", A)
-    return cholesky_op(A, upper)
+    return _factor("linalg.cholesky", A, upper, True)[0]
 
 
 def cholesky_ex(A, *, upper=False, check_errors=False):
-    """(L, info) of ``cholesky``."""
-    _square("linalg.cholesky", A)
-    return return_types("linalg_cholesky_ex", ("L", "info"))(
-        cholesky_op(A, upper), wrap(xp.zeros(A._a.shape[:-2], xp.int32, like=A._a))
-    )
+    """(L, info) of ``cholesky``: info is 0 where it worked, else the order of the first leading
+    minor that is not positive-definite.
+    """
+    made = return_types("linalg_cholesky_ex", ("L", "info"))
+    return made(*_factor("linalg.cholesky_ex", A, upper, check_errors))
+
+
+def _factor(name, A, upper, check, operation=cholesky_op, called="linalg.cholesky"):
+    _square(called, A)
+    result = operation(A, upper)
+    info = _indefinite(A._a, result._a)
+    if check:
+        raise_first(info, LinAlgError, _NO_FACTOR.format(name=name))
+    return result, wrap(info)
 
 
 _OLD_CHOLESKY = (
@@ -480,8 +580,7 @@ _OLD_CHOLESKY = (
 def _old_cholesky(input, upper=False):
     """The triangular factor of a positive-definite matrix."""
     warn_once(_OLD_CHOLESKY)
-    _square("cholesky", input, "A")
-    return old_cholesky_op(input, upper)
+    return _factor("cholesky", input, upper, True, old_cholesky_op, "cholesky")[0]
 
 
 def _chol_solve_forward(b, factor, upper):

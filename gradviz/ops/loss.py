@@ -19,7 +19,8 @@ def reduction_code(name):
     return REDUCTIONS[name]
 
 
-def _reduce(x, reduction):
+def reduce(x, reduction):
+    """The losses themselves, their mean or their sum."""
     if reduction == NONE:
         return x
     if reduction == SUM:
@@ -39,7 +40,7 @@ def _mse_self(F, g, self, target, self_shape, reduction):
 
 mse_op = declare(
     "mse_loss",
-    lambda a, b, r: _reduce((a - b) * (a - b), r),
+    lambda a, b, r: reduce((a - b) * (a - b), r),
     "self target",
     "reduction",
     formula="2 (self − target) · g / n",
@@ -57,7 +58,7 @@ def _l1_self(F, g, self, target, self_shape, reduction):
 
 l1_op = declare(
     "l1_loss",
-    lambda a, b, r: _reduce(xp.abs(a - b), r),
+    lambda a, b, r: reduce(xp.abs(a - b), r),
     "self target",
     "reduction",
     formula="sgn(self − target) · g / n",
@@ -70,7 +71,7 @@ l1_op = declare(
 
 def _smooth_forward(a, b, reduction, beta):
     d = xp.abs(a - b)
-    return _reduce(
+    return reduce(
         xp.where(d < beta, 0.5 * d * d / beta, d - 0.5 * beta).astype(a.dtype, copy=False)
         if beta
         else d,
@@ -100,7 +101,7 @@ smooth_l1_op = declare(
 
 def _huber_forward(a, b, reduction, delta):
     d = xp.abs(a - b)
-    return _reduce(
+    return reduce(
         xp.where(d <= delta, 0.5 * d * d, delta * (d - 0.5 * delta)).astype(a.dtype, copy=False),
         reduction,
     )
@@ -245,7 +246,7 @@ def _bce_forward(x, target, weight, reduction):
         out = -(
             target * xp.maximum(xp.log(x), -100) + (1 - target) * xp.maximum(xp.log1p(-x), -100)
         )
-    return _reduce((out if weight is None else out * weight).astype(x.dtype, copy=False), reduction)
+    return reduce((out if weight is None else out * weight).astype(x.dtype, copy=False), reduction)
 
 
 def _bce_self(F, g, self, target, weight, self_shape, reduction):
@@ -280,7 +281,7 @@ def _bce_logits_forward(x, target, weight, pos_weight, reduction):
         out = (1 - target) * x + soft
     else:
         out = (1 - target) * x + (1 + (pos_weight - 1) * target) * soft
-    return _reduce((out if weight is None else out * weight).astype(x.dtype, copy=False), reduction)
+    return reduce((out if weight is None else out * weight).astype(x.dtype, copy=False), reduction)
 
 
 def _bce_logits_self(F, g, self, target, weight, pos_weight, self_shape, reduction):
@@ -309,29 +310,4 @@ bce_logits_op = declare(
     formula="(σ(self) − target) · g / n",
     self=_bce_logits_self,
     target=_bce_logits_target,
-)
-
-
-def _kl_forward(x, target, reduction, log_target):
-    if log_target:
-        out = xp.exp(target) * (target - x)
-    else:
-        out = xp.where(
-            target > 0, target * (xp.log(xp.where(target > 0, target, 1)) - x), 0
-        ).astype(x.dtype, copy=False)
-    return _reduce(out, reduction)
-
-
-def _kl_self(F, g, target, self_shape, reduction, log_target):
-    return -_spread(F, g, self_shape, reduction) * (F.exp(target) if log_target else target)
-
-
-kl_op = declare(
-    "kl_div",
-    _kl_forward,
-    "self target",
-    "reduction log_target",
-    node="KlDivBackward0",
-    formula="−target · g",
-    self=_kl_self,
 )

@@ -97,7 +97,9 @@ def _addmm(bias, a, b, beta, alpha):
 
 
 def _times(x, k):
-    return x if k == 1 else x * k
+    if k == 1:
+        return x
+    return x * k if isinstance(x, Tensor) else x * x.dtype.type(k)
 
 
 addmm_op = declare(
@@ -302,15 +304,13 @@ def addmm(input, mat1, mat2, *, beta=1, alpha=1):
 
 
 def _factors(own, beta, alpha):
-    """The numbers that scale, as elements of the dtype; RuntimeError where that cannot hold one."""
-    if beta == 1 == alpha:
-        return 1, 1
+    """The numbers that scale; RuntimeError where the dtype cannot hold one."""
     dtype = own._a.dtype
     wide = dtypes.float32.np if dtype.itemsize == 2 else dtype
-    return (
-        beta if beta == 1 else dtypes.held(beta, wide),
-        alpha if alpha == 1 else dtypes.held(alpha, wide),
-    )
+    for number in (beta, alpha):
+        if number != 1:
+            dtypes.held(number, wide)
+    return beta, alpha
 
 
 for _f in (mm, mv, dot, bmm, matmul, addmm):
@@ -499,6 +499,44 @@ def linear(input, weight, bias=None):
         return reshape(linear_op(bias, rows, turned, 1, 1), shape)
     out = TENSOR.unsafe_view(linear_mm_op(rows, turned), shape)
     return out if bias is None else out + bias
+
+
+# ---------------------------------------------------------------- two vectors through a weight
+def _by_rows(F, x, y):
+    """The outer products of the rows of two matrices, one a row."""
+    n, i = (x if F is RAW else x._a).shape
+    j = (y if F is RAW else y._a).shape[1]
+    return F.reshape(F.reshape(x, (n, i, 1)) * F.reshape(y, (n, 1, j)), (n, i * j))
+
+
+def _weighed(F, g, weight):
+    """Σ g · weight over its outputs: (rows, in1, in2)."""
+    rows = (g if F is RAW else g._a).shape[0]
+    k, i, j = (weight if F is RAW else weight._a).shape
+    return F.reshape(F.mm(g, F.reshape(weight, (k, i * j))), (rows, i, j))
+
+
+def _column(F, x):
+    return F.reshape(x, (*(x if F is RAW else x._a).shape, 1))
+
+
+def _flat(F, x):
+    return F.reshape(x, (x if F is RAW else x._a).shape[:2])
+
+
+trilinear_op = declare(
+    "trilinear",
+    lambda x, w, y: products(_by_rows(RAW, x, y), w.reshape(len(w), -1).T),
+    "self weight other",
+    formula="∂self: g · weight · other    ∂weight: g · self · other    ∂other: g · weight · self",
+    self=lambda F, g, weight, other: _flat(F, F.bmm(_weighed(F, g, weight), _column(F, other))),
+    weight=lambda F, g, self, other, weight_shape: F.reshape(
+        F.mm(F.t(g), _by_rows(F, self, other)), weight_shape
+    ),
+    other=lambda F, g, self, weight: _flat(
+        F, F.bmm(F.transpose(_weighed(F, g, weight), -2, -1), _column(F, self))
+    ),
+)
 
 
 # ---------------------------------------------------------------- einsum, tensordot

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from ..backend import as_array, beside, on_host, xp
+from ..backend import as_array, on_host, xp
 from ..engine import dtypes
 from ..engine.dispatch import wrap
 from ..engine.errors import warn_once
@@ -12,9 +12,9 @@ from ..engine.operands import all_tensors, together
 from ..engine.operation import RAW, TENSOR
 from ..engine.saved_names import nothing
 from ..engine.tensor import wrap_dim
-from .declare import declare, method, public
+from .declare import FUNCTIONS, declare, method, public
 from .factor import _np, svdvals
-from .linalg import _floating, _matrix, _ndim, _square, inv, linalg, solve
+from .linalg import _columns, _ndim, check_kind, check_square, inv, inv_ex, linalg, solve
 from .lower import lowered
 from .matmul import _swap
 from .reduce import axes, return_types
@@ -95,10 +95,25 @@ def _pinverse(input, rcond=1e-15):
     return pinv_op(input, rcond, None, False)
 
 
+def check_finfo(A):
+    """Numbers that have an epsilon PyTorch's kernels know."""
+    if A._a.real.dtype.name not in ("float32", "float64"):
+        raise RuntimeError("This function doesn't handle types other than float and double")
+
+
 def matrix_rank(A, tol=None, hermitian=False, *, atol=None, rtol=None, out=None):
     """The number of singular values above the tolerance."""
-    _matrix("torch.linalg.matrix_rank", A, "input")
-    values = xp.linalg.svd(A._a, compute_uv=False)
+    if A._a.ndim < 2:
+        raise RuntimeError(
+            "torch.linalg.matrix_rank: The input tensor input must have at least 2 dimensions."
+        )
+    if tol is None and rtol is None:
+        check_finfo(A)
+    check_kind("linalg.eigh" if hermitian else "linalg.svd", A)
+    if hermitian:
+        values = xp.abs(xp.linalg.eigvalsh(A._a))
+    else:
+        values = xp.linalg.svd(A._a, compute_uv=False)
     if tol is not None:
         floor = tol._a if hasattr(tol, "_a") else tol
     else:
@@ -110,7 +125,7 @@ def matrix_rank(A, tol=None, hermitian=False, *, atol=None, rtol=None, out=None)
 
 
 def _lstsq_forward(a, b):
-    return xp.matmul(_pinv_of(a, xp.finfo(a.dtype).eps * max(a.shape[-2:]), False), b)
+    return _columns(xp.matmul(_pinv_of(a, xp.finfo(a.dtype).eps * max(a.shape[-2:]), False), b))
 
 
 def _lstsq_a(F, g, self, b, solution, self_shape):
@@ -134,32 +149,37 @@ lstsq_op = declare(
 
 
 def lstsq(A, B, rcond=None, *, driver=None):
-    """(solution, residuals, rank, singular_values) of min ‖A X − B‖."""
-    _matrix("torch.linalg.lstsq", A, "input")
+    """(solution, residuals, rank, singular_values) of min ‖A X − B‖; which of the last three hold
+    something depends on the ``driver``.
+    """
+    if A._a.ndim < 2:
+        raise RuntimeError("torch.linalg.lstsq: input must have at least 2 dimensions.")
+    if A._a.dtype != B._a.dtype:
+        names = dtypes.scalar_name(A.dtype), dtypes.scalar_name(B.dtype)
+        raise RuntimeError(
+            "torch.linalg.lstsq: Expected input and other to have the same dtype, but got input's "
+            "dtype {} and other's dtype {}".format(*names)
+        )
+    check_finfo(A)
+    driver = "gelsy" if driver is None else driver
+    if driver not in ("gels", "gelsy", "gelsd", "gelss"):
+        raise RuntimeError(
+            "torch.linalg.lstsq: parameter `driver` should be one of (gels, gelsy, gelsd, gelss)"
+        )
     vector = B._a.ndim == A._a.ndim - 1
     right = B.unsqueeze(-1) if vector else B
     if right._a.shape[-2] != A._a.shape[-2]:
-        raise RuntimeError(
-            "torch.linalg.lstsq: input.size(-2) should match other.size(-2)"
-            if not vector
-            else "torch.linalg.lstsq: input.size(-2) should match other.size(-1)"
-        )
+        last = -1 if vector else -2
+        raise RuntimeError(f"torch.linalg.lstsq: input.size(-2) should match other.size({last})")
     solution = lstsq_op(A, right)
     m, n = A._a.shape[-2:]
-    dtype = A._a.dtype
-    residuals = (
-        (A @ solution - right).abs().square().sum(-2)
-        if m > n
-        else wrap(xp.zeros(0, dtype, like=A._a))
-    )
-    rank = (
-        matrix_rank(A)
-        if driver != "gels" and driver is not None
-        else wrap(xp.zeros(0, xp.int64, like=A._a))
-    )
-    values = (
-        svdvals(A).detach() if driver in ("gelsd", "gelss") else wrap(xp.zeros(0, dtype, like=A._a))
-    )
+    real = A._a.real.dtype
+    rank = wrap(xp.zeros(0, xp.int64, like=A._a)) if driver == "gels" else matrix_rank(A)
+    values = residuals = wrap(xp.zeros(0, real, like=A._a))
+    if m > n and (driver == "gels" or driver != "gelsy" and bool((rank._a == n).all())):
+        residuals = (A @ solution - right).abs().square().sum(-2)
+    if driver in ("gelsd", "gelss"):
+        values = svdvals(A).detach()
     made = return_types("linalg_lstsq", ("solution", "residuals", "rank", "singular_values"))
     return made(solution.squeeze(-1) if vector else solution, residuals, rank, values)
 
@@ -198,7 +218,8 @@ def matrix_norm(A, ord="fro", dim=(-2, -1), keepdim=False, *, dtype=None, out=No
         raise RuntimeError(
             "linalg.matrix_norm: The input tensor A must have at least 2 dimensions."
         )
-    _floating("linalg.matrix_norm", A)
+    if A._a.dtype.kind not in "fcV" or ord in ("nuc", 2, -2):
+        check_kind("linalg.matrix_norm", A)
     return _matrix_ord(A, ord, dim, keepdim)
 
 
@@ -207,6 +228,9 @@ def norm(A, ord=None, dim=None, keepdim=False, *, dtype=None, out=None):
     A = A if dtype is None else TENSOR.cast(A, dtype.np)
     if ord is None:
         return vector_norm(A, 2, dim, keepdim)
+    if isinstance(ord, str):
+        both = (-2, -1) if isinstance(dim, int) else dim or (0, 1)
+        return matrix_norm(A, ord, both, keepdim)
     if isinstance(dim, int) or dim is not None and len(dim) == 1:
         return vector_norm(A, ord, dim, keepdim)
     if dim is None and A._a.ndim not in (1, 2):
@@ -225,7 +249,10 @@ def cond(A, p=None, *, out=None):
         values = svdvals(A)
         big, small = values.narrow(-1, 0, 1), values.narrow(-1, values._a.shape[-1] - 1, 1)
         return (small / big if p == -2 else big / small).squeeze(-1)
-    return matrix_norm(A, p) * matrix_norm(inv(A), p)
+    inverse, info = inv_ex(A)
+    singular = wrap((info._a != 0)[..., None, None])
+    inverse = inverse.masked_fill(singular, math.inf)
+    return (matrix_norm(A, p) * matrix_norm(inverse, p)).nan_to_num(math.inf, math.inf, -math.inf)
 
 
 for _f in (matrix_norm, norm, cond):
@@ -238,11 +265,9 @@ def matrix_power(A, n, *, out=None):
     """The ``n``-th power of a square matrix, by repeated squaring; negative powers of the
     inverse.
     """
-    _square("linalg.matrix_power", A)
+    check_square("linalg.matrix_power", A)
     if n == 0:
-        return wrap(
-            xp.broadcast_to(xp.eye(A._a.shape[-1], dtype=A._a.dtype, like=A._a), A._a.shape).copy()
-        )
+        return A.clone().copy_(wrap(xp.eye(A._a.shape[-1], dtype=A._a.dtype, like=A._a)))
     base = inv(A) if n < 0 else A
     n = abs(n)
     if n == 1:
@@ -263,7 +288,8 @@ def matrix_power(A, n, *, out=None):
 def _exp_forward(a):
     import scipy.linalg
 
-    return scipy.linalg.expm(a).astype(a.dtype, copy=False)
+    wide = a.astype(xp.float32) if a.dtype.itemsize == 2 else a
+    return scipy.linalg.expm(wide).astype(a.dtype, copy=False)
 
 
 def _exp_grad(F, g, self):
@@ -292,7 +318,9 @@ matrix_exp_op = declare(
 
 def matrix_exp(A):
     """The matrix exponential."""
-    _square("linalg.matrix_exp", A)
+    check_square("linalg.matrix_exp", A)
+    if A._a.dtype.kind not in "fcV":
+        check_kind("linalg.matrix_exp", A)
     return matrix_exp_op(A)
 
 
@@ -399,6 +427,11 @@ def _old_cross(input, other, dim=None):
 def vecdot(x, y, *, dim=-1, out=None):
     """The dot products of vectors along ``dim``, the first conjugated."""
     x, y = lowered(x, y)
+    for factor in (x, y):
+        if factor._a.dtype.kind not in "fcV":
+            check_kind("linalg.vecdot", factor)
+    if x._a.ndim == y._a.ndim == 1:
+        return FUNCTIONS["vdot"](x, y)
     return (TENSOR.conj(x) * y).sum(dim)
 
 
@@ -409,7 +442,14 @@ def diagonal(A, *, offset=0, dim1=-2, dim2=-1):
 
 def vander(x, *, N=None):
     """Powers of the last dimension in a new one, rising from 0."""
+    if x._a.dtype.kind == "b" or x._a.dtype.itemsize == 2 and x._a.dtype.kind in "fV":
+        raise RuntimeError(
+            "linalg.vander supports floating point, complex, and integer tensors, but got "
+            f"{dtypes.scalar_name(x.dtype)}"
+        )
     n = x._a.shape[-1] if N is None else N
+    if n <= 1:
+        raise RuntimeError("N must be greater than 1.")
     wide = x.unsqueeze(-1).expand(*x._a.shape, max(n - 1, 0))
     ones = wrap(xp.ones((*x._a.shape, 1), x._a.dtype, like=x._a))
     return TENSOR.cat([ones, wide.cumprod(-1)], x._a.ndim)
@@ -449,6 +489,7 @@ def geqrf(input, *, out=None):
     """(reflections, tau) of a QR decomposition: R on and above the diagonal, below it the vectors
     whose reflections make Q (LAPACK's geqrf). It has no derivative.
     """
+    check_kind("geqrf", input)
     a = input._a
     flat, tau = on_host(lambda x: xp.linalg.qr(x, mode="raw"))(a)
     parts = (flat.swapaxes(-2, -1).astype(a.dtype), tau.astype(a.dtype))
@@ -470,6 +511,12 @@ def ormqr(input, tau, other, left=True, transpose=False, *, out=None):
 def householder_product(A, tau, *, out=None):
     """The first columns of a product of Householder reflections, as ``geqrf`` gives them."""
     m, n = A._a.shape[-2:]
+    if m < n:
+        raise RuntimeError(
+            "torch.linalg.householder_product: input.shape[-2] must be greater than or equal to "
+            "input.shape[-1]"
+        )
+    check_kind("linalg.householder_product", A)
     eye = wrap(xp.eye(m, dtype=A._a.dtype, like=A._a))
     result = eye.expand(*A._a.shape[:-2], m, m) if A._a.ndim > 2 else eye
     lower = A.tril(-1)
@@ -477,7 +524,7 @@ def householder_product(A, tau, *, out=None):
         unit = wrap(xp.eye(m, dtype=A._a.dtype, like=A._a)[:, k : k + 1])
         v = lower.narrow(-1, k, 1) + unit
         result = result - (result @ v) @ v.mH * tau.narrow(-1, k, 1).unsqueeze(-1)
-    return result.narrow(-1, 0, n)
+    return result.narrow(-1, 0, n).mT.contiguous().mT
 
 
 for _f in (
@@ -565,13 +612,4 @@ def cdist(x1, x2, p=2.0, compute_mode="use_mm_for_euclid_dist_if_necessary"):
     return cdist_op(x1, x2, float(p))
 
 
-def pdist(input, p=2.0):
-    """The distances between all pairs of rows, as a vector."""
-    n = input._a.shape[0]
-    rows, columns = (beside(k, input._a) for k in xp.triu_indices(n, 1))
-    difference = input.index_select(0, wrap(rows)) - input.index_select(0, wrap(columns))
-    return vector_norm(difference, p, 1)
-
-
 public("cdist", cdist)
-public("pdist", pdist)

@@ -193,7 +193,7 @@ def _refused_below(name, function, args, kwargs):
         if parameter.name not in given:
             break
         value = given[parameter.name]
-        handed.append(1 if parameter.name == "reduction" and isinstance(value, str) else value)
+        handed.append(1 if parameter.name == "reduction" else value)
     return arguments.refusal(below, handed, {}, unfinished=True) if handed else None
 
 

@@ -70,6 +70,7 @@ _KINDS = {
 }
 _FFT = {"ifft": "ifft", "ifftn": "fftn", "fft2": "fftn", "ifft2": "fftn", "rfft2": "rfftn"}
 _FFT.update({"irfft2": "irfftn", "hfft2": "hfftn", "ihfft2": "ihfftn"})
+_JOINED = frozenset("cat stack column_stack hstack vstack dstack row_stack".split())
 _CREATED = frozenset("zeros ones full eye linspace logspace arange range empty".split())
 # Of these ``out`` says the dtype where ``dtype`` does not.
 _ADOPT = frozenset("sum nansum prod cumsum cumprod nanmean".split()) | _CREATED
@@ -94,6 +95,10 @@ def check_dtype(name, made, out):
                 result_c=dtypes.c_name(made),
                 out_c=dtypes.c_name(given),
             )
+        )
+    if name in _JOINED and not dtypes.can_cast(made, given):
+        raise TypeError(
+            f"torch.cat(): input types can't be cast to the desired output type {words['out']}"
         )
     if bare not in _KINDS:
         views.check_cast(made.np, given.np)
@@ -177,7 +182,7 @@ def called_with_out(name, function, args, kwargs, typed):
     elif "out" not in signature(function).parameters:
         return function(*args, **kwargs, out=out)
     if isinstance(out, Tensor):
-        recorded = getattr(function, "recorded", _RECORDED.get(name, name))
+        recorded = _recorded(name, function)
         early = recorded and not name.startswith("fft_") and name not in _LATE
         if early and out.dtype.category >= 2:
             check_untracked(recorded, *args, *kwargs.values(), out)
@@ -191,6 +196,13 @@ def called_with_out(name, function, args, kwargs, typed):
     if not isinstance(out, (tuple, list)):
         raise TypeError(f"{name}(): argument 'out' must be tuple of Tensors, not {type_name(out)}")
     return type(result)(*[write_out(name, r, o, args) for r, o in zip(result, out, strict=True)])
+
+
+def _recorded(name, function):
+    """What a call is recorded as; 0 where no gradient could be lost."""
+    own = getattr(function, "__wrapped__", function)
+    plain = name if hasattr(own, "op") else name.removeprefix("special_")
+    return getattr(own, "recorded", _RECORDED.get(name, plain))
 
 
 @cache

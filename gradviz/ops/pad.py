@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..backend import beside, xp, zeros_by
-from .declare import declare
+from .declare import declare, public
 from .layout import channels_kept
 
 
@@ -39,7 +39,7 @@ def _as_written(sides):
     return tuple(n for side in reversed(sides) for n in side)
 
 
-constant_pad = declare(
+constant_pad_op = declare(
     "constant_pad_nd",
     channels_kept(_constant),
     "self",
@@ -51,6 +51,29 @@ constant_pad = declare(
 )
 
 
+def constant_pad_nd(input, pad, value=0):
+    """``input`` with ``value`` around it: pairs of widths from the last dimension on; negative
+    widths cut.
+    """
+    n = input._a.ndim
+    if len(pad) % 2:
+        raise RuntimeError(f"Length of pad must be even but instead it equals {len(pad)}")
+    if len(pad) // 2 > n:
+        raise RuntimeError(
+            "Length of pad should be no more than twice the number of dimensions of the input. "
+            f"Pad length is {len(pad)}while the input has {n}dimensions."
+        )
+    sides = [(0, 0)] * (n - len(pad) // 2) + list(zip(pad[-2::-2], pad[-1::-2], strict=True))
+    for size, (a, b) in zip(input._a.shape, sides, strict=True):
+        if size + min(a, 0) < 0 or size + min(a, 0) + min(b, 0) < 0:
+            raise RuntimeError("narrow(): length must be non-negative.")
+    return constant_pad_op(input, tuple(sides), value)
+
+
+public("constant_pad_nd", constant_pad_nd)
+
+
+# ---------------------------------------------------------------- copies
 def _take(x, places):
     for dim, index in places:
         x = xp.take(x, beside(index, x), dim)

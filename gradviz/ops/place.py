@@ -490,7 +490,7 @@ def _masked_source(self, mask, source):
     if mask._a.dtype != bool:
         raise RuntimeError(
             "masked_scatter_ only supports boolean masks, but got mask with dtype "
-            f"{mask.dtype.name}"
+            f"{dtypes.scalar_name(mask.dtype)}"
         )
     if source._a.dtype != self._a.dtype:
         raise RuntimeError(

@@ -17,6 +17,7 @@ from ..engine.dispatch import Tensor, wrap
 from ..engine.memory_format import contiguous_format, in_format, preserve_format
 from ..engine.modes import local
 from ..engine.operands import broadcast_error
+from .box_muller import box_muller, fused, scaled
 from .declare import method, only_method, public
 from .shape import sizes
 
@@ -195,7 +196,7 @@ def uniform_array(n, np_dtype, generator=None, low=0.0, high=1.0):
     """``n`` uniform numbers in [low, high) as PyTorch draws them for this dtype."""
     g = generator or default_generator
     if np_dtype == xp.float64:
-        return _fused(g.doubles(n), high - low, low)
+        return fused(g.doubles(n), high - low, low)
     single = xp.float32
     # 24 bits by 24 bits are exact in double precision: one rounding, as by PyTorch's fused step
     drawn = g.floats(n) * xp.float64(single(high) - single(low)) + xp.float64(single(low))
@@ -206,38 +207,19 @@ def uniform_array(n, np_dtype, generator=None, low=0.0, high=1.0):
     return xp.where(drawn == top, np_dtype.type(low), drawn)  # what was rounded up to the end
 
 
-def _fused(x, factor, term):
-    """``x · factor + term`` of doubles with one rounding: Dekker's product and Knuth's sum keep
-    what the plain ones drop.
-    """
-    product = x * factor
-    x_high, factor_high = _upper_half(x), _upper_half(factor)
-    x_low, factor_low = x - x_high, factor - factor_high
-    lost = x_low * factor_low - (
-        product - x_high * factor_high - x_low * factor_high - x_high * factor_low
-    )
-    total = product + term
-    added = total - product
-    return total + (lost + (product - (total - added)) + (term - added))
-
-
-def _upper_half(x):
-    spread = x * 134217729.0  # 2²⁷ + 1
-    return spread - (spread - x)
-
-
 def normal_array(n, np_dtype, generator=None, mean=0.0, std=1.0):
     """``n`` normal numbers: Box–Muller on blocks of 16 from 16 on, one at a time below."""
     g = generator or default_generator
     if n < 16:
-        return xp.asarray([g.normal_double() * std + mean for _ in range(n)], dtype=np_dtype)
+        drawn = xp.asarray([g.normal_double() for _ in range(n)], xp.float64)
+        return scaled(drawn, float(mean), float(std)).astype(np_dtype)
     whole = n - n % 16
     if np_dtype.itemsize == 2:
         return _short_normals(n, whole, np_dtype, g, mean, std)
     out = uniform_array(n, np_dtype, g)
-    out[:whole] = _box_muller(out[:whole], np_dtype, mean, std)
+    out[:whole] = box_muller(out[:whole], mean, std)
     if n % 16:
-        out[n - 16 :] = _box_muller(uniform_array(16, np_dtype, g), np_dtype, mean, std)
+        out[n - 16 :] = box_muller(uniform_array(16, np_dtype, g), mean, std)
     return out
 
 
@@ -245,9 +227,9 @@ def _short_normals(n, whole, np_dtype, g, mean, std):
     """Half precision is computed in single precision, block after block."""
     single = xp.dtype(xp.float32)
     out = xp.empty(n, single)
-    out[:whole] = _box_muller(g.floats(whole), single, mean, std)
+    out[:whole] = box_muller(g.floats(whole), mean, std)
     if n % 16:
-        out[n - 16 :] = _box_muller(g.floats(16), single, mean, std)
+        out[n - 16 :] = box_muller(g.floats(16), mean, std)
     return out.astype(np_dtype)
 
 
@@ -261,22 +243,13 @@ def stored_like(array, values):
     )
 
 
-def _box_muller(u, np_dtype, mean, std):
-    blocks = u.reshape(-1, 2, 8)
-    one = np_dtype.type(1)
-    radius = xp.sqrt(np_dtype.type(-2) * xp.log(one - blocks[:, 0]))
-    theta = np_dtype.type(2 * math.pi) * blocks[:, 1]
-    out = xp.empty_like(blocks)
-    out[:, 0] = radius * xp.cos(theta) * np_dtype.type(std) + np_dtype.type(mean)
-    out[:, 1] = radius * xp.sin(theta) * np_dtype.type(std) + np_dtype.type(mean)
-    return out.reshape(-1)
-
-
-def integer_array(n, low, high, generator=None):
-    """``n`` integers in [low, high)."""
+def integer_array(n, low, high, generator=None, words_of=28):
+    """``n`` integers in [low, high): from one word each, from two where the span has more bits than
+    ``words_of``.
+    """
     g = generator or default_generator
     span = high - low
-    if span >= 1 << 32:
+    if span >= 1 << words_of:
         words = g.words(2 * n)
         raw = (words[0::2] << xp.uint64(32)) | words[1::2]
     else:
@@ -567,7 +540,7 @@ def _integers(a, g, *bounds, **named):
         else (named.get("from", 0), named.get("to"))
     )
     if high is None:
-        low, high = 0, _span(a.dtype)
+        return stored_like(a, integer_array(a.size, 0, _span(a.dtype), g, words_of=32))
     if high <= low:
         raise RuntimeError(
             f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}"

@@ -9,6 +9,7 @@ from ..engine import dtypes
 from ..engine.arguments import refusal
 from ..engine.dispatch import Tensor, untracked
 from ..engine.given import all_axes
+from ..engine.modes import is_recording
 from ..engine.operation import RAW, TENSOR
 from ..engine.saved_names import part
 from ..engine.tensor import wrap_dim
@@ -173,6 +174,13 @@ def _as(input, dtype, convert=converted):
     return input if dtype is None else convert(input, dtypes.PYTHON.get(dtype, dtype).np)
 
 
+def check_summed(input, dtype):
+    """RuntimeError where a tracked tensor is to be added up in whole numbers."""
+    wanted = dtypes.PYTHON.get(dtype, dtype)
+    if wanted is not None and wanted.category < 2 and input.requires_grad and is_recording():
+        raise RuntimeError(f"Autograd not support dtype: {dtypes.scalar_name(wanted)}")
+
+
 def narrowed(result, dtype):
     """A result in the ``dtype`` of whole numbers that was asked for: they are added up in int64."""
     if dtype is None:
@@ -195,6 +203,7 @@ def sum(input, dim=None, keepdim=False, *, dtype=None, out=None, axis=None):
     if dim is None and keepdim:
         raise refusal("sum", (input,), {"keepdim": keepdim})
     dtype = dtypes.PYTHON.get(dtype, dtype) if out is None else asked_dtype("sum", dtype, out)
+    check_summed(input, dtype)
     if dim is None:
         wide = dtype is not None and dtype.category >= 2 and dtype.np != input._a.dtype
         result = sum_cast(input, dtype.np) if wide else sum_all(_as(input, dtype, TENSOR.cast))
@@ -245,6 +254,7 @@ nansum_op = declare(
 
 def nansum(input, dim=None, keepdim=False, *, dtype=None):
     """The sum with NaN counted as zero."""
+    check_summed(input, dtype)
     input = _as(input, dtype)
     if input._a.dtype.kind in "biu":
         return sum_dims(input, axes(dim, input._a.ndim), keepdim)
@@ -253,7 +263,8 @@ def nansum(input, dim=None, keepdim=False, *, dtype=None):
 
 def nanmean(input, dim=None, keepdim=False, *, dtype=None):
     """The mean of the elements that are not NaN."""
-    return nansum(input, dim, keepdim, dtype=dtype) / (~input.detach().isnan()).sum(dim, keepdim)
+    seen = (~input.detach().isnan()).sum(() if dim is None else dim, keepdim)
+    return nansum(input, dim, keepdim, dtype=dtype) / seen
 
 
 method(nansum)
@@ -336,6 +347,7 @@ TENSOR.products_of_others = _others_on_tensors
 
 def prod(input, dim=None, keepdim=False, *, dtype=None):
     """The product of all elements, or along ``dim``."""
+    check_summed(input, dtype)
     input = _as(input, dtype)
     if dim is None and keepdim is not False:
         raise refusal("prod", (input,), {"keepdim": keepdim})
@@ -373,6 +385,12 @@ def _extreme(function):
     def forward(x, dims, keepdim):
         if x.size == 0 and (not dims or any(x.shape[d] == 0 for d in dims)):
             name = function.__name__.replace("imum", "").replace("m", "am", 1)
+            for d in dims if len(dims) < x.ndim else ():
+                if not x.shape[d]:
+                    shown = getattr(d, "written", d)
+                    raise IndexError(
+                        f"{name}(): Expected reduction dim {shown} to have non-zero size."
+                    )
             raise RuntimeError(
                 f"{name}(): Expected reduction dim to be specified for input.numel() == 0. "
                 "Specify the "
@@ -607,7 +625,7 @@ def _logsumexp_forward(x, dims, keepdim):
 def _logsumexp_grad(F, g, self, result, self_shape, dim, keepdim):
     if not keepdim:
         g, result = (F.reshape(x, keep_shape(self_shape, dim)) for x in (g, result))
-    return g * F.exp(self - result)
+    return g * F.conj(F.exp(self - result))
 
 
 logsumexp_op = declare(

@@ -12,7 +12,7 @@ from ..engine.given import given
 from ..engine.hooks import let_join
 from ..engine.memory_format import contiguous_format, has_format, in_format, preserve_format
 from ..engine.modes import is_recording, local, state
-from ..engine.operands import all_tensors, together
+from ..engine.operands import all_tensors, not_a_tensor, together
 from ..engine.operation import RAW, TENSOR
 from ..engine.tensor import Size, edge_now, read_only, wrap_dim
 from .declare import alias, declare, method, only_method, public
@@ -276,7 +276,16 @@ public(
 )
 only_method(view)
 TENSOR.reshape = reshape
-only_method(lambda self, other: view(self, other._a.shape), "view_as")
+
+
+def view_as(self, other):
+    """A view in the shape of another tensor."""
+    if not isinstance(other, Tensor):
+        raise not_a_tensor("view_as", "other", 1, other)
+    return view(self, other._a.shape)
+
+
+only_method(view_as)
 only_method(lambda self, other: reshape(self, other._a.shape), "reshape_as")
 
 

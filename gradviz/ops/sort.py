@@ -7,6 +7,7 @@ from __future__ import annotations
 from ..backend import as_array, contiguous, on_host, xp
 from ..engine import dtypes
 from ..engine.dispatch import Tensor, untracked, wrap
+from ..engine.errors import warn_once
 from ..engine.operation import RAW
 from ..engine.saved_names import part
 from ..engine.tensor import wrap_dim
@@ -14,7 +15,16 @@ from ..engine.views import write
 from .declare import declare, method, only_method, public
 from .join import _region
 from .out import write_out
-from .reduce import _as, _chooser, _even_or_nan, _pair, _summing, narrowed, return_types
+from .reduce import (
+    _as,
+    _chooser,
+    _even_or_nan,
+    _pair,
+    _summing,
+    check_summed,
+    narrowed,
+    return_types,
+)
 
 
 # ---------------------------------------------------------------- median, mode, k-th value
@@ -99,6 +109,8 @@ _kth = {}
 def kthvalue(input, k, dim=-1, keepdim=False):
     """(value, index) of the ``k``-th smallest along ``dim``."""
     d = wrap_dim(dim, input._a.ndim)
+    if input._a.ndim and not input._a.shape[d]:
+        raise IndexError(f"kthvalue(): Expected reduction dim {d} to have non-zero size.")
     if not 1 <= k <= (input._a.shape[d] if input._a.ndim else 1):
         raise RuntimeError("kthvalue(): selected number k out of range for dimension " + str(d))
     if k not in _kth:
@@ -255,6 +267,7 @@ cumprod_op = declare(
 
 def _scan(name, op_function):
     def function(input, dim, *, dtype=None, out=None):
+        check_summed(input, dtype)
         input = _as(input, dtype)
         result = narrowed(op_function(input, wrap_dim(dim, input._a.ndim)), dtype)
         if out is None:
@@ -399,12 +412,25 @@ def unique_consecutive(input, return_inverse=False, return_counts=False, dim=Non
     return out[0] if len(out) == 1 else tuple(out)
 
 
+_SLOW = (
+    "torch.searchsorted(): {what} tensor is non-contiguous, this will lower the performance due to "
+    "extra data copy when converting non-contiguous tensor to contiguous, please use contiguous "
+    "{what} tensor if possible. This message will only appear once per program."
+)
+
+
 def searchsorted(
     sorted_sequence, input, *, out_int32=False, right=False, side=None, sorter=None, out=None
 ):
     """Where the values of ``input`` belong in the sorted rows of ``sorted_sequence``."""
     side = "right" if right or side == "right" else "left"
     rows = sorted_sequence._a
+    if rows.dtype.kind in "bc":
+        shown = dtypes.scalar_name(sorted_sequence.dtype)
+        raise NotImplementedError(f"\"searchsorted_out_cpu\" not implemented for '{shown}'")
+    for what, x in (("input value", input), ("boundary", sorted_sequence)):
+        if isinstance(x, Tensor) and not x._a.flags.c_contiguous:
+            warn_once(_SLOW.format(what=what))
     values = input._a if isinstance(input, Tensor) else xp.asarray(input, like=rows)
     if sorter is not None:
         rows = xp.take_along_axis(rows, sorter._a, -1)
@@ -435,6 +461,11 @@ def bucketize(input, boundaries, *, out_int32=False, right=False, out=None):
 def isin(elements, test_elements, *, assume_unique=False, invert=False):
     """Whether every element occurs in ``test_elements``."""
     a, b = (x._a if isinstance(x, Tensor) else xp.asarray(x) for x in (elements, test_elements))
+    for x in (a, b):
+        if x.dtype.kind in "bc":
+            raise RuntimeError(
+                f"Unsupported input type encountered for isin(): {dtypes.scalar_name(dtypes.of(x))}"
+            )
     return wrap(xp.isin(a, b, assume_unique=assume_unique, invert=invert))
 
 
@@ -447,11 +478,10 @@ for _f in (searchsorted, bucketize, isin):
 # ---------------------------------------------------------------- counts
 def bincount(input, weights=None, minlength=0):
     """How often every number occurs, or the sum of its weights."""
-    if (
-        input._a.dtype.kind not in "iu"
-        or input._a.ndim != 1
-        or (input._a.size and input._a.min() < 0)
-    ):
+    if input._a.dtype.kind not in "iu":
+        shown = dtypes.scalar_name(input.dtype)
+        raise NotImplementedError(f"\"bincount_cpu\" not implemented for '{shown}'")
+    if input._a.ndim != 1 or (input._a.size and input._a.min() < 0):
         raise RuntimeError("bincount only supports 1-d non-negative integral inputs.")
     return wrap(xp.bincount(input._a, None if weights is None else weights._a, minlength))
 
@@ -462,6 +492,9 @@ def _range(a, low, high):
 
 def histc(input, bins=100, min=0, max=0):
     """Counts in ``bins`` equal parts of [min, max], or of the range of the elements."""
+    if input._a.dtype.kind == "c":
+        shown = dtypes.scalar_name(input.dtype)
+        raise NotImplementedError(f"\"aminmax_cpu\" not implemented for '{shown}'")
     low, high = _range(input._a, min, max)
     return wrap(
         xp.histogram(input._a, bins, (low, high if high > low else low + 1))[0].astype(
@@ -512,6 +545,8 @@ def _logical(name, ufunc):
     def function(input, dim=None, keepdim=False):
         a = input._a
         kind = xp.uint8 if a.dtype == xp.uint8 else bool
+        if dim is not None and not isinstance(dim, int) and not len(dim):
+            return untracked(name, (a != 0).astype(kind), input)
         dims = _axes(dim, a.ndim)
         found = as_array(ufunc.reduce(a != 0, dims, None, None, keepdim)).astype(kind)
         return untracked(name, found, input)

@@ -12,7 +12,7 @@ from ..engine.operands import tensors
 from ..engine.operation import RAW, TENSOR
 from ..engine.saved_names import part
 from ..engine.views import rename_in_place, write
-from .arithmetic import _float_if_needed, floating, refuse
+from .arithmetic import _float_if_needed, floating, refuse, refuse_complex
 from .declare import FUNCTIONS, alias, binary, declare, method, only_method, public, unary
 from .mistakes import explained
 
@@ -214,10 +214,15 @@ nan_to_num_op = declare(
     formula="g where self is finite",
     self=lambda F, g, self: F.masked_fill(g, F.logical_not(F.isfinite(self)), 0),
 )
-method(
-    lambda input, nan=None, posinf=None, neginf=None: nan_to_num_op(input, nan, posinf, neginf),
-    "nan_to_num",
-)
+
+
+def nan_to_num(input, nan=None, posinf=None, neginf=None):
+    """A copy with numbers in the place of NaN and of the infinities."""
+    refuse_complex("nan_to_num", input)
+    return nan_to_num_op(input, nan, posinf, neginf)
+
+
+method(nan_to_num)
 method(
     lambda self, nan=None, posinf=None, neginf=None: write(
         nan_to_num_op.op, (self,), (nan, posinf, neginf)
@@ -499,22 +504,12 @@ only_method(float_power_)
 
 
 # ---------------------------------------------------------------- integers
-def _integer(name, function, label=None, numbers=True):
-    def forward(a, b):
-        if a.dtype.kind not in "iu":
-            raise NotImplementedError(
-                f"\"{label or name}_cpu\" not implemented for '{dtypes.scalar_name(dtypes.of(a))}'"
-            )
-        return function(a, b)
-
-    return binary(name, forward, numbers=numbers, self=None, other=None)
-
-
-gcd, lcm = _integer("gcd", xp.gcd, numbers=False), _integer("lcm", xp.lcm, numbers=False)
+gcd = binary("gcd", xp.gcd, numbers=False, self=None, other=None)
+lcm = binary("lcm", xp.lcm, numbers=False, self=None, other=None)
 for _n in ("gcd_", "lcm_", "ldexp_"):
     public(_n, getattr(Tensor, _n))
-bitwise_left_shift = _integer("bitwise_left_shift", xp.left_shift, "lshift")
-bitwise_right_shift = _integer("bitwise_right_shift", xp.right_shift, "rshift")
+bitwise_left_shift = binary("bitwise_left_shift", xp.left_shift, self=None, other=None)
+bitwise_right_shift = binary("bitwise_right_shift", xp.right_shift, self=None, other=None)
 Tensor.__lshift__, Tensor.__rshift__ = bitwise_left_shift, bitwise_right_shift
 Tensor.__rlshift__ = lambda self, other: bitwise_left_shift(other, self)
 Tensor.__rrshift__ = lambda self, other: bitwise_right_shift(other, self)

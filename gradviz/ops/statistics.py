@@ -6,6 +6,7 @@ import math
 import warnings
 
 from ..backend import xp, zeros_by
+from ..engine import dtypes
 from ..engine.dispatch import wrap
 from ..engine.dtypes import default
 from ..engine.given import given
@@ -208,6 +209,16 @@ norm_op = declare(
     hidden=("self_sym_sizes",),
     self=_norm_grad,
 )
+norm_dims_op = declare(
+    "norm_dims",
+    _norm_forward,
+    "self",
+    "p dim keepdim",
+    node="NormBackward1",
+    formula="g · self / result",
+    hidden=("self_sym_sizes",),
+    self=_norm_grad,
+)
 vector_norm_op = declare(
     "vector_norm",
     _norm_forward,
@@ -233,8 +244,18 @@ def norm(input, p="fro", dim=None, keepdim=False, dtype=None):
     return vector_norm_op(input, power, axes(dim, input._a.ndim), keepdim)
 
 
+def norm_along(input, p, dim, keepdim):
+    """The p-norm along one dimension, as it is recorded inside the distances."""
+    return norm_dims_op(input, float(p), axes(dim, input._a.ndim), keepdim)
+
+
 def vector_norm(x, ord=2, dim=None, keepdim=False, *, dtype=None):
     """``linalg.vector_norm``: the ``ord``-norm of all elements or along ``dim``."""
+    if dtype is not None and dtypes.PYTHON.get(dtype, dtype).category < 2:
+        raise RuntimeError(
+            "linalg.vector_norm: dtype should be floating point or complex, but got "
+            f"{dtypes.scalar_name(dtypes.PYTHON.get(dtype, dtype))}"
+        )
     x = _as(x, dtype)
     return vector_norm_op(x, float(ord), axes(dim, x._a.ndim), keepdim)
 
@@ -260,12 +281,43 @@ dist_op = declare(
 
 def dist(input, other, p=2):
     """The p-norm of ``input − other``."""
+    RAW.sub(*(xp.empty(0, x._a.dtype) for x in (input, other)))  # what cannot be subtracted
     shape = xp.broadcast_shapes(input._a.shape, other._a.shape)
     spread = [x if x._a.shape == shape else x.expand(*shape) for x in (input, other)]
     return dist_op(*spread, float(p))
 
 
 method(dist)
+
+
+def _between(F, x):
+    """The differences of every two rows."""
+    rows = xp.triu_indices((x if F is RAW else x._a).shape[0], 1)
+    first, second = (F.index_select(x, F.constant(r), 0) for r in rows)
+    return first - second, rows
+
+
+def _pdist(x, p):
+    return _norm_forward(_between(RAW, x)[0], p, (1,), False)
+
+
+def _pdist_grad(F, g, self, result, self_shape, p):
+    gaps, (i, j) = _between(F, self)
+    shape = (gaps if F is RAW else gaps._a).shape
+    parts = _norm_grad(F, g, gaps, result, shape, p, (1,), False)
+    return F.select_back(parts, F.constant(i), self_shape, 0) - F.select_back(
+        parts, F.constant(j), self_shape, 0
+    )
+
+
+pdist_op = declare(
+    "pdist",
+    _pdist,
+    "self",
+    "p",
+    formula="g · (difference of two rows) / their distance",
+    self=_pdist_grad,
+)
 
 
 # ---------------------------------------------------------------- covariance

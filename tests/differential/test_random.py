@@ -116,6 +116,53 @@ def test_uniform_numbers_are_the_same_to_the_last_bit(low, high, dtype):
     assert (drawn[0] == drawn[1]).all()
 
 
+EXACT = """
+t.randn(5)
+t.randn(40)
+t.randn(100003)
+t.randn(5, dtype=t.float64)
+t.randn(4001, dtype=t.float64)
+t.randn(77, dtype=t.float16).float()
+t.randn(77, dtype=t.bfloat16).float()
+t.randn(33, dtype=t.complex64)
+t.empty(9).normal_(1.5, 0.3)
+t.empty(5000).normal_(1.5, 0.3)
+t.empty(5000, dtype=t.float64).normal_(1.5, 0.3)
+t.normal(t.arange(50.0), 0.5)
+t.normal(t.arange(50.0), t.arange(50.0) + 0.1)
+t.empty(3, 8, 4, 5).to(memory_format=t.channels_last).normal_()
+t.nn.init.kaiming_normal_(t.empty(30, 20))
+t.nn.init.xavier_normal_(t.empty(64, 33))
+t.nn.init.trunc_normal_(t.empty(16, 5))
+t.nn.Embedding(10, 7).weight.detach()
+t.empty(500).exponential_(1.5)
+t.empty(500, dtype=t.float64).exponential_(1.5)
+t.empty(500, dtype=t.float64).cauchy_(0.5, 2.0)
+t.empty(50, dtype=t.float64).log_normal_(0.5, 0.7)
+t.multinomial(t.arange(50.0), 20)
+t.multinomial(t.arange(50.0), 20, replacement=True)
+t.nn.functional.dropout(t.ones(200), 0.3)
+t.nn.functional.dropout(t.ones(200, dtype=t.float16), 0.3).float()
+t.nn.functional.dropout(t.ones(200, dtype=t.bfloat16), 0.3).float()
+t.randint(0, 2**28 - 1, (9,))
+t.randint(0, 2**28, (9,))
+t.randint(-(2**30), 2**31, (9,))
+t.randperm(500)
+t.bernoulli(t.linspace(0, 1, 300))
+t.poisson(t.linspace(0, 50, 300))
+t.rand(3)
+""".strip().splitlines()
+
+
+@pytest.mark.parametrize("seed", [0, 42])
+def test_draws_are_the_same_to_the_last_bit(seed):
+    torch.manual_seed(seed)
+    gradviz.manual_seed(seed)
+    for draw in EXACT:
+        theirs, ours = (eval(draw, {"t": engine}).numpy() for engine in (torch, gradviz))  # noqa: S307
+        assert np.array_equal(ours, theirs), draw
+
+
 @pytest.mark.parametrize(
     "layer", ["Linear(64, 32)", "Conv2d(3, 8, 3)", "LSTM(8, 16)", "TransformerEncoderLayer(16, 4)"]
 )

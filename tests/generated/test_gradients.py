@@ -16,7 +16,10 @@ TRIES = 40  # seeds, until one gives finite numbers that a derivative moves
 _TRIANGLE = "of symmetric matrices one triangle is read, its gradient goes to both"
 _WRITES = "of several writes to one place the last counts"
 APART = {
-    ".logical_not_": "as in PyTorch the gradient passes through",
+    **dict.fromkeys(
+        (".logical_not_", ".logical_and_", ".logical_or_", ".logical_xor_"),
+        "as in PyTorch the gradient passes through",
+    ),
     ".float": "single precision",
     ".half": "half precision",
     ".bfloat16": "half precision",

@@ -13,6 +13,7 @@ from .loss import *  # noqa: F403
 from .margin import *  # noqa: F403
 from .norm import *  # noqa: F403
 from .pad import *  # noqa: F403
+from .pixels import *  # noqa: F403
 from .pooling import *  # noqa: F403
 from .recurrent import *  # noqa: F403
 from .sparse import *  # noqa: F403

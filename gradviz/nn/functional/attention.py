@@ -8,6 +8,7 @@ from ...backend import xp
 from ...engine.dispatch import wrap
 from ...engine.dtypes import scalar_name
 from ...engine.modes import local, state
+from ...engine.operation import TENSOR
 from ...ops import attention as table
 from ...ops.declare import FUNCTIONS
 from ...ops.lower import lowered
@@ -38,7 +39,9 @@ def scaled_dot_product_attention(
     if fused:
         return table.attention(query, key, value, None if bias is None else bias._a, factor)
     root = math.sqrt(factor) if factor > 0 else factor
-    scores = (query * root).matmul(key.transpose(-2, -1) * (root if factor > 0 else 1.0))
+    scores = TENSOR.mul_number(query, root).matmul(
+        TENSOR.mul_number(key.transpose(-2, -1), root if factor > 0 else 1.0)
+    )
     weights = table.safe_softmax(scores if bias is None else scores + bias, scores.dim() - 1)
     if dropout_p > 0.0:
         weights = dropout(weights, dropout_p)

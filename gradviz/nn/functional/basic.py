@@ -7,9 +7,10 @@ from ...engine.arguments import refusal
 from ...engine.dispatch import wrap
 from ...engine.kept import keep
 from ...engine.modes import no_grad
-from ...ops.declare import FUNCTIONS, public
+from ...ops.declare import public
 from ...ops.lower import outside_autocast
 from ...ops.matmul import linear as _linear
+from ...ops.matmul import trilinear_op
 from ...ops.place import embedding_op
 from ...ops.random import by_slice
 
@@ -45,13 +46,13 @@ def _check_bilinear(input1, input2, weight):
 def bilinear(input1, input2, weight, bias=None):
     """``input1 · weight · input2 + bias``: weight (out, in1, in2)."""
     _check_bilinear(input1, input2, weight)
-    out = FUNCTIONS["einsum"](
-        "bi,oij,bj->bo",
-        input1.reshape(-1, input1.shape[-1]),
-        weight,
-        input2.reshape(-1, input2.shape[-1]),
-    )
-    out = out.reshape(*input1.shape[:-1], weight.shape[0])
+    if bias is not None and bias.numel() != weight.shape[0]:
+        raise RuntimeError(
+            f"bilinear(): bias size does not match weight size: got {bias.numel()} but expected "
+            f"{weight.shape[0]}"
+        )
+    rows = [x.reshape(-1, x.shape[-1]) for x in (input1, input2)]
+    out = trilinear_op(rows[0], weight, rows[1]).reshape(*input1.shape[:-1], weight.shape[0])
     return out if bias is None else out + bias
 
 
@@ -70,6 +71,11 @@ def _noise(shape, array, p):
     return noise._a
 
 
+def _wide(dtype):
+    """The dtype in which PyTorch divides numbers of another by a Python number."""
+    return xp.dtype(xp.float32) if dtype.itemsize == 2 else dtype
+
+
 @by_slice
 def _drop(input, p, training, inplace, shape):
     if not training or p == 0 or input.numel() == 0:
@@ -78,7 +84,7 @@ def _drop(input, p, training, inplace, shape):
         zero = wrap(xp.zeros((), input._a.dtype, like=input._a))
         return input.mul_(zero) if inplace else input * zero
     noise = _noise(shape, input._a, p)
-    noise /= noise.dtype.type(1 - p)
+    noise = (noise / _wide(noise.dtype).type(1 - p)).astype(noise.dtype, copy=False)
     return input.mul_(wrap(noise)) if inplace else input * wrap(noise)
 
 

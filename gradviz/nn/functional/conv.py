@@ -192,11 +192,15 @@ conv_transpose1d, conv_transpose2d, conv_transpose3d = (
 
 # ---------------------------------------------------------------- patches
 def _unfold_forward(x, kernel, dilation, padding, stride):
+    if x.ndim == 3:
+        return _unfold_forward(x[None], kernel, dilation, padding, stride)[0]
     at = Strided(x.shape[2:], kernel, stride, padding, dilation)
     return at.columns(x, Room()).reshape(-1, x.shape[0], at.width).swapaxes(0, 1).copy()
 
 
 def _fold_forward(x, shape, kernel, dilation, padding, stride):
+    if x.ndim == 2:
+        return _fold_forward(x[None], (1, *shape), kernel, dilation, padding, stride)[0]
     out = xp.empty(shape, x.dtype, like=x)
     at = Strided(shape[2:], kernel, stride, padding, dilation)
     at.uncolumns(x.swapaxes(0, 1).reshape(x.shape[1], -1), out, Room())
@@ -237,17 +241,32 @@ fold_op = declare(
 
 def unfold(input, kernel_size, dilation=1, padding=0, stride=1):
     """Patches of (N, C, H, W) as columns (N, C · taps, patches)."""
-    if input.dim() == 3:
-        return unfold(input.unsqueeze(0), kernel_size, dilation, padding, stride).squeeze(0)
-    if input.dim() != 4:
+    if input.dim() not in (3, 4):
         raise RuntimeError(
             "Expected 3D or 4D (batch mode) tensor for input with possibly 0 batch size and "
             "non-zero dimensions for input, but got: "
             f"{_sizes(input.shape)}"
         )
-    return unfold_op(
-        input, spread(kernel_size, 2), spread(dilation, 2), spread(padding, 2), spread(stride, 2)
+    kernel, dilation, padding, stride = (
+        spread(x, 2) for x in (kernel_size, dilation, padding, stride)
     )
+    image = tuple(input.shape[-2:])
+    blocks = _blocks(image, kernel, dilation, padding, stride)
+    if min(blocks) < 1:
+        raise RuntimeError(
+            f"Given input with spatial size {image}, kernel_size={kernel}, dilation={dilation}, "
+            f"padding={padding}, calculated shape of the array of sliding blocks as "
+            f"{tuple(blocks)}, but its components must be at least one."
+        )
+    return unfold_op(input, kernel, dilation, padding, stride)
+
+
+def _blocks(size, kernel, dilation, padding, stride):
+    """How many patches lie along every dimension."""
+    return [
+        (n + 2 * p - d * (k - 1) - 1) // s + 1
+        for n, p, d, k, s in zip(size, padding, dilation, kernel, stride, strict=True)
+    ]
 
 
 def _too_much_padding(n, extra, stride, dilation):
@@ -266,31 +285,34 @@ def _too_much_padding(n, extra, stride, dilation):
 
 def fold(input, output_size, kernel_size, dilation=1, padding=0, stride=1):
     """Columns (N, C · taps, patches) summed back into images of ``output_size``."""
-    if input.dim() == 2:
-        return fold(
-            input.unsqueeze(0), output_size, kernel_size, dilation, padding, stride
-        ).squeeze(0)
+    if input.dim() not in (2, 3):
+        raise RuntimeError(
+            "Expected 2D or 3D (batch mode) tensor for input with possibly 0 batch size and "
+            f"non-zero dimensions for input, but got: {list(input.shape)}"
+        )
+    for name, x in (("output_size", output_size), ("kernel_size", kernel_size)):
+        if not isinstance(x, int) and len(x) != 2:
+            raise RuntimeError(f"It is expected {name} equals to 2, but got size {len(x)}")
+    whole = input._a.shape[-2:]
+    batch = input._a.shape[:-2]
     kernel, size = spread(kernel_size, 2), spread(output_size, 2)
     taps = kernel[0] * kernel[1]
-    if input.shape[1] % taps:
+    if whole[0] % taps:
         raise RuntimeError(
             "Expected size of input's dimension 1 to be divisible by the product of kernel_size, "
             "but got "
-            f"input.size(1)={input.shape[1]} and kernel_size=({kernel[0]}, {kernel[1]})."
+            f"input.size(1)={whole[0]} and kernel_size=({kernel[0]}, {kernel[1]})."
         )
-    shape = (input.shape[0], input.shape[1] // taps, *size)
+    shape = (*batch, whole[0] // taps, *size)
     dilation, padding, stride = (spread(x, 2) for x in (dilation, padding, stride))
-    blocks = [
-        (n + 2 * p - d * (k - 1) - 1) // s + 1
-        for n, p, d, k, s in zip(size, padding, dilation, kernel, stride, strict=True)
-    ]
-    if input.shape[2] != blocks[0] * blocks[1]:
+    blocks = _blocks(size, kernel, dilation, padding, stride)
+    if whole[1] != blocks[0] * blocks[1]:
         raise RuntimeError(
             f"Given output_size={size}, kernel_size={kernel}, dilation={dilation}, "
             f"padding={padding}, stride={stride}, expected size of input's dimension 2 to match "
             f"the "
             f"calculated number of sliding blocks {blocks[0]} * {blocks[1]} = "
-            f"{blocks[0] * blocks[1]}, but got input.size(2)={input.shape[2]}."
+            f"{blocks[0] * blocks[1]}, but got input.size(2)={whole[1]}."
         )
     return fold_op(input, shape, kernel, dilation, padding, stride)
 

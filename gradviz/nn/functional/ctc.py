@@ -4,8 +4,10 @@ unknown."""
 from __future__ import annotations
 
 from ...backend import beside, host, xp
+from ...engine.arguments import refusal
 from ...engine.dispatch import Tensor, wrap
-from ...ops.declare import declare, public
+from ...engine.dtypes import scalar_name
+from ...ops.declare import FUNCTIONS, declare, public
 from .loss import reduced
 
 _NONE = -xp.inf
@@ -80,6 +82,13 @@ def ctc_loss(
 ):
     """log_probs (T, N, C), targets (N, S) or concatenated, lengths of both: −log of the probability
     of the labels."""
+    if isinstance(input_lengths, Tensor) != isinstance(target_lengths, Tensor):
+        given = (log_probs, targets, input_lengths, target_lengths, blank, 1, zero_infinity)
+        raise refusal("ctc_loss", given, {})
+    if log_probs._a.dtype.name not in ("float32", "float64"):
+        raise NotImplementedError(
+            f"\"ctc_loss_cpu\" not implemented for '{scalar_name(log_probs.dtype)}'"
+        )
     sizes = [_numbers(x) for x in (input_lengths, target_lengths)]
     if log_probs.dim() == 2:
         out = ctc_loss(
@@ -103,12 +112,15 @@ def ctc_loss(
         row = labels[n, :s] if labels.ndim == 2 else labels[start : start + s]
         start += s
         loss, grad = _one_loss(values[:t, n], row, blank)
-        if xp.isinf(loss) and zero_infinity:
-            loss, grad = 0.0, xp.zeros_like(grad)
+        if xp.isinf(loss):
+            grad = xp.zeros_like(grad) if zero_infinity else grad
         losses[n] = loss
         grads[:t, n] = grad
     losses, grads = beside(losses, log_probs._a), beside(grads, log_probs._a)
     out = ctc_op(log_probs, [losses], grads)
+    if zero_infinity:
+        zeros = wrap(xp.zeros((), losses.dtype, like=losses))
+        out = FUNCTIONS["where"](wrap(losses == xp.inf), zeros, out)
     if reduction == "mean":
         lengths = wrap(xp.maximum(xp.asarray(sizes[1], like=losses), 1).astype(losses.dtype))
         return (out / lengths).mean()

@@ -5,16 +5,17 @@ from __future__ import annotations
 import math
 import warnings
 
-from ...backend import as_array, xp
+from ...backend import xp
+from ...engine.arguments import refusal
 from ...engine.dispatch import Tensor, wrap
 from ...engine.dtypes import from_np, scalar_name
 from ...engine.kept import keep
-from ...engine.modes import local, state
+from ...engine.modes import is_grad_enabled, local, state
 from ...engine.operands import broadcast_error
 from ...engine.operation import TENSOR
 from ...ops import loss as table
 from ...ops.arithmetic import converted
-from ...ops.declare import FUNCTIONS, declare
+from ...ops.declare import FUNCTIONS
 from ...ops.loss import reduction_code
 from ...ops.lower import raised
 from ...ops.shape import broadcast_tensors
@@ -37,6 +38,16 @@ def legacy_reduction(size_average, reduce, reduction):
 def precise(*tensors):
     """The tensors in float32 inside an autocast block, as they are outside."""
     return raised(*tensors) if state.special and local.autocast is not None else tensors
+
+
+def not_differentiable(function, **arguments):
+    """RuntimeError where an argument that gets no gradient asks for one."""
+    for name, x in arguments.items():
+        if x is not None and x.requires_grad and is_grad_enabled():
+            raise RuntimeError(
+                f"The function '{function}' is not differentiable with respect to argument "
+                f"'{name}'. This input cannot have requires_grad True."
+            )
 
 
 def shapes_together(a, b):
@@ -78,21 +89,21 @@ def _pair(input, target):
 def mse_loss(input, target, size_average=None, reduce=None, reduction="mean", weight=None):
     """The squared difference."""
     input, target = precise(input, target)
-    code = reduction_code(legacy_reduction(size_average, reduce, reduction))
     input, target = _pair(input, target)
+    code = reduction_code(legacy_reduction(size_average, reduce, reduction))
     if weight is None:
         return table.mse_op(input, target, code)
     if weight.size() != input.size():
         raise ValueError("Weights and input must have the same size.")
-    weighted = weight * table.mse_op(input, target, 0)
+    weighted = ((input - target) ** 2) * weight
     return weighted if code == 0 else weighted.sum() if code == 2 else weighted.sum() / weight.sum()
 
 
 def l1_loss(input, target, size_average=None, reduce=None, reduction="mean", weight=None):
     """The absolute difference."""
     input, target = precise(input, target)
-    code = reduction_code(legacy_reduction(size_average, reduce, reduction))
     input, target = _pair(input, target)
+    code = reduction_code(legacy_reduction(size_average, reduce, reduction))
     if weight is not None:
         weighted = weight * (input - target).abs()
         return (
@@ -109,8 +120,8 @@ def l1_loss(input, target, size_average=None, reduce=None, reduction="mean", wei
 def smooth_l1_loss(input, target, size_average=None, reduce=None, reduction="mean", beta=1.0):
     """Quadratic below ``beta``, linear above."""
     input, target = precise(input, target)
-    code = reduction_code(legacy_reduction(size_average, reduce, reduction))
     input, target = _pair(input, target)
+    code = reduction_code(legacy_reduction(size_average, reduce, reduction))
     if beta < 0:
         raise RuntimeError("smooth_l1_loss does not support negative values for beta.")
     if beta == 0:
@@ -121,8 +132,8 @@ def smooth_l1_loss(input, target, size_average=None, reduce=None, reduction="mea
 def huber_loss(input, target, reduction="mean", delta=1.0, weight=None):
     """Quadratic below ``delta``, linear above, with slope ``delta``."""
     input, target = precise(input, target)
-    code = reduction_code(reduction)
     input, target = _pair(input, target)
+    code = reduction_code(reduction)
     if delta <= 0:
         raise RuntimeError("huber_loss does not support non-positive values for delta.")
     if weight is None:
@@ -152,15 +163,16 @@ def nll_loss(
     if n < 1:
         raise ValueError(f"Expected 1 or more dimensions (got {n})")
     if n == 1 and target.dim() == 1 and target.shape[0] != 1:
+        not_differentiable("nll_loss_forward", weight=weight)
         raise ValueError(
             f"For 1D input, 1D target must have size 1, but got target size: {target.shape[0]}"
         )
     batch = target.shape[0] if target.dim() else 0
     if n != 1 and input.shape[0] != batch:
         raise ValueError(
-            f"Expected input batch_size ({input.shape[0]}) to match target batch_size "
-            f"({target.shape[0]})."
+            f"Expected input batch_size ({input.shape[0]}) to match target batch_size ({batch})."
         )
+    not_differentiable("nll_loss_forward" if n <= 2 else "nll_loss2d_forward", weight=weight)
     _check_nll(input, target, weight, n)
     _check_targets(target, input.shape[0 if n == 1 else 1], ignore_index)
     array = None if weight is None else weight._a
@@ -268,17 +280,6 @@ def _by_class(weight, ndim, dim):
     return weight.view([-1 if d == dim else 1 for d in range(ndim)])
 
 
-divided = declare(
-    "div_number",
-    lambda x, value: as_array(x / x.dtype.type(value)),
-    "self",
-    "value",
-    node="DivBackward1",
-    formula="g / value",
-    self=lambda F, g, value: g / value,
-)
-
-
 def _probabilities(input, target, weight, code, smoothing, dim):
     _check_smoothing(smoothing)
     log_p = TENSOR.log_softmax(input, dim)
@@ -291,7 +292,7 @@ def _probabilities(input, target, weight, code, smoothing, dim):
         return -weighted.sum(dim)
     if code == 2:
         return -weighted.sum()
-    return divided(-weighted.sum(), input.numel() // input.shape[dim])
+    return TENSOR.div_number(-weighted.sum(), input.numel() // input.shape[dim])
 
 
 def _smoothed(input, target, weight, reduction, ignore_index, smoothing, dim):
@@ -300,9 +301,7 @@ def _smoothed(input, target, weight, reduction, ignore_index, smoothing, dim):
     nll = nll_loss(log_p, target, weight, ignore_index=ignore_index, reduction=reduction)
     by_class = log_p if weight is None else log_p * _by_class(weight, input.dim(), dim)
     ignored = target._a == ignore_index
-    smooth = -by_class.sum(dim)
-    if ignored.any():
-        smooth = smooth.masked_fill(wrap(ignored), 0.0)
+    smooth = (-by_class.sum(dim)).masked_fill(wrap(ignored), 0.0)
     if reduction == "sum":
         smooth = smooth.sum()
     elif reduction == "mean":
@@ -311,7 +310,8 @@ def _smoothed(input, target, weight, reduction, ignore_index, smoothing, dim):
         else:
             kept = wrap(weight._a[target._a[~ignored]])
             smooth = smooth.sum() / kept.sum()
-    return nll * (1 - smoothing) + smooth * (smoothing / input.shape[dim])
+    share = smoothing / input.shape[dim]
+    return TENSOR.mul_number(nll, 1 - smoothing) + TENSOR.mul_number(smooth, share)
 
 
 # ---------------------------------------------------------------- yes or no
@@ -327,12 +327,18 @@ def binary_cross_entropy(
             f"({input.size()}) is deprecated. Please "
             "ensure they have the same size."
         )
-    if input.numel() and not ((input._a >= 0) & (input._a <= 1)).all():
-        raise RuntimeError("all elements of input should be between 0 and 1")
+    not_differentiable("binary_cross_entropy", weight=weight)
     if target._a.dtype != input._a.dtype:
         raise RuntimeError(
             f"Found dtype {scalar_name(target.dtype)} but expected {scalar_name(input.dtype)}"
         )
+    if input.dtype.category != 2:
+        raise NotImplementedError(
+            f"\"binary_cross_entropy\" not implemented for '{scalar_name(input.dtype)}'"
+        )
+    for name, x in (("input", input), ("target", target)):
+        if x.numel() and not ((x._a >= 0) & (x._a <= 1)).all():
+            raise RuntimeError(f"all elements of {name} should be between 0 and 1")
     return table.bce_op(input, target, None if weight is None else weight.expand(input.shape), code)
 
 
@@ -346,6 +352,11 @@ def binary_cross_entropy_with_logits(
         raise ValueError(
             f"Target size ({target.size()}) must be the same as input size ({input.size()})"
         )
+    if input.dtype.category != 2:
+        raise NotImplementedError(
+            f"\"log_sigmoid_cpu\" not implemented for '{scalar_name(input.dtype)}'"
+        )
+    not_differentiable("binary_cross_entropy_with_logits", weight=weight, pos_weight=pos_weight)
     for factor in (weight, pos_weight):
         if factor is not None:
             shapes_together(input.shape, factor.shape)
@@ -358,6 +369,8 @@ def kl_div(input, target, size_average=None, reduce=None, reduction="mean", log_
     input, target = precise(input, target)
     if input.dtype.category < 2 and target.dtype.category < 2:
         raise RuntimeError("kl_div: Integral inputs not supported.")
+    if input.is_complex() or target.is_complex():
+        raise RuntimeError("kl_div: Complex inputs not supported.")
     reduction = legacy_reduction(size_average, reduce, reduction)
     if reduction == "mean":
         warnings.warn(
@@ -373,17 +386,9 @@ def kl_div(input, target, size_average=None, reduce=None, reduction="mean", log_
     if log_target:
         losses = target.exp() * (target - input)
     else:
-        losses = (
-            FUNCTIONS["xlogy"](target, target) - target * input
-            if "xlogy" in FUNCTIONS
-            else _kl(input, target)
-        )
+        losses = FUNCTIONS["xlogy"](target, target) - target * input
     out = reduced(losses, ("none", "mean", "sum")[code])
     return out / input.shape[0] if batch and input.dim() else out
-
-
-def _kl(input, target):
-    return table.kl_op(input, target, 0, False)
 
 
 def poisson_nll_loss(
@@ -400,20 +405,26 @@ def poisson_nll_loss(
     input, target = precise(input, target)
     reduction = legacy_reduction(size_average, reduce, reduction)
     reduction_code(reduction)
-    loss = input.exp() - target * input if log_input else input - target * (input + eps).log()
+    if log_input:
+        loss = input.exp() - target * input
+    else:
+        loss = input - target * TENSOR.add_number(input, eps).log()
     if full:
-        stirling = target * target.log() - target + 0.5 * (2 * math.pi * target).log()
+        half_log = TENSOR.mul_number(TENSOR.mul_number(target, 2 * math.pi).log(), 0.5)
+        stirling = target * target.log() - target + half_log
         loss = loss + stirling.masked_fill(target <= 1, 0)
     return reduced(loss, reduction)
 
 
 def gaussian_nll_loss(input, target, var, full=False, eps=1e-6, reduction="mean"):
     """Negative log likelihood of normal distributions with the given variances."""
-    if not isinstance(var, Tensor):
+    if isinstance(var, float):
         if var < 0:
             raise ValueError("var has negative entry/entries")
         var = var * FUNCTIONS["ones_like"](input)
-    elif (var._a < 0).any():
+    elif not isinstance(var, Tensor):
+        raise refusal("any", (var < 0,), {})
+    elif (var < 0).any():
         raise ValueError("var has negative entry/entries")
     if var.size() != input.size():
         if input.size()[:-1] == var.size():

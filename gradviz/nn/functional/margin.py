@@ -6,12 +6,16 @@ import math
 
 from ...backend import xp
 from ...engine.dispatch import wrap
-from ...engine.modes import is_grad_enabled
+from ...engine.dtypes import default, scalar_name
+from ...engine.operands import together
+from ...engine.operation import RAW, TENSOR
+from ...engine.views import check_cast
 from ...ops import loss as table
 from ...ops.declare import FUNCTIONS, declare
 from ...ops.loss import reduction_code
+from ...ops.margins import multi_margin_op, multilabel_margin_op
 from .distance import pairwise_distance
-from .loss import legacy_reduction, precise, reduced
+from .loss import legacy_reduction, not_differentiable, precise, reduced
 
 
 def _soft_margin_grad(F, g, self, target, self_shape, reduction):
@@ -21,7 +25,7 @@ def _soft_margin_grad(F, g, self, target, self_shape, reduction):
 
 soft_margin_op = declare(
     "soft_margin_loss",
-    lambda x, y, r: table._reduce(xp.log1p(xp.exp(-x * y)), r),
+    lambda x, y, r: table.reduce(xp.log1p(xp.exp(RAW.neg(y) * x)), r),
     "self target",
     "reduction",
     formula="−target · σ(−target · self) · g / n",
@@ -31,14 +35,13 @@ soft_margin_op = declare(
 
 def soft_margin_loss(input, target, size_average=None, reduce=None, reduction="mean"):
     """``log(1 + exp(−target · input))``."""
-    reduction = reduction_code(legacy_reduction(size_average, reduce, reduction))
-    if target.requires_grad and is_grad_enabled():
-        raise RuntimeError(
-            "The function 'soft_margin_loss' is not differentiable with respect to argument "
-            "'target'. This input cannot have requires_grad True."
-        )
+    code = reduction_code(legacy_reduction(size_average, reduce, reduction))
+    not_differentiable("soft_margin_loss", target=target)
     input, target = precise(input, target)
-    return soft_margin_op(input, target, reduction)
+    together(input, target)
+    if input._a.dtype.kind in "iu":
+        check_cast(default.float.np, input._a.dtype)
+    return soft_margin_op(input, target, code)
 
 
 def _from(value, x):
@@ -50,19 +53,23 @@ def hinge_embedding_loss(
     input, target, margin=1.0, size_average=None, reduce=None, reduction="mean"
 ):
     """``input`` where the target is 1, ``max(0, margin − input)`` where it is −1."""
+    reduction = legacy_reduction(size_average, reduce, reduction)
+    reduction_code(reduction)
     input, target = precise(input, target)
     zero = FUNCTIONS["zeros_like"](input)
     where = FUNCTIONS["where"]
     loss = where(target != 1, _from(margin, input).clamp_min(0), zero) + where(
         target != -1, input, zero
     )
-    return reduced(loss, legacy_reduction(size_average, reduce, reduction))
+    return reduced(loss, reduction)
 
 
 def margin_ranking_loss(
     input1, input2, target, margin=0, size_average=None, reduce=None, reduction="mean"
 ):
     """``max(0, −target · (input1 − input2) + margin)``."""
+    reduction = legacy_reduction(size_average, reduce, reduction)
+    reduction_code(reduction)
     input1, input2, target = precise(input1, input2, target)
     if input1.dim() != input2.dim() or input1.dim() != target.dim():
         raise RuntimeError(
@@ -70,16 +77,15 @@ def margin_ranking_loss(
             f"input1: {input1.size()}, input2: "
             f"{input2.size()}, target: {target.size()} "
         )
-    return reduced(
-        (-target * (input1 - input2) + margin).clamp_min(0),
-        legacy_reduction(size_average, reduce, reduction),
-    )
+    return reduced(TENSOR.add_number(-target * (input1 - input2), margin).clamp_min(0), reduction)
 
 
 def cosine_embedding_loss(
     input1, input2, target, margin=0, size_average=None, reduce=None, reduction="mean"
 ):
     """``1 − cos`` where the target is 1, ``max(0, cos − margin)`` where it is −1."""
+    reduction = legacy_reduction(size_average, reduce, reduction)
+    reduction_code(reduction)
     input1, input2, target = precise(input1, input2, target)
     if target.dim() > 1:
         raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
@@ -91,13 +97,14 @@ def cosine_embedding_loss(
         )
     eps = 1e-12
     product = (input1 * input2).sum(-1)
-    cos = product / (((input1 * input1).sum(-1) + eps) * ((input2 * input2).sum(-1) + eps)).sqrt()
+    first, second = (TENSOR.add_number((x * x).sum(-1), eps) for x in (input1, input2))
+    cos = product / (first * second).sqrt()
     zeros = FUNCTIONS["zeros_like"](cos)
     where = FUNCTIONS["where"]
     loss = where(target == 1, _from(1, cos), zeros) + where(
-        target == -1, (cos - margin).clamp_min(0), zeros
+        target == -1, TENSOR.sub_number(cos, margin).clamp_min(0), zeros
     )
-    return reduced(loss, legacy_reduction(size_average, reduce, reduction))
+    return reduced(loss, reduction)
 
 
 def multilabel_soft_margin_loss(
@@ -117,66 +124,70 @@ def multi_margin_loss(
     input, target, p=1, margin=1.0, weight=None, size_average=None, reduce=None, reduction="mean"
 ):
     """How far other classes come within ``margin`` of the target class."""
+    code = reduction_code(legacy_reduction(size_average, reduce, reduction))
     input, target = precise(input, target)
     if p not in (1, 2):
         raise ValueError("only p == 1 and p == 2 supported")
-    rows = input if input.dim() == 2 else input.unsqueeze(0)
-    _check_margin(input.shape, rows, target, weight)
-    index = target.reshape(-1, 1)
-    rest = (margin - rows.gather(1, index) + rows).clamp_min(0)
-    rest = rest if p == 1 else rest * rest
-    if weight is not None:
-        rest = rest * weight[target.reshape(-1)].unsqueeze(1)
-    others = FUNCTIONS["ones_like"](rows).scatter(1, index, 0.0)
-    loss = (rest * others).sum(1) / rows.shape[1]
-    loss = loss if input.dim() == 2 else loss.squeeze(0)
-    return reduced(loss, legacy_reduction(size_average, reduce, reduction))
+    if weight is not None and weight.dim() != 1:
+        raise ValueError("weight must be one-dimensional")
+    not_differentiable("multi_margin_loss", weight=weight)
+    _check_margin(input, target, weight)
+    array = None if weight is None else weight._a
+    return multi_margin_op(input, target._a, array, p, margin, code)
 
 
-def _check_margin(shape, rows, target, weight):
-    single = len(shape) < 2 and target.dim() == 0
-    if not single and (target.dim() != 1 or target.numel() != rows.shape[0]):
+def _rows_of(input):
+    """(rows, classes) of a matrix, a vector or a number."""
+    shape = input._a.shape
+    if len(shape) > 2:
+        raise RuntimeError(
+            "Expected non-empty vector or matrix with optional 0-dim batch size, but got: "
+            f"{list(shape)}"
+        )
+    return shape if len(shape) == 2 else (1, shape[0] if shape else 1)
+
+
+def _check_margin(input, target, weight):
+    rows, classes = _rows_of(input)
+    single = input.dim() < 2 and target.dim() == 0
+    if not single and (target.dim() != 1 or target.numel() != rows):
         raise RuntimeError(
             "multi_margin_loss: target tensor should be 1-D with size equal to the number of input "
-            f"samples (batch size). Expected target size [{rows.shape[0]}], but got "
-            f"{list(target.shape)}. Input has shape {list(shape)}."
+            f"samples (batch size). Expected target size [{rows}], but got "
+            f"{list(target.shape)}. Input has shape {list(input.shape)}."
         )
-    if weight is not None and (weight.dim() > 1 or weight.numel() != rows.shape[1]):
+    if weight is not None and weight.numel() != classes:
         raise RuntimeError(
-            f"inconsistent weight size, expected {rows.shape[1]} but got {list(weight.shape)}"
+            f"inconsistent weight size, expected {classes} but got {list(weight.shape)}"
         )
+    _check_kinds("multi_margin_loss_cpu_kernel", input, target, weight)
+    if target.numel() and not ((target._a >= 0) & (target._a < classes)).all():
+        raise RuntimeError("target out of range")
+
+
+def _check_kinds(kernel, input, target, weight=None):
+    if input._a.dtype.name not in ("float32", "float64"):
+        raise NotImplementedError(f"\"{kernel}\" not implemented for '{scalar_name(input.dtype)}'")
+    if target._a.dtype != xp.int64:
+        raise RuntimeError(f"expected scalar type Long but found {scalar_name(target.dtype)}")
+    if weight is not None and weight._a.dtype != input._a.dtype:
+        names = scalar_name(input.dtype), scalar_name(weight.dtype)
+        raise RuntimeError("expected scalar type {} but found {}".format(*names))
 
 
 def multilabel_margin_loss(input, target, size_average=None, reduce=None, reduction="mean"):
     """Margins between every target class (up to the first −1) and every other class."""
+    code = reduction_code(legacy_reduction(size_average, reduce, reduction))
     input, target = precise(input, target)
+    classes = _rows_of(input)[1]
     if input.shape != target.shape:
         raise RuntimeError(
             f"inconsistent target size: {list(target.shape)} for input of size: {list(input.shape)}"
         )
-    rows, labels = (
-        (input, target) if input.dim() == 2 else (input.unsqueeze(0), target.unsqueeze(0))
-    )
-    losses = []
-    for x, y in zip(rows, labels, strict=True):
-        chosen = []
-        for k in y.tolist():
-            if k < 0:
-                break
-            chosen.append(k)
-        others = [k for k in range(x.shape[0]) if k not in chosen]
-        if chosen and others:
-            losses.append(
-                (1 - (x[chosen].unsqueeze(1) - x[others].unsqueeze(0))).clamp_min(0).sum()
-                / x.shape[0]
-            )
-        else:
-            losses.append(x.sum() * 0)
-    loss = FUNCTIONS["stack"](losses)
-    return reduced(
-        loss if input.dim() == 2 else loss.squeeze(0),
-        legacy_reduction(size_average, reduce, reduction),
-    )
+    if target.numel() and not ((target._a >= -1) & (target._a < classes)).all():
+        raise RuntimeError("argument #2 'target' is out of range")
+    _check_kinds("multilabel_margin_loss_forward_out_frame", input, target)
+    return multilabel_margin_op(input, target._a, code)
 
 
 def triplet_margin_loss(
@@ -192,6 +203,8 @@ def triplet_margin_loss(
     reduction="mean",
 ):
     """``max(0, d(anchor, positive) − d(anchor, negative) + margin)``."""
+    reduction = legacy_reduction(size_average, reduce, reduction)
+    reduction_code(reduction)
     anchor, positive, negative = precise(anchor, positive, negative)
     if margin <= 0:
         raise ValueError(f"margin must be greater than 0, got {margin}")
@@ -207,9 +220,7 @@ def triplet_margin_loss(
     )
     if swap:
         far = FUNCTIONS["minimum"](far, pairwise_distance(positive, negative, p, eps))
-    return reduced(
-        (margin + near - far).clamp_min(0), legacy_reduction(size_average, reduce, reduction)
-    )
+    return reduced((TENSOR.add_number(near, margin) - far).clamp_min(0), reduction)
 
 
 def triplet_margin_with_distance_loss(

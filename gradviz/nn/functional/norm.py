@@ -6,9 +6,11 @@ import math
 
 from ...backend import xp
 from ...engine.dtypes import scalar_name
+from ...engine.operation import TENSOR
 from ...ops import norm as table
 from ...ops.declare import public
 from ...ops.info import finfo
+from .loss import not_differentiable
 
 
 def _sizes(shape):
@@ -64,6 +66,7 @@ def batch_norm(
     if not training and (running_mean is None or running_var is None):
         missing = "running_mean" if running_mean is None else "running_var"
         raise RuntimeError(f"{missing} must be defined in evaluation mode")
+    not_differentiable("native_batch_norm", running_mean=running_mean, running_var=running_var)
     _check_kinds(input, weight, bias)
     if not training:
         return table.batch_norm(
@@ -199,7 +202,7 @@ def rms_norm(input, normalized_shape, weight=None, eps=None):
         )
     dims = list(range(input.dim() - len(shape), input.dim()))
     eps = finfo(input.dtype).eps if eps is None else eps
-    out = input * (input.pow(2).mean(dims, keepdim=True) + eps).rsqrt()
+    out = input * TENSOR.add_number(input.pow(2).mean(dims, keepdim=True), eps).rsqrt()
     return out if weight is None else out * weight
 
 

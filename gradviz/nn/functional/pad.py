@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from ...ops import pad as table
-from ...ops.declare import public
 from ...ops.lower import raised
 
 
@@ -24,7 +23,7 @@ def pad(input, pad, mode="constant", value=None):
             f"input of dimension {input.dim()}"
         )
     if mode == "constant":
-        return constant_pad_nd(input, pad, 0 if value is None else value)
+        return table.constant_pad_nd(input, pad, 0 if value is None else value)
     if value is not None and value != 0:
         raise RuntimeError(f'Padding mode "{mode}" doesn\'t take in value argument')
     if mode not in ("reflect", "replicate", "circular"):
@@ -32,23 +31,14 @@ def pad(input, pad, mode="constant", value=None):
     return _copied(input, pad, mode)
 
 
-def constant_pad_nd(input, pad, value=0):
-    """``pad`` with a constant."""
-    if len(pad) % 2:
-        raise RuntimeError(f"Length of pad must be even but instead it equals {len(pad)}")
-    sides = [(0, 0)] * (input.dim() - len(pad) // 2) + list(
-        zip(pad[-2::-2], pad[-1::-2], strict=True)
-    )
-    for n, (a, b) in zip(input.shape, sides, strict=True):
-        if n + min(a, 0) < 0 or n + min(a, 0) + min(b, 0) < 0:
-            raise RuntimeError("narrow(): length must be non-negative.")
-    return table.constant_pad(input, tuple(sides), value)
-
-
 def _copied(input, pad, mode):
     if mode != "circular":
         (input,) = raised(input)
     n = len(pad) // 2
+    if not n:
+        raise NotImplementedError(
+            f"Padding size 0 is not supported for {input.dim()}D input tensor."
+        )
     if n not in (1, 2, 3) or input.dim() not in (n + 1, n + 2):
         raise NotImplementedError(
             "Only 2D, 3D, 4D, 5D padding with non-constant padding are supported for now"
@@ -68,6 +58,3 @@ def _copied(input, pad, mode):
             raise RuntimeError("Padding value causes wrapping around more than once.")
         places.append((dim, table.index(mode, size, before, after)))
     return table.COPYING[mode, n](input, tuple(places), pad)
-
-
-public("constant_pad_nd", constant_pad_nd)

@@ -1,4 +1,4 @@
-"""Images: resizing, shuffling pixels, sampling on a grid."""
+"""Images: resizing, sampling on a grid."""
 
 from __future__ import annotations
 
@@ -10,11 +10,9 @@ from ...engine.dispatch import wrap
 from ...engine.operation import RAW, TENSOR
 from ...engine.saved_names import kept
 from ...ops import resample as table
-from ...ops.arrange import channel_shuffle, pixel_shuffle, pixel_unshuffle  # noqa: F401
 from ...ops.declare import declare, public
 from ...ops.lower import keeps_precise
 from .pooling import adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d
-
 
 # ---------------------------------------------------------------- resizing
 _LINEAR = {1: "linear", 2: "bilinear", 3: "trilinear"}
@@ -288,9 +286,6 @@ def grid_sample(input, grid, mode="bilinear", padding_mode="zeros", align_corner
     return _sampler[n](input, grid, mode, padding_mode, bool(align_corners))
 
 
-public("pixel_shuffle", pixel_shuffle)
-public("pixel_unshuffle", pixel_unshuffle)
-public("channel_shuffle", channel_shuffle)
 public("affine_grid_generator", affine_grid)
 
 
