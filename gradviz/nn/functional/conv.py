@@ -8,9 +8,9 @@ from ...engine.dtypes import scalar_name
 from ...engine.modes import local, state
 from ...engine.operands import not_a_tensor
 from ...ops import conv as table
-from ...ops.arrange import constant_pad_nd
 from ...ops.declare import declare, public
 from ...ops.lower import lowered
+from ...ops.pad import constant_pad_nd
 from ...ops.taps import Room, Strided
 
 
