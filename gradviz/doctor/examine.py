@@ -13,7 +13,7 @@ from gradviz.watch.model import Finding
 
 from . import rules
 from .choice import Choice, silenced
-from .finding import Rule
+from .finding import HOLDERS, Rule
 
 log = logging.getLogger("gradviz")
 
@@ -66,11 +66,17 @@ def is_past(finding: Finding, case) -> bool:
 
 
 def settle(findings: list[Finding]) -> list[Finding]:
-    """Without repetition, worst first. What one rule says about a line is said once."""
+    """Without repetition, worst first. What one rule says about a line is said once, of the worst
+    that it found there; the others are named as holders too.
+    """
     best: dict[tuple, Finding] = {}
-    for finding in findings:
-        key = finding.rule, finding.cell, finding.file, finding.line, tuple(finding.holders[:1])
-        best.setdefault(key, finding)
+    for finding in sorted(findings, key=lambda f: ORDER[f.severity]):
+        nowhere = tuple(finding.holders[:1]) if finding.line is None else ()
+        key = finding.rule, finding.cell, finding.file, finding.line, nowhere
+        first = best.setdefault(key, finding)
+        if first is not finding:
+            first.holders = list(dict.fromkeys([*first.holders, *finding.holders]))[:HOLDERS]
+            first.node_ids = list(dict.fromkeys([*first.node_ids, *finding.node_ids]))
     return sorted(best.values(), key=lambda f: (ORDER[f.severity], -f.bytes, -f.nodes, f.rule))
 
 

@@ -105,7 +105,7 @@ def ran(case: Case, statement: Statement) -> bool:
 def returns_to_training(case: Case, start: Statement, calls_left=CALLS) -> bool:
     """What the function of ``start`` returned flows on into a backward, where it is called."""
     name = start.function.name if start.function is not None else ""
-    if name == "forward":
+    if name in ("forward", "__call__"):
         return any(sweep.accumulates and not sweep.error for sweep in case.ledger.sweeps)
     for statement in case.cells.calling(name):
         if statement.function is start.function or not any(calls(statement.node, name)):

@@ -5,7 +5,7 @@ import ast
 from gradviz.doctor.finding import Rule
 from gradviz.doctor.history import READ, best_first, read_by_name, spans, spans_of
 from gradviz.doctor.where import put, stored
-from gradviz.watch.program import targets
+from gradviz.watch.program import changed_in_place, targets
 
 ADDITIVE = (
     "AddBackward0",
@@ -40,10 +40,17 @@ def look(case):
         severity = "warning" if passes >= 2 and len(links) >= 3 else "info"
         weight = case.graph.weigh([held.facts.id])
         own = links[0] == held.facts.id
-        place = put(case, [held]) if own else case.place(case.graph.note(links[0]))
+        place = _placed(case, held) if own else case.place(case.graph.note(links[0]))
         name = _summed(case, place) or held.path
         fields = {"count": len(links), "name": name, "store": stored(case, place, [held])}
         yield RULE.found(case, [held.path], place, weight, links, severity, **fields)
+
+
+def _placed(case, held):
+    """The line that adds: where a sum in place was made, else where it was put."""
+    made = case.cells.at(*case.cells.line(held.facts.place))
+    added = made is not None and held.root in changed_in_place(made.node)
+    return held.facts.place if added else put(case, [held])
 
 
 def _sum_below(case, id):
