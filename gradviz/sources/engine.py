@@ -87,6 +87,14 @@ class EngineSource:
         self.picture.glance(roots)
         self.ledger.current.bytes = self._peak.weigh(roots)
 
+    def makers(self) -> list[tuple]:
+        """(place or None, class, bytes): what had saved most when memory peaked."""
+        found = []
+        for note, name, size in self._peak.makers:
+            site = self.watcher.site(note or 0)
+            found.append((self.places.place(*site[:2]) if site else None, name, size))
+        return found
+
     def detach(self):
         """Stop watching and forget."""
         events.detach(self.watcher)

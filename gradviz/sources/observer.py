@@ -183,7 +183,10 @@ class Watcher(events.Observer):
         """``(code, instruction, outer)`` of a node, ``()`` when it is not known where
         it was made, as of nodes that an earlier watcher saw.
         """
-        note: int = getattr(node, "note", None) or 0
+        return self.site(getattr(node, "note", None) or 0)
+
+    def site(self, note: int) -> tuple:
+        """The same of a node's ``note``."""
         site = self._sites.get(note >> SHIFT) if note else None
         return (site[0], note & MASK, site[1]) if site is not None else ()
 

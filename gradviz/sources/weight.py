@@ -22,7 +22,8 @@ NODES = 200_000
 @dataclass(slots=True)
 class Weights:
     """``kinds``: bytes of each of ``KINDS``; ``modules``: path -> kind -> bytes, for modules that a
-    name leads to; ``nodes``: how many operations saved something; ``complete``: nothing left out.
+    name leads to, submodules included; what is saved belongs to the module whose parameter the
+    operation uses, or else to that of what it was computed from; ``nodes``: how many operations saved something; ``complete``: nothing left out.
     """
 
     kinds: dict[str, int] = field(default_factory=lambda: dict.fromkeys(KINDS, 0))
@@ -37,10 +38,13 @@ class Weights:
 
 
 class Counter:
-    """Counts storages, each under the first kind that claims it."""
+    """Counts storages, each under the first kind that claims it. ``saved``: serial of a leaf ->
+    bytes that are saved for its operations and those after them.
+    """
 
     def __init__(self):
         self.weights = Weights()
+        self.saved: dict[int, int] = {}
         self._counted: dict[int, str] = {}
 
     def add(self, array, kind: str) -> int:
@@ -70,7 +74,7 @@ def weigh(found: Found, swept: Iterable[int] = ()) -> Weights:
         elif isinstance(thing, np.ndarray):
             counter.add(thing, "others")
     counter.weights.complete &= found.complete
-    counter.weights.modules = _by_module(found.modules)
+    counter.weights.modules = _by_module(found.modules, counter.saved)
     return counter.weights
 
 
@@ -97,16 +101,28 @@ def _count_saved(counter, things, swept):
     whole = reach(tops, NODES)
     counter.weights.complete = whole.complete
     retained = reach([whole.nodes[seq] for seq in swept if seq in whole.nodes], NODES).nodes
-    for seq, node in whole.nodes.items():
+    leaf_of: dict[int, int] = {}
+    for seq, node in sorted(whole.nodes.items()):
+        leaf_of[seq] = leaf = _leaf_behind(node, leaf_of)
         arrays = [array for _, array, _, _, gone in reading.saved(node) if not gone]
         counter.weights.nodes += bool(arrays)
         for array in arrays:
             if array is not None:
-                counter.add(array, "kept_buffers" if seq in retained else "saved")
+                size = counter.add(array, "kept_buffers" if seq in retained else "saved")
+                counter.saved[leaf] = counter.saved.get(leaf, 0) + size
 
 
-def _by_module(modules):
-    """Parameters, gradients and buffers of each module, submodules included."""
+def _leaf_behind(node, known):
+    """The parameter that an operation uses, else that of the newest of its inputs; 0 for none."""
+    inputs = [x for x in reading.inputs(node) if x is not None]
+    leaves = [x for x in inputs if x.__class__ is not tuple and is_parameter(x)]
+    if leaves:
+        return reading.leaf_id(leaves[0])
+    return known.get(max((x[0].seq for x in inputs if x.__class__ is tuple), default=0), 0)
+
+
+def _by_module(modules, saved):
+    """Parameters, gradients, buffers and saved tensors of each module, submodules included."""
     out: dict[str, dict[str, int]] = {}
     for holding in modules:
         counter, pending = Counter(), [holding.thing]
@@ -115,6 +131,7 @@ def _by_module(modules):
             for parameter in own["_parameters"].values():
                 if parameter is not None:
                     counter.add(reading.array(parameter), "parameters")
+                    counter.weights.kinds["saved"] += saved.get(reading.leaf_id(parameter), 0)
                     grad = reading.grad(parameter)
                     if grad is not None:
                         counter.add(reading.array(grad), "gradients")

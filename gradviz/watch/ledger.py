@@ -216,6 +216,11 @@ class Ledger:
         kept = [s for s in self.sweeps if s.keep and s.accumulates and not (s.create or s.error)]
         return {id for sweep in kept for id in sweep.roots}
 
+    def kept_roots(self) -> set[int]:
+        """Those, and of passes that made a graph of their own: their buffers stay too."""
+        kept = [s for s in self.sweeps if (s.keep or s.create) and not s.error]
+        return {id for sweep in kept for id in sweep.roots}
+
     def swept_roots(self) -> set[int]:
         """Serials of the roots of sweeps that freed their graph."""
         return {

@@ -85,6 +85,33 @@ def test_bytes_by_kind(book):
     assert found.peak[1:] == (2, 5) and found.peak[0] >= 4 * 20 * 50
 
 
+def test_what_each_step_and_each_module_saved_and_what_made_the_peak(book):
+    book.run(
+        "net = torch.nn.Sequential(torch.nn.Linear(50, 60), torch.nn.ReLU(), torch.nn.Linear(60, 1))"
+        "\nfor k in (1, 3, 2):\n    loss = net(torch.randn(20 * k, 50)).exp().mean()\n"
+        "    loss.backward(retain_graph=True)"
+    )
+    found = memory_at(within({k: v for k, v in book.ns.items() if k != "w"}))
+    one, weight = 4 * 20 * (50 + 60 + 1), 4 * 60
+    assert found.steps == [(2, 4, k * one + weight) for k in (1, 3, 2)]
+    assert found.peak == (3 * one + weight, 2, 4)
+    assert found.makers[0] == ("ReluBackward0", "In [2], line 3", 4 * 60 * 60)
+    assert sum(size for _, _, size in found.makers) <= 3 * one + weight
+    assert found.makers[0][0] in str(found) and found.makers[0][0] in found._repr_html_()
+    assert found.modules["net"]["saved"] == found.kinds["kept_buffers"] == 2 * one
+    first, last = found.modules["net[0]"]["saved"], found.modules["net[2]"]["saved"]
+    assert first == 4 * 40 * (50 + 60) and last == 4 * 40 and found.kinds["saved"] == 0
+
+
+def test_what_create_graph_keeps_is_told_apart(book):
+    book.run("x = torch.ones(500, requires_grad=True)\n(x ** 3).sum().backward(create_graph=True)")
+    found = memory_at(within({"x": book.ns["x"]}))
+    assert found.kinds["kept_buffers"] == 0 and found.kinds["gradients"] == 2_000
+    book.run("y = (x ** 3).sum()\ny.backward(create_graph=True)")
+    found = memory_at(within({"y": book.ns["y"]}))
+    assert found.kinds["kept_buffers"] > 0 and found.kinds["saved"] == 0
+
+
 def trained():
     """Everything that a training step leaves, by name."""
     import gradviz as torch

@@ -1,4 +1,5 @@
-"""A long session with many live results, as somebody would have it.
+"""A long session as somebody would have it: names are bound again and again, so that at most some
+hundreds of results are alive.
 
 ``python -m tests.doctor.session 5000`` runs that many cells and prints, now and then, the time of a
 cell (of the processor) and the memory; both must level off. It takes some minutes.
@@ -13,6 +14,7 @@ import tracemalloc
 from gradviz.notebook import alias
 from tests.doctor.notebook import Notebook
 
+LIVE = 400
 CELLS = (
     "r{i} = (w * {i}).sin().sum()",
     "kept.append((w * {i}).sin())",
@@ -20,7 +22,7 @@ CELLS = (
     "a{i} = torch.zeros({i} % 7 + 1)\nb{i} = {i} * 2",
     "def f{i}(x):\n    return (x * {i}).sin().sum()\nv{i} = f{i}(w).item()",
     "net{i} = torch.nn.Linear(3, 2)\nnorms.append(net{i}(w).norm().item())",
-    "r{i} = None\nkept = kept[-500:]",
+    "r{i} = None\nkept, norms = kept[-100:], norms[-100:]",
 )
 
 
@@ -35,7 +37,7 @@ class Session:
     def cells(self, n):
         for _ in range(n):
             self.count += 1
-            text = self.chance.choice(CELLS).format(i=self.count)
+            text = self.chance.choice(CELLS).format(i=self.count % LIVE)
             self.book.run(text, f"cell {self.chance.randrange(4 * self.count)}")
 
     def calls(self):
