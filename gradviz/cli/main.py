@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import os
 import sys
 
 import gradviz
@@ -20,9 +21,14 @@ def main(arguments: list[str] | None = None) -> int:
     _choose_language(arguments)
     options = _parser(arguments).parse_args(arguments)
     try:
-        return options.command(options)
+        status: int = options.command(options)
+        sys.stdout.flush()
+        return status
     except KeyboardInterrupt:
         return 130
+    except BrokenPipeError:  # whoever read what is printed has had enough: gradviz check … | head
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 141
 
 
 def _choose_language(arguments):

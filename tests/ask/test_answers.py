@@ -109,7 +109,7 @@ def test_what_create_graph_keeps_is_told_apart(book):
     assert found.kinds["kept_buffers"] == 0 and found.kinds["gradients"] == 2_000
     book.run("y = (x * 2).exp().sum()\ny.backward(create_graph=True)")
     found = memory_at(within({"y": book.ns["y"]}))
-    assert found.kinds["kept_buffers"] > 0 and found.kinds["saved"] == 0
+    assert found.kinds["kept_buffers"] > 10 * found.kinds["saved"]
 
 
 def trained():

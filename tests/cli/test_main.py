@@ -156,3 +156,11 @@ def test_python_dash_m():
     command = [sys.executable, "-m", "gradviz", "--version"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
     assert done.stdout.startswith("gradviz 0")
+
+
+def test_a_reader_that_has_had_enough_is_no_error(tmp_path):
+    file = tmp_path / "quiet.py"
+    file.write_text("x = 1\n")
+    command = f"{sys.executable} -m gradviz check --format sarif {file} | true"
+    done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False)
+    assert "Traceback" not in done.stderr
