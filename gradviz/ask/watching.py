@@ -63,6 +63,7 @@ def watching():
     if frame is not None:
         watch._cell_of(frame.f_code.co_filename)
     watch.source.attach()
+    watch.source.begin()
     provide(watch.moment)
     try:
         yield watch

@@ -23,6 +23,7 @@ from .program import CannotRun, Program, read
 
 NOTHING, SOMETHING, COULD_NOT = 0, 1, 2
 ERROR = ("cell", "type", "message")
+SOURCES = ("engine", "torch")
 
 
 def add_arguments(parser):
@@ -32,6 +33,9 @@ def add_arguments(parser):
     )
     parser.add_argument(
         "--format", choices=tuple(FORMATS), default="text", help=help_of("cli.check.format")
+    )
+    parser.add_argument(
+        "--source", choices=SOURCES, default=SOURCES[0], help=help_of("cli.check.source")
     )
     for name in ("select", "ignore"):
         parser.add_argument(
@@ -55,7 +59,7 @@ def command(options) -> int:
     for file in options.files:
         try:
             program = read(file)
-            report = run(program)
+            report = run(program, options.source)
         except CannotRun as reason:
             print(text("cli.cannot", command="check", said=reason), file=sys.stderr)
             report = {"findings": [], "errors": [reason.error]}
@@ -78,12 +82,14 @@ def _rules(asked):
     return tuple(word for part in asked for word in part.replace(",", " ").split())
 
 
-def run(program: Program) -> dict:
-    """``findings`` and ``errors`` of one program. Raises :class:`CannotRun`."""
+def run(program: Program, source: str = SOURCES[0]) -> dict:
+    """``findings`` and ``errors`` of one program; ``source``: whether ``import torch`` means our
+    engine or PyTorch. Raises :class:`CannotRun`.
+    """
     with tempfile.TemporaryDirectory() as folder:
         result = Path(folder, "result.json")
         ended = subprocess.run(
-            [sys.executable, "-m", "gradviz.cli.headless", str(program.file), str(result)],
+            [sys.executable, "-m", "gradviz.cli.headless", str(program.file), str(result), source],
             stdin=subprocess.DEVNULL,
             stdout=sys.__stderr__,
             env=os.environ | {"GRADVIZ_LANG": language(), "MPLBACKEND": "agg"},

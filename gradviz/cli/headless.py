@@ -1,6 +1,6 @@
 """Runs one program in a shell without a front end, in a process of its own, and reports in JSON.
 
-    python -m gradviz.cli.headless FILE RESULT
+    python -m gradviz.cli.headless FILE RESULT [engine|torch]
 
 Whatever the program prints goes where this process prints; the report goes to the file RESULT.
 """
@@ -28,15 +28,18 @@ def main(arguments):
     file, result = Path(arguments[0]).resolve(), Path(arguments[1])
     program = read(file)
     with tempfile.TemporaryDirectory() as folder:
-        report = run(program, folder)
+        report = run(program, folder, "torch" in arguments[2:])
     result.write_text(json.dumps(plain(report)), encoding="utf-8")
 
 
-def run(program: Program, folder: str) -> dict:
-    """Run every cell, also after errors: ``findings`` (model), ``errors``, ``ran`` (cells)."""
+def run(program: Program, folder: str, real: bool = False) -> dict:
+    """Run every cell, also after errors: ``findings`` (model), ``errors``, ``ran`` (cells).
+    ``real``: ``import torch`` means PyTorch.
+    """
     from gradviz.notebook.extension import load
 
-    alias.install()
+    if not real:
+        alias.install()
     shell = _shell(folder)
     session = load(shell, quiet=True).session
     session.source.patience = PATIENT

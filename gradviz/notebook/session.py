@@ -92,6 +92,7 @@ class Session:
             return
         self.recorder.begin_cell(count, cell_id, text)
         self.running = True
+        self.source.begin()
         if self.views:
             self.ticker.start()
 
@@ -99,6 +100,7 @@ class Session:
         """The cell is over: the findings as they are now."""
         if not self.watching:
             return []
+        self.source.end()
         self.ticker.stop()
         self.running = False
         if not self._is_due(error):

@@ -1,4 +1,4 @@
-"""The engine as a source: its events and its live graph become rows of the recorder."""
+"""The source: events and live graphs, of our engine and of PyTorch, become rows of the recorder."""
 
 from __future__ import annotations
 
@@ -30,6 +30,7 @@ from .peak import Peak
 from .picture import SHOWN, Picture
 from .reading import node_of
 from .rows import Rows, tensor_id
+from .torch_watch import TorchWatcher
 
 LIVE = 800  # rows while a cell runs: more would slow the collector, and so the cell
 BORN = 5_000
@@ -55,6 +56,7 @@ class EngineSource:
     def __init__(self, recorder, cell_of):
         self.recorder = recorder
         self.watcher = Watcher()
+        self.torch = TorchWatcher(self.watcher)
         self.places = Places(cell_of, self._text_of, lambda: recorder.trace.cell)
         self.rows = Rows(self.places, self.watcher)
         self.picture = Picture(recorder, self.rows)
@@ -65,6 +67,7 @@ class EngineSource:
         self.customs: deque = deque(maxlen=BORN)
         self.object_cycles: dict = {}
         self.patience = strays.SLOW
+        self.lost: set[int] = set()
         self.spent = 0.0
         self._tensors: dict[int, weakref.ref] = {}
         self._paths: dict[int, list] = {}
@@ -97,10 +100,19 @@ class EngineSource:
 
     def detach(self):
         """Stop watching and forget."""
+        self.torch.end()
         events.detach(self.watcher)
         self.watcher.rest()
         self.want_norms = False
         self.watcher.ring.clear()
+
+    def begin(self):
+        """The program runs from now on: what PyTorch does is watched too, until ``end``."""
+        self.torch.begin()
+
+    def end(self):
+        """The program rests."""
+        self.torch.end()
 
     @property
     def ledger(self):

@@ -487,7 +487,8 @@ class GraphView:
         if not whole.complete:
             return list(known.values())
         reached = whole.nodes
-        for cycle in strays.object_cycles(born, reached, self._source.patience):
+        patience, lost = self._source.patience, self._source.lost
+        for cycle in strays.object_cycles(born, reached, patience, lost):
             known.setdefault((cycle.name, cycle.via), cycle)
         for ref in born:
             node = ref()

@@ -22,6 +22,7 @@ from gradviz.engine.node import LEAF, serial
 from gradviz.watch.ledger import Ledger
 from gradviz.watch.places import Files, outer_chain, user_chain
 
+from . import reading
 from .flow import Flow
 from .reading import memory
 from .strays import GradLoop, HookCycle, hook_cycle
@@ -123,15 +124,15 @@ class Watcher(events.Observer):
         """The node of several outputs, of which some may be untracked."""
         node = _node_of_many(outputs)
         if node.op is None:
-            self._note_context(node, outputs)
+            self.note_context(node, outputs)
         return node
 
     @quiet
-    def _note_context(self, node, outputs):
+    def note_context(self, node, outputs):
         """Remember the attributes of a ctx that are outputs of its own function: a cycle, which
         a collection may free before anybody looks.
         """
-        for name, value in getattr(node, "__dict__", {}).items():
+        for name, value in reading.context_items(node):
             if any(value is output for output in outputs):
                 self.contexts.append((node.seq, name))
 
@@ -159,6 +160,19 @@ class Watcher(events.Observer):
                 return frame
             frame = frame.f_back
         return None
+
+    def site(self, frame) -> int:
+        """The note of the person's line that runs in ``frame`` or outside it; 0 for none."""
+        frame = self._person(frame)
+        if frame is None:
+            return 0
+        code, outside, at, base = self._site
+        back = frame.f_back
+        if frame.f_code is code and (
+            outside is None or (id(back) == outside and back.f_lasti == at)
+        ):
+            return base + frame.f_lasti
+        return self._enter(frame, back) + frame.f_lasti
 
     def _enter(self, frame, back):
         """The number of a call site, shifted for the instruction; a new one when it was not met
@@ -194,7 +208,10 @@ class Watcher(events.Observer):
     @quiet
     def cut(self, source, result, how):
         """Count where values leave the graph, and which of the leaves and nodes they came from."""
-        note, entry = user_chain(_frame(2), self.files)
+        self.cut_at(*user_chain(_frame(2), self.files), source, result, how)
+
+    def cut_at(self, note, entry, source, result, how):
+        """The same, for a place that is known."""
         key = note[:2], how, entry
         found = self.cuts.get(key)
         if found is None:
@@ -203,16 +220,22 @@ class Watcher(events.Observer):
             found = self.cuts[key] = Cut(how, note, entry)
         found.seen(source, result, self.ledger.tick())
         if how == "data" and found.count <= EDITS:
-            self.edits.append((found, serial(), events.storage_id(source)))
+            self.edits.append((found, serial(), reading.storage_id(source)))
+
+    def look_back(self, roots):
+        """What has happened to weights and values since the last backward pass."""
+        self.updates.compare()
+        if self.edits:
+            self._look_for_edits(roots)
 
     def _look_for_edits(self, roots):
         """Which of the values that were taken by ``.data`` a node had saved before: what is changed
         there changes the gradient, and autograd cannot notice.
         """
-        nodes, _, _ = events.walk([root for root in roots if hasattr(root, "seq")], EDITED)
+        nodes, _, _ = reading.walk([root for root in roots if hasattr(root, "seq")], EDITED)
         saved: dict[int, int] = {}
         for seq, node in nodes.items():
-            for _, array, *_ in events.saved(node):
+            for _, array, *_ in reading.saved(node):
                 if array is not None:
                     place = memory(array)[0]
                     saved[place] = min(seq, saved.get(place, seq))
@@ -237,13 +260,10 @@ class Watcher(events.Observer):
     @quiet
     def backward_started(self, sweep):
         """Open a sweep in the ledger."""
-        if self.unsettled:
-            self._look_again()
+        self.settle_hooks()
         note, entry = user_chain(_frame(2), self.files)
         roots = [_owner(edge) for edge in sweep.roots]
-        self.updates.compare()
-        if self.edits:
-            self._look_for_edits(roots)
+        self.look_back(roots)
         ids = tuple(node_id(root) for root in roots)
         refs = tuple(_ref(root) for root in roots)
         ops = tuple(type(root).__name__ for root in roots)
@@ -276,7 +296,7 @@ class Watcher(events.Observer):
             return
         fresh = held._id is None and not _continues(held, sweep)
         if sweep.create_graph and held._g is not None:
-            self._note_loop(leaf)
+            self.note_loop(leaf)
         key = events.leaf_id(held)
         id = node_id(leaf._g) if not _is_leaf(leaf) else events.leaf_id(leaf)
         if len(self._grads) > 50_000:
@@ -286,7 +306,7 @@ class Watcher(events.Observer):
         if self.steps and _is_leaf(leaf):
             self.updates.sample(leaf)
 
-    def _note_loop(self, leaf):
+    def note_loop(self, leaf):
         """A gradient with a graph closes a loop through its leaf; the collector's work is watched
         from now on.
         """
@@ -319,16 +339,21 @@ class Watcher(events.Observer):
     def version_bumped(self, tensor):
         """A value changed in place: a leaf's, a gradient's, a buffer's."""
         note, entry = user_chain(_frame(2), self.files)
-        id, ledger = events.leaf_id(tensor), self.ledger
-        owner = self._grads.get(id)
-        memory = events.storage_id(tensor)
         recorded = entry != "setitem" and is_recording()
         before = getattr(events.node_of(tensor), "seq", 0) if recorded else 0
-        event = ledger.add("bump", id, note, entry, serial(), _ref(tensor), memory, before)
+        self.changed_at(note, entry, tensor, before, self._grads.get(events.leaf_id(tensor)))
+
+    def changed_at(self, note, entry, tensor, before=0, owner=None):
+        """The same, for a place that is known. ``before``: the serial of the node that made
+        ``tensor``, when another is recorded for the change; ``owner``: the leaf whose gradient it
+        is.
+        """
+        id, memory = reading.leaf_id(tensor), reading.storage_id(tensor)
+        event = self.ledger.add("bump", id, note, entry, serial(), _ref(tensor), memory, before)
         if owner is not None:
-            ledger.grad_changed(owner, event, _is_zero(tensor._a))
-        elif _is_leaf(tensor):
-            ledger.changed(event)
+            self.ledger.grad_changed(owner, event, _is_zero(reading.value(tensor)))
+        elif reading.is_leaf(tensor):
+            self.ledger.changed(event)
 
     # -- requests ------------------------------------------------------------------
     @quiet
@@ -341,8 +366,19 @@ class Watcher(events.Observer):
     def hook_added(self, target, kind, hook, number):
         """A hook was put on a tensor, a node or a module."""
         note, _ = user_chain(_frame(2), self.files)
+        self.hooked_at(note, target, kind, hook, number)
+
+    def hooked_at(self, note, target, kind, hook, number, handle=None):
+        """The same, for a place that is known. ``handle``: what PyTorch gave for taking it off."""
         found = HookRecord(
-            kind, note, weak(target), weak(hook), hook_name(hook), self.ledger.tick(), number
+            kind,
+            note,
+            weak(target),
+            weak(hook),
+            hook_name(hook),
+            self.ledger.tick(),
+            number,
+            handle,
         )
         if len(self.hooks) == HOOKS:
             self._by_number.pop(self.hooks[0].number, None)
@@ -373,8 +409,10 @@ class Watcher(events.Observer):
         elif getattr(hook, "__closure__", None):
             self.unsettled.append(record)
 
-    def _look_again(self):
-        """Hooks whose closure was filled after they were registered."""
+    def settle_hooks(self):
+        """Look again at hooks whose closure was filled after they were registered."""
+        if not self.unsettled:
+            return
         waiting = list(self.unsettled)
         self.unsettled.clear()
         for record in waiting:
@@ -432,28 +470,27 @@ class Cut:
         self.first = self.first or order
         self.last, self.serial = order, serial()
         for tensor in source if isinstance(source, tuple | list) else (source,):
-            edge = getattr(tensor, "_g", None)
-            if edge is None or len(self.sources) > 2_000:
+            if not reading.is_tensor(tensor) or len(self.sources) > 2_000:
                 continue
-            if _is_leaf(tensor):
-                if len(self.leaves) < 2_000:
-                    self.leaves.add(events.leaf_id(tensor))
-            else:
-                self.sources.add(node_id(edge))
-                self._note_below(edge)
+            node = reading.node_of(tensor)
+            if node is not None:
+                self.sources.add(node.seq)
+                self._note_below(node)
                 if self.count <= LOOKS:
-                    self.far.update(events.walk([_owner(edge)], FAR)[1])
-        if hasattr(result, "_g"):
+                    self.far.update(reading.walk([node], FAR)[1])
+            elif reading.is_leaf(tensor) and len(self.leaves) < 2_000:
+                self.leaves.add(reading.leaf_id(tensor))
+        if reading.is_tensor(result):
             self.results.append(_ref(result))
 
-    def _note_below(self, edge):
+    def _note_below(self, node):
         """What the value was computed from alone: of ``x.mean().item()`` that is x."""
         for _ in range(BELOW):
-            node = _owner(edge)
-            if len(node.e) != 1 or node.e[0] is None or node.e[0]._kind == 2:
+            inputs = reading.inputs(node)
+            if len(inputs) != 1 or inputs[0].__class__ is not tuple:
                 break
-            edge = node.e[0]
-            self.below.add(node_id(edge))
+            node = inputs[0][0]
+            self.below.add(node.seq)
 
 
 class Move:
@@ -472,13 +509,31 @@ class HookRecord:
     """
 
     __slots__ = (
-        "calls", "hook", "kind", "name", "norms", "note", "number", "order", "removed", "target",
+        "_handle", "_removed", "calls", "hook", "kind", "name", "norms", "note", "number", "order",
+        "target",
     )  # fmt: skip
 
-    def __init__(self, kind, note, target, hook, name, order, number):
+    def __init__(self, kind, note, target, hook, name, order, number, handle=None):
         self.kind, self.note, self.target, self.hook = kind, note, target, hook
-        self.name, self.order, self.removed, self.number = name, order, False, number
-        self.calls, self.norms = 0, (None, None)
+        self.name, self.order, self._removed, self.number = name, order, False, number
+        self.calls, self.norms, self._handle = 0, (None, None), handle
+
+    @property
+    def counted(self) -> bool:
+        """Whether its calls are: PyTorch does not tell of them."""
+        return self._handle is None
+
+    @property
+    def removed(self) -> bool:
+        """Whether it was taken off again."""
+        if self._handle is not None:
+            table = self._handle.hooks_dict_ref()
+            self._removed = table is None or self._handle.id not in table
+        return self._removed
+
+    @removed.setter
+    def removed(self, value):
+        self._removed = value
 
 
 def hook_name(hook) -> str:
@@ -490,7 +545,7 @@ def hook_name(hook) -> str:
 def weak(thing):
     """A weak reference, to a bound method too; a function that says None where none can be had."""
     try:
-        return weakref.WeakMethod(thing) if isinstance(thing, types.MethodType) else _ref(thing)
+        return (weakref.WeakMethod if isinstance(thing, types.MethodType) else reading.weak)(thing)
     except TypeError:
         return _nothing
 
@@ -520,7 +575,7 @@ def node_id(edge) -> int:
 
 def _is_zero(array):
     """A small array of zeros; large ones, and those on a GPU, are not looked through."""
-    return array.size <= LOOKED_THROUGH and isinstance(array, ndarray) and not array.any()
+    return isinstance(array, ndarray) and array.size <= LOOKED_THROUGH and not array.any()
 
 
 def _is_leaf(tensor):

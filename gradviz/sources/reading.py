@@ -4,6 +4,7 @@ program has imported. Reading has no side effects.
 
 from __future__ import annotations
 
+import gc
 import weakref
 
 import numpy as np
@@ -12,7 +13,7 @@ from gradviz.engine import events
 from gradviz.engine.node import LEAF, Node
 from gradviz.engine.tensor import Tensor
 
-from . import torch_tensors
+from . import torch_nodes, torch_tensors
 from .torch_nodes import TorchNode, WeakNode, is_fn, loaded, node_for
 
 OURS = Tensor, Node
@@ -97,6 +98,14 @@ def class_name(node) -> str:
     return node.name() if node.__class__ is TorchNode else type(node).__name__
 
 
+def tensors_of(nodes) -> list:
+    """The tensors alive that some nodes made, as far as they can be found."""
+    ours = [node for node in nodes if node.__class__ is not TorchNode]
+    made = [node.mark.made() for node in nodes if node.__class__ is TorchNode]
+    found = gc.get_referrers(*ours) if ours else []
+    return [one for one in (*found, *made) if is_tensor(one)]
+
+
 def walk(starts, limit, stop=()):
     """(nodes, leaves, whether that is all): what ``starts`` (nodes) hold, themselves included, by
     serial; at most ``limit`` nodes, those with a serial in ``stop`` not entered.
@@ -112,13 +121,13 @@ def walk(starts, limit, stop=()):
 
 def weak(thing):
     """A weak reference to a tensor or a node."""
-    return WeakNode(thing) if thing.__class__ is TorchNode else weakref.ref(thing)
+    return WeakNode(thing.mark) if thing.__class__ is TorchNode else weakref.ref(thing)
 
 
 def is_custom(node) -> bool:
     """Whether a person may put attributes on the node: the ``ctx`` of a custom function."""
     if node.__class__ is TorchNode:
-        return hasattr(node.fn, "__dict__")
+        return torch_nodes.is_custom(node.fn)
     return bool(type(node).__dictoffset__)
 
 
@@ -188,6 +197,8 @@ def memory(array) -> tuple[int, int]:
         return torch_tensors.storage_id(array), torch_tensors.storage_bytes(array)
     while array.base is not None and hasattr(array.base, "nbytes") and hasattr(array.base, "dtype"):
         array = array.base
+        if torch_tensors.is_tensor(array):
+            return memory(array)
     return id(array), array.nbytes
 
 

@@ -130,7 +130,7 @@ class Rows:
         found, record = Hook(kind, hook_name(hook)), self.watcher.hook(number, hook)
         if record is not None:
             found.place = self.places.place(*record.note[:2]) if record.note else None
-            if kind in COUNTED:
+            if kind in COUNTED and record.counted:
                 found.calls, (found.before, found.after) = record.calls, record.norms
         return found
 

@@ -23,7 +23,7 @@ NEAR = 3_000
 LEVELS, WITHIN = 4, 400
 CONTAINERS = (dict, list, tuple, set, deque, types.CellType)
 MANY = 60
-SLOW = 0.2
+SLOW = 0.5
 
 
 @dataclass(slots=True)
@@ -118,15 +118,18 @@ def context_cycles(nodes):
                 yield node, name
 
 
-def object_cycles(born, reached, seconds) -> list[ObjectCycle]:
+def object_cycles(born, reached, seconds, known) -> list[ObjectCycle]:
     """Objects of the person's classes, and functions, that hold live nodes outside ``reached`` and
-    themselves; looked for at most so many ``seconds``.
+    themselves; looked for at most so many ``seconds``. ``known``: serials of the nodes that were
+    looked at before; grows.
     """
     lost = [node for ref in born if (node := ref()) is not None and node.seq not in reached]
-    if not lost:
+    fresh = {node.seq for node in lost} - known
+    if not fresh:
         return []
+    known |= fresh
     until = time.perf_counter() + seconds
-    tensors = [t for t in gc.get_referrers(*lost[-MANY:]) if reading.is_tensor(t)]
+    tensors = reading.tensors_of(lost[-MANY:])
     found = (_object_cycle(owner) for owner in _owners(tensors[:MANY], until))
     return [cycle for cycle in found if cycle is not None]
 

@@ -33,17 +33,18 @@ def loaded():
 
 
 class Mark:
-    """What stays of a node between two looks. ``above``: who leads to the node: a weak reference
-    to a tensor that it made and None, or to the mark of a node that uses it and the slot.
+    """What stays of a node between two looks. Who leads to it, weakly: ``made``, a tensor that
+    it made; ``user``, the mark of a node that uses it, at ``slot``; ``fn``, the node itself where
+    it is a custom function, which alone can be referred to weakly.
     """
 
-    __slots__ = ("__weakref__", "above", "handle", "note", "seq")
+    __slots__ = ("__weakref__", "fn", "handle", "made", "note", "seq", "slot", "user")
     alive = 0
 
     def __init__(self, seq, note):
         self.seq, self.note = seq, note
-        self.above: tuple = (_nobody, None)
-        self.handle = None
+        self.fn = self.handle = self.made = self.user = _nobody
+        self.slot = 0
         Mark.alive += 1
 
     def __del__(self):
@@ -99,8 +100,8 @@ class TorchNode:
         if KEY not in fn.metadata:
             return None  # beyond what may be looked at
         node = node_for(fn)
-        if node.mark.above[0]() is None:
-            node.mark.above = weakref.ref(self.mark), slot
+        if node.mark.user() is None:
+            node.mark.user, node.mark.slot = weakref.ref(self.mark), slot
         return node, nr
 
 
@@ -116,16 +117,21 @@ def is_fn(kind) -> bool:
     return alike and not hasattr(kind, "seq")
 
 
-def node_for(fn, note=0) -> TorchNode:
+def node_for(fn, note=0, tell=None) -> TorchNode:
     """The node of ``fn``; a node that is new to us gets a serial, and so does what is below it, in
-    the order of creation. New ones get the ``note``.
+    the order of creation. New ones get the ``note``; ``tell`` hears of each mark and
+    node.
     """
     mark = fn.metadata.get(KEY)
     if mark is None:
         for fresh in _unmarked(fn):
-            fresh.metadata[KEY] = Mark(serial(), note)
+            mark = fresh.metadata[KEY] = Mark(serial(), note)
+            if is_custom(fresh):
+                mark.fn = weakref.ref(fresh)
+            if tell is not None:
+                tell(mark, fresh)
         mark = fn.metadata[KEY]
-    node = mark.handle() if mark.handle is not None else None
+    node = mark.handle()
     if node is None:
         node = TorchNode(mark, fn)
         mark.handle = weakref.ref(node)
@@ -156,14 +162,14 @@ class WeakNode:
 
     __slots__ = ("_mark",)
 
-    def __init__(self, node):
-        self._mark = weakref.ref(node.mark)
+    def __init__(self, mark):
+        self._mark = weakref.ref(mark)
 
     def __call__(self):
         mark = self._mark()
         if mark is None:
             return None
-        node = mark.handle() if mark.handle is not None else None
+        node = mark.handle()
         if node is None:
             node = TorchNode(mark)
             mark.handle = weakref.ref(node)
@@ -171,19 +177,29 @@ class WeakNode:
 
 
 def _climb(mark):
-    """The node of PyTorch that ``mark`` lies in, found from what lies above it."""
-    slots = []
-    ref, slot = mark.above
-    while slot is not None:
-        slots.append(slot)
-        above = ref()
-        if above is None:
+    """The node of PyTorch that ``mark`` lies in, found from what leads to it."""
+    slots, here = [], mark
+    fn = here.fn() or tensor_fn(here)
+    while fn is None:
+        slots.append(here.slot)
+        here = here.user()
+        if here is None:
             return None
-        ref, slot = above.above
-    tensor = ref()
-    fn = None if tensor is None else made_by(tensor)
+        fn = here.fn() or tensor_fn(here)
     for slot in reversed(slots):
-        fn = None if fn is None else fn.next_functions[slot][0]
+        fn = fn.next_functions[slot][0]
+    return fn
+
+
+def is_custom(fn) -> bool:
+    """Whether ``fn`` is the ``ctx`` of a custom function, where a person may put attributes."""
+    return hasattr(fn, "__dict__")
+
+
+def tensor_fn(mark):
+    """The node of ``mark`` from a tensor that it made; None when that has died or moved on."""
+    tensor = mark.made()
+    fn = None if tensor is None else made_by(tensor)
     return fn if fn is not None and fn.metadata.get(KEY) is mark else None
 
 

@@ -6,11 +6,11 @@ from __future__ import annotations
 
 import re
 import weakref
-from functools import cache
+from functools import cache, partial
 
 from gradviz.engine.node import LEAF, serial
 
-from .torch_nodes import TorchNode, loaded, made_by, node_for
+from .torch_nodes import TorchNode, loaded, made_by, node_for, tensor_fn
 
 FREED = "backward through the graph a second time"
 VERSIONS = re.compile(r"is at version (\d+); expected version (\d+) instead")
@@ -50,8 +50,8 @@ def node_of(tensor) -> TorchNode | None:
 
 def _node(tensor, fn):
     node = node_for(fn)
-    if node.mark.above[0]() is None or node.mark.above[1] is not None:
-        node.mark.above = weakref.ref(tensor), None
+    if node.mark.made() is not tensor:
+        node.mark.made = weakref.ref(tensor)
     return node
 
 
@@ -170,52 +170,54 @@ def _raw_names(kind):
 
 def saved(node) -> tuple:
     """(name, tensor or None, version saved, version now, freed) of each saved tensor."""
-    return tuple(one for name, raw in _raw(node.fn) if (one := _described(name, raw)) is not None)
+    return tuple(one for parts in _raw(node.fn) if (one := _described(*parts)) is not None)
 
 
 def _raw(fn):
-    """(name, what PyTorch keeps) of each saved tensor; None for what it keeps no more."""
+    """(name, what PyTorch keeps, how to unpack it) of each saved tensor; None for what it keeps no
+    more.
+    """
     for attribute in _raw_names(type(fn)):
         name = attribute.removeprefix(RAW)
         name = "saved_tensors" if name == "tensors" else name
         try:
             kept = getattr(fn, attribute)
         except RuntimeError:
-            yield name, None
+            yield name, None, None
             continue
         if isinstance(kept, tuple):
-            yield from ((f"{name}[{k}]", one) for k, one in enumerate(kept))
+            yield from ((f"{name}[{k}]", one, one.unpack) for k, one in enumerate(kept))
         else:
-            yield name, kept
+            yield name, kept, partial(getattr, fn, "_saved_" + name)
 
 
-def _described(name, raw):
+def _described(name, raw, unpack):
     """One saved tensor; None where there was none to save."""
     if raw is None:
         return name, None, 0, 0, True
     data = raw.data
     if data is None:
-        return (name, None, 0, 0, True) if _is_released(raw) else None
+        return (name, None, 0, 0, True) if _is_released(unpack) else None
     if raw.unpack_hook is not None:
         return name, None, 0, 0, False
     now = version(data)
-    return name, data, _version_saved(raw, now), now, False
+    return name, data, _version_saved(unpack, now), now, False
 
 
-def _is_released(raw):
+def _is_released(unpack):
     try:
-        raw.unpack()
+        unpack()
     except RuntimeError as error:
         return FREED in str(error)
     return False
 
 
-def _version_saved(raw, now):
+def _version_saved(unpack, now):
     """The version at which it was saved; PyTorch tells it only where the two differ."""
     if not now:
         return 0
     try:
-        raw.unpack()
+        unpack()
     except RuntimeError as error:
         found = VERSIONS.search(str(error))
         return int(found[2]) if found else now
@@ -265,8 +267,7 @@ def _tensor_of(target):
     """``target``, or the tensor that a node made, while that lives."""
     if target.__class__ is not TorchNode:
         return target
-    ref, slot = target.mark.above
-    return ref() if slot is None else None
+    return None if tensor_fn(target.mark) is None else target.mark.made()
 
 
 def formula(node) -> str:

@@ -9,8 +9,7 @@ from collections import deque
 
 import numpy as np
 
-from gradviz.engine import events
-
+from . import reading
 from .values import norm
 
 SAMPLE, LEAST = 256, 16
@@ -26,7 +25,7 @@ class Updates:
 
     def sample(self, leaf):
         """Remember some elements of ``leaf``, if it is a matrix or more in host memory."""
-        array, id = leaf._a, events.leaf_id(leaf)
+        array, id = reading.value(leaf), reading.leaf_id(leaf)
         if array.__class__ is np.ndarray and array.dtype.kind == "f" and array.ndim > 1:
             if array.size >= LEAST and id not in self._before and len(self._before) < LEAVES:
                 self._before[id] = weakref.ref(leaf), _some(array)
@@ -36,7 +35,7 @@ class Updates:
         waiting, self._before = self._before, {}
         for id, (ref, before) in waiting.items():
             leaf = ref()
-            after = _some(leaf._a) if leaf is not None else before
+            after = _some(reading.value(leaf)) if leaf is not None else before
             size = norm(before)
             if size and after.shape == before.shape and (after != before).any():
                 if len(self.ratios) >= LEAVES and id not in self.ratios:

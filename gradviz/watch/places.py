@@ -15,8 +15,12 @@ from .model import Place
 
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 FOREIGN = ("<frozen", "<__array", "<gradviz", "<derivative", "<attrs", "<dataclass")
-WRAPPERS = frozenset(("wrapped", "wrapper", "inner", "call", "__call__", "_call_impl", "<lambda>"))
+WRAPPERS = frozenset(
+    "wrapped wrapper inner call __call__ _call_impl <lambda> _no_grad_wrapper decorate_context "
+    "__torch_function__".split()
+)
 CHAIN = 8
+MAIN = ("__main__", "__mp_main__")  # the program, and its other name where processes are started
 OURS = "%%gradviz"
 TIMED = ("<timed exec>", "<timed eval>")  # what %time and %%time call their code
 
@@ -50,6 +54,12 @@ class Files:
 _persons = Files()
 
 
+def engines() -> tuple[str, ...]:
+    """The folders of ours and of the PyTorch that is loaded: no frame in them is a person's."""
+    torch = getattr(sys.modules.get("torch"), "__file__", None)
+    return (PACKAGE,) if torch is None else (PACKAGE, os.path.dirname(torch) + os.sep)
+
+
 def is_persons(kind: type) -> bool:
     """Whether the person wrote a class, in a cell or in a module of theirs."""
     name = getattr(kind, "__module__", None)
@@ -67,8 +77,9 @@ def persons_modules() -> tuple:
 @lru_cache(maxsize=1)
 def _modules_of(count, newest):
     found = list(sys.modules.items())
-    files = [(m, getattr(m, "__file__", None)) for name, m in found if name != "__main__"]
-    return tuple(m for m, file in files if isinstance(file, str) and _persons.is_mine(file))
+    files = [(m, getattr(m, "__file__", None)) for name, m in found if name not in MAIN]
+    real = [(m, file) for m, file in files if isinstance(file, str) and os.path.isabs(file)]
+    return tuple(m for m, file in real if _persons.is_mine(file))
 
 
 class Places:

@@ -16,7 +16,7 @@ import weakref
 from collections import deque
 from itertools import islice
 
-from .places import FOREIGN, PACKAGE, is_persons
+from .places import FOREIGN, engines, is_persons
 
 ITEMS = 4_000
 
@@ -184,7 +184,7 @@ def _argument(part, counts):
 def _traceback(thing):
     while thing is not None:
         frame = thing.tb_frame
-        ours = frame.f_code.co_filename.startswith((PACKAGE, *FOREIGN))
+        ours = frame.f_code.co_filename.startswith((*engines(), *FOREIGN))
         if not ours and frame.f_locals is not frame.f_globals:
             yield "frame", frame.f_code.co_name, frame
         thing = thing.tb_next

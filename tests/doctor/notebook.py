@@ -39,10 +39,13 @@ class Notebook:
         self.error = None
         collects = gc.isenabled()
         gc.disable()  # so that it does not depend on chance what a cycle still holds
+        self.source.begin()
         try:
             self._execute(text, name)
         except BaseException as error:
             self.error, self.traceback = error, error.__traceback__.tb_next.tb_next
+        finally:
+            self.source.end()
         self._settle()
         if collects:
             gc.enable()

@@ -157,7 +157,7 @@ def test_reading_keeps_nothing_alive():
     w = torch.ones(3, requires_grad=True)
     loss = (w * 2).exp().sum()
     top = reading.node_of(loss)
-    refs = [WeakNode(node) for node in reach([top]).nodes.values()]
+    refs = [WeakNode(node.mark) for node in reach([top]).nodes.values()]
     del top
     picture = gradviz.Graph(loss)
     assert [ref() is not None for ref in refs] == [True] * 3
@@ -171,7 +171,7 @@ def test_reading_keeps_nothing_alive():
 def test_a_node_is_found_again_through_what_lies_above_it():
     w = torch.ones(3, requires_grad=True)
     loss = (w * 2).exp().sum()
-    ref = WeakNode(reading.inputs(reading.node_of(loss))[0][0])
+    ref = WeakNode(reading.inputs(reading.node_of(loss))[0][0].mark)
     assert ref().name() == "ExpBackward0" and ref().fn is loss.grad_fn.next_functions[0][0]
     held = loss.grad_fn
     del loss
@@ -194,7 +194,7 @@ from gradviz.sources import reading
 from gradviz.sources.graph import reach
 from gradviz.sources.torch_nodes import MOST
 x = torch.ones(2, requires_grad=True)
-for _ in range(4):
+for _ in range(2):
     y = x
     for _ in range(60_000):
         y = y * 1.0
@@ -206,7 +206,7 @@ print("freed")
 
 def test_a_very_deep_graph_is_looked_into_only_so_far_that_it_can_be_freed():
     ended = subprocess.run([sys.executable, "-c", DEEP], capture_output=True, text=True)
-    assert ended.returncode == 0 and ended.stdout.split() == ["True"] * 4 + ["freed"], ended.stderr
+    assert ended.returncode == 0 and ended.stdout.split() == ["True"] * 2 + ["freed"], ended.stderr
 
 
 def test_marks_are_counted():
