@@ -62,7 +62,7 @@ multi_margin_op = declare(
     _multi_margin,
     "self",
     "target weight p margin reduction",
-    formula="±g · p · gapᵖ⁻¹ / n where the gap is open",
+    formula="±g · p · max(margin − selfₖ + selfⱼ, 0)ᵖ⁻¹ / n",
     self=_multi_margin_grad,
 )
 
@@ -100,6 +100,6 @@ multilabel_margin_op = declare(
     _multilabel_margin,
     "self",
     "target reduction",
-    formula="±g / n for every open gap",
+    formula="±g · [1 − selfₖ + selfⱼ > 0] / n",
     self=_multilabel_margin_grad,
 )

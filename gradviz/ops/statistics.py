@@ -315,7 +315,7 @@ pdist_op = declare(
     _pdist,
     "self",
     "p",
-    formula="g · (difference of two rows) / their distance",
+    formula="g · (selfᵢ − selfⱼ) / result, summed over pairs",
     self=_pdist_grad,
 )
 
