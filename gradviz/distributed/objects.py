@@ -41,7 +41,7 @@ def all_gather_object(object_list, obj, group=None):
 def _gathered(obj, group):
     count, own = get_world_size(group), _packed(obj)
     sizes = [wrap(xp.zeros(1, "i8")) for _ in range(count)]
-    all_gather(sizes, wrap(xp.array([own.size])), group)
+    all_gather(sizes, wrap(xp.array([own.size], "i8")), group)
     largest = max(t.item() for t in sizes)
     parts = [wrap(xp.zeros(largest, "u1")) for _ in range(count)]
     all_gather(parts, _padded(own, largest), group)
@@ -62,7 +62,7 @@ def broadcast_object_list(object_list, src=0, group=None, device=None):
     if member(group) is None:
         return
     own = _packed(list(object_list) if get_rank() == src else [])
-    size = wrap(xp.array([own.size]))
+    size = wrap(xp.array([own.size], "i8"))
     broadcast(size, src, group)
     data = _padded(own, size.item()) if get_rank() == src else wrap(xp.zeros(size.item(), "u1"))
     broadcast(data, src, group)
@@ -77,9 +77,9 @@ def scatter_object_list(
         return
     sending = get_rank() == src
     packed = [_packed(x) for x in scatter_object_input_list] if sending else []
-    size = wrap(xp.array([max((p.size for p in packed), default=0)]))
+    size = wrap(xp.array([max((p.size for p in packed), default=0)], "i8"))
     broadcast(size, src, group)
     found, length = wrap(xp.zeros(size.item(), "u1")), wrap(xp.zeros(1, "i8"))
     scatter(found, [_padded(p, size.item()) for p in packed] or None, src, group)
-    scatter(length, [wrap(xp.array([p.size])) for p in packed] or None, src, group)
+    scatter(length, [wrap(xp.array([p.size], "i8")) for p in packed] or None, src, group)
     scatter_object_output_list[0] = _unpacked(found._a[: length.item()])

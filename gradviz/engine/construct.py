@@ -125,15 +125,14 @@ _SLOW = (
 
 
 def _natural(found, plain):
-    """Python floats take the default dtype, NumPy numbers keep theirs."""
+    """Python floats take the default dtype, Python ints int64; NumPy numbers keep theirs."""
     kept = dtypes.from_np(found.dtype)
-    if kept.category == 2 and (
-        found.size == 0 or not isinstance(_leaf(plain), (xp.generic, xp.ndarray))
-    ):
+    numpys = isinstance(_leaf(plain), (xp.generic, xp.ndarray))
+    if kept.category == 2 and (found.size == 0 or not numpys):
         return dtypes.default.float
-    if kept.category == 3 and not isinstance(_leaf(plain), (xp.generic, xp.ndarray)):
-        return dtypes.default.complex
-    return kept
+    if numpys or kept.category == 0:
+        return kept
+    return dtypes.default.complex if kept.category == 3 else dtypes.int64
 
 
 def _leaf(x):

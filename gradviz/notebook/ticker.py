@@ -1,4 +1,6 @@
-"""A clock that runs only while a cell runs and somebody looks."""
+"""A clock that runs only while a cell runs and somebody looks; it stands still where Python has no
+threads, as in a browser.
+"""
 
 from __future__ import annotations
 
@@ -25,10 +27,16 @@ class Ticker:
             return
         self._ended = threading.Event()
         context = contextvars.copy_context()
-        self._thread = threading.Thread(
+        thread = threading.Thread(
             target=context.run, args=(self._run, self._ended), name="gradviz-ticker", daemon=True
         )
-        self._thread.start()
+        try:
+            thread.start()
+        except (
+            RuntimeError
+        ):  # no threads here: views are brought up to date when the cell has ended
+            return
+        self._thread = thread
 
     def stop(self):
         """End, and wait for a tick under way."""

@@ -236,7 +236,8 @@ def multinomial(input, num_samples, replacement=False, *, generator=None, out=No
     else:
         # the largest of weight/exponential is a draw in proportion to the weights
         race = weights / _exponential(weights.size, g).reshape(weights.shape).astype(weights.dtype)
-        found = xp.argsort(-race, -1, kind="stable")[:, :num_samples]
+        order = xp.argsort(-race, -1, kind="stable")
+        found = order[:, :num_samples].astype(xp.int64, copy=False)
     return wrap(beside(contiguous(found if input._a.ndim == 2 else found[0]), input._a))
 
 

@@ -722,8 +722,13 @@ def repeat_interleave(input, repeats, dim=None, *, output_size=None):
             f"{counts.size} and input.size({int(d)}) = {input._a.shape[d]}"
         )
     _check_counts(counts)
-    index = xp.repeat(xp.arange(input._a.shape[d]), counts)
-    return index_select(input, d, wrap(beside(index.astype(xp.int64), input._a)))
+    index = numbered(input._a.shape[d], counts)
+    return index_select(input, d, wrap(beside(index, input._a)))
+
+
+def numbered(count, times):
+    """The numbers below ``count``, each as often as ``times`` says; on the host."""
+    return xp.repeat(xp.arange(count, dtype=xp.int64), times.astype(xp.intp, copy=False))
 
 
 method(repeat_interleave)
@@ -732,6 +737,6 @@ public(
     lambda input, repeats=None, dim=None, *, output_size=None: (
         repeat_interleave(input, repeats, dim, output_size=output_size)
         if repeats is not None
-        else wrap(beside(xp.repeat(xp.arange(input._a.shape[0]), host(input._a)), input._a))
+        else wrap(beside(numbered(input._a.shape[0], host(input._a)), input._a))
     ),
 )

@@ -116,7 +116,7 @@ def kthvalue(input, k, dim=-1, keepdim=False):
     if k not in _kth:
         _kth[k] = _chooser(
             "kthvalue_dim",
-            lambda x, d: xp.take(xp.argpartition(x, k - 1, d), k - 1, d),
+            lambda x, d: xp.take(xp.argpartition(x, k - 1, d), k - 1, d).astype(xp.int64),
             "KthvalueBackward0",
         )
     return _kth[k](input, dim, keepdim)
@@ -162,9 +162,12 @@ def _order(a, dim, descending):
     if a.ndim == 0:
         return xp.zeros((), xp.int64, like=a)
     if not descending:
-        return xp.argsort(a, dim, kind="stable")
-    order = xp.flip(xp.argsort(xp.flip(a, dim), dim, kind="stable"), dim)
-    return a.shape[dim] - 1 - order
+        return _ascending(a, dim)
+    return a.shape[dim] - 1 - xp.flip(_ascending(xp.flip(a, dim), dim), dim)
+
+
+def _ascending(a, dim):
+    return xp.argsort(a, dim, kind="stable").astype(xp.int64, copy=False)
 
 
 def sort(input, dim=-1, descending=False, *, stable=False):
@@ -194,7 +197,7 @@ def _chosen(a, k, d, largest):
     n = a.shape[d]
     if k == 0 or 8 * k > n:
         return contiguous(_order(a, d, largest)[_region(a.ndim, d, slice(0, k))])
-    parted = xp.argpartition(a, n - k if largest else k - 1, d)
+    parted = xp.argpartition(a, n - k if largest else k - 1, d).astype(xp.int64, copy=False)
     few = xp.sort(parted[_region(a.ndim, d, slice(n - k, n) if largest else slice(0, k))], d)
     return xp.take_along_axis(few, _order(xp.take_along_axis(a, few, d), d, largest), d)
 
@@ -483,7 +486,8 @@ def bincount(input, weights=None, minlength=0):
         raise NotImplementedError(f"\"bincount_cpu\" not implemented for '{shown}'")
     if input._a.ndim != 1 or (input._a.size and input._a.min() < 0):
         raise RuntimeError("bincount only supports 1-d non-negative integral inputs.")
-    return wrap(xp.bincount(input._a, None if weights is None else weights._a, minlength))
+    found = xp.bincount(input._a, None if weights is None else weights._a, minlength)
+    return wrap(found if weights is not None else found.astype(xp.int64, copy=False))
 
 
 def _range(a, low, high):

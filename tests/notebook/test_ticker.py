@@ -27,3 +27,14 @@ def test_stop_without_start_and_start_again():
     ticker.start()
     assert ticked.wait(5)
     ticker.stop()
+
+
+def test_where_there_are_no_threads_it_stands_still(monkeypatch):
+    def refuse(thread):
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    ticker = Ticker(lambda: None, 0.001)
+    ticker.start()
+    assert not ticker.alive
+    ticker.stop()

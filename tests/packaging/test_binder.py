@@ -4,7 +4,6 @@ its builder does can be repeated in an environment of its own, which takes some 
     pytest -m slow tests/packaging/test_binder.py
 """
 
-import os
 import re
 import shutil
 import subprocess
@@ -13,6 +12,8 @@ import tomllib
 
 import pytest
 from packaging.requirements import Requirement
+
+from .clean import Clean
 
 # What Binder's base image already brings, so that requirements.txt need not.
 BASE = {"ipywidgets", "ipython", "jupyterlab", "ipykernel", "nbclient", "nbconvert", "nbformat"}
@@ -67,19 +68,6 @@ def test_the_badge_opens_an_example_that_exists(root):
     assert (root / path).is_file()
 
 
-LEFT_OUT = shutil.ignore_patterns(
-    ".git",
-    ".venv*",
-    "node_modules",
-    "__pycache__",
-    "static",
-    "build",
-    "dist",
-    "screenshots",
-    ".*_cache",
-)
-
-
 def interpreter(root):
     """The Python that runtime.txt names, where it is installed, else this one."""
     named = (root / "binder" / "runtime.txt").read_text(encoding="utf-8").strip().replace("-", "")
@@ -92,35 +80,20 @@ def interpreter(root):
 @pytest.mark.timeout(1800)
 def test_the_environment_of_the_image_runs_the_view(root, tmp_path):
     """Base, requirements.txt, postBuild, then the view in JupyterLab, as Binder does it."""
-    checkout, venv = tmp_path / "checkout", tmp_path / "venv"
-    shutil.copytree(root, checkout, ignore=LEFT_OUT)
-    subprocess.run([interpreter(root), "-m", "venv", venv], check=True)
-    environment = {
-        k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "GRADVIZ_SKIP_JS")
-    }
-    environment["PATH"] = os.pathsep.join([str(venv / "bin"), os.environ["PATH"]])
-
-    def run(*command):
-        done = subprocess.run(
-            command, cwd=checkout, env=environment, capture_output=True, text=True
-        )
-        assert done.returncode == 0, f"{command}\n{done.stdout[-6000:]}\n{done.stderr[-3000:]}"
-        return done.stdout
-
-    pip = ["python", "-m", "pip", "install", "--quiet"]
-    run(*pip, *PINNED)
-    run(*pip, "-r", "binder/requirements.txt")
-    run("bash", "binder/postBuild")
-    listed = run("python", "-m", "pip", "list", "--format=freeze")
+    clean = Clean(root, tmp_path, interpreter(root), static=False)
+    clean.install(*PINNED)
+    clean.install("-r", "binder/requirements.txt")
+    clean.run("bash", "binder/postBuild")
+    listed = clean.run("python", "-m", "pip", "list", "--format=freeze")
     for requirement in (*PINNED, "gradviz-notebook"):
         assert requirement in listed.replace("gradviz_notebook", "gradviz-notebook")
     assert "torch==" not in listed
-    run("python", "-m", "pip", "check")
+    clean.run("python", "-m", "pip", "check")
     # what was installed is tested, not the checkout beside it
-    for each in (checkout / "gradviz").iterdir():
+    for each in (clean.checkout / "gradviz").iterdir():
         if each.name != "static":
             shutil.rmtree(each) if each.is_dir() else each.unlink()
-    run(*pip, *TOOLS)
-    chosen = "-k", "leak or selecting"
-    said = run("python", "-m", "pytest", "-q", "tests/browser/test_view.py", *chosen)
+    clean.install(*TOOLS)
+    chosen = "-k", "leak or selecting or grows"
+    said = clean.run("python", "-m", "pytest", "-q", "tests/browser/test_view.py", *chosen)
     assert re.search(r"\d+ passed", said) and "skipped" not in said, said

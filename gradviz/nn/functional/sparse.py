@@ -6,7 +6,7 @@ from ...backend import beside, host, xp, zeros_by
 from ...engine.dispatch import call, wrap
 from ...engine.operation import TENSOR
 from ...ops.declare import declare, public
-from ...ops.place import shared_by_frequency
+from ...ops.place import numbered, shared_by_frequency
 from .basic import _renorm_rows
 
 _MODES = {"sum": 0, "mean": 1, "max": 2}
@@ -16,7 +16,7 @@ def _bag_of(offsets, count, last):
     """Which bag each index belongs to; on the host."""
     offsets = host(offsets)
     ends = xp.append(offsets, count) if not last else offsets
-    return xp.repeat(xp.arange(len(ends) - 1), xp.diff(ends))
+    return numbered(len(ends) - 1, xp.diff(ends))
 
 
 def _bag_forward(weight, scale, indices, bags, count, mode, picked, by_frequency):
@@ -127,9 +127,9 @@ def embedding_bag(
                 f"However, found offsets of type {type(offsets)}"
             )
         starts = (
-            xp.arange(0, input.numel(), input.shape[1])
+            xp.arange(0, input.numel(), input.shape[1], xp.int64)
             if input.shape[1]
-            else xp.zeros(input.shape[0], int)
+            else xp.zeros(input.shape[0], xp.int64)
         )
         include_last_offset = False
         per_sample_weights = None if per_sample_weights is None else per_sample_weights.reshape(-1)
@@ -196,7 +196,7 @@ def _by_position(
     )
     count = len(offsets) - include_last_offset
     bags = _bag_of(offsets._a, indices.numel(), include_last_offset)
-    sizes = xp.bincount(bags, minlength=count)
+    sizes = xp.bincount(bags, minlength=count).astype(xp.int64, copy=False)
     bags, sizes = (beside(x, indices._a) for x in (bags, sizes))
     return out, wrap(bags), wrap(sizes), wrap(sizes)
 
