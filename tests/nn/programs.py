@@ -740,6 +740,6 @@ result = [told(f) for f in (
     lambda: R.pack_padded_sequence(x, [3]), lambda: R.pack_padded_sequence(x, [3, 2, 1]), lambda: R.pack_padded_sequence(x, []),
     lambda: R.pad_sequence([torch.ones(2)], padding_side="x"), lambda: R.pad_sequence([]), lambda: R.pad_sequence([1]),
     lambda: U.weight_norm(U.weight_norm(nn.Linear(2, 2))), lambda: U.spectral_norm(U.spectral_norm(nn.Linear(2, 2))),
-    lambda: iter(data.DataLoader([1, 2], timeout=1)),
+    lambda: iter(data.DataLoader([1, 2], timeout=1)), lambda: nn.Bilinear(0, 1, 1),
 )]"""
 )
