@@ -161,7 +161,7 @@ class Watcher(events.Observer):
             frame = frame.f_back
         return None
 
-    def site(self, frame) -> int:
+    def note_at(self, frame) -> int:
         """The note of the person's line that runs in ``frame`` or outside it; 0 for none."""
         frame = self._person(frame)
         if frame is None:

@@ -141,7 +141,7 @@ class TorchWatcher:
         """``fn`` was recorded, and ``tensor`` is its result."""
         if Mark.alive >= MOST:
             return
-        node = node_for(fn, self.watcher.site(_frame(2)), self._tell)
+        node = node_for(fn, self.watcher.note_at(_frame(2)), self._tell)
         node.mark.made = weakref.ref(tensor)
 
     def _tell(self, mark, fn):
