@@ -51,7 +51,7 @@ def run_node(sweep, node, g, F, fit_edge):
         return None
     if observer is not None:
         observer.node_entered(sweep, node, g if g.__class__ is tuple else (g,))
-    if sweep._idle and node in sweep._idle and node.op is not None and not node.whole:
+    if sweep._idle and node in sweep._idle and node.idles:
         grads = _run(node, None, F)
     elif sweep._anomaly:
         grads = _run_noted(node, g, F)

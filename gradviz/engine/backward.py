@@ -504,6 +504,8 @@ def fit(F, g, shape, dtype, node, edge, grads):
     __tracebackhide__ = True
     if dtype.kind != "c":
         check_real(node, g)
+        if F is TENSOR and g._a.dtype.kind == "c":
+            g = F.real(g)
     have = tuple(g.shape)
     if have != shape:
         if not expands(shape, have):

@@ -649,6 +649,8 @@ def binary(op, operator=False, strict=False, operands=operands, name=None):
 
     def function(input, other):
         if other.__class__ is not Tensor or input.__class__ is not Tensor:
+            if state.native and local.native and op.with_number and is_number(other):
+                return op.with_number(input, other)
             if operator and not (isinstance(other, Tensor) or is_number(other)):
                 if op.edges or not isinstance(other, ndarray):
                     return NotImplemented

@@ -43,7 +43,7 @@ def shown(value, name=""):
     return tuple(shown(v, name) for v in value) if kind is tuple else value
 
 
-_PLACES = {"diagonal", "ignore_index", "offset", "padding_idx", "shifts"}
+_PLACES = {"diagonal", "ignore_index", "k", "offset", "pad", "padding_idx", "shifts"}
 
 
 def _unsigned(value):

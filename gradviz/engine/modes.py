@@ -15,10 +15,10 @@ import warnings
 
 
 class _State:
-    __slots__ = ("onlookers", "special")
+    __slots__ = ("native", "onlookers", "special")
 
     def __init__(self):
-        self.special = 0
+        self.special = self.native = 0
         self.onlookers = False
 
 
@@ -41,6 +41,7 @@ class _Thread(threading.local):
     dual_aside = None  # the same while forward mode is switched off
     grad_layout = True  # a leaf's gradient is laid out as the leaf
     sweep = None  # the backward that runs in this thread
+    native = False  # what runs is C++ in PyTorch: a derivative on tensors, a composite function
     node = None  # the node, or leaf, whose backward or hooks run; only where a person's code may
     transforms = 0  # how many function transforms are around
     batch = None  # the innermost vmap
@@ -213,6 +214,40 @@ class inference_mode(Block):
 
     def clone(self):
         return type(self)(self.mode)
+
+
+class _Native:
+    """Whether what runs is C++ in PyTorch, where a number beside a tensor is a scalar and no 0-d
+    tensor: it gives other nodes. ``state.native`` counts the threads where it is.
+    """
+
+    __slots__ = ("entered", "previous")
+
+    def __init__(self, entered):
+        self.entered = entered
+
+    def __enter__(self):
+        self.previous = local.native
+        self._set(self.entered)
+
+    def __exit__(self, *_):
+        self._set(self.previous)
+
+    def _set(self, value):
+        if value is not local.native:
+            local.native = value
+            with _counting:
+                state.native += 1 if value else -1
+
+
+def native():
+    """A block of what is C++ in PyTorch: a derivative on tensors, a composite function."""
+    return _Native(True)
+
+
+def persons_code():
+    """A block, inside such a block, in which a person's code runs."""
+    return _Native(False)
 
 
 class transforming:

@@ -115,6 +115,11 @@ class Node:
             release(self)
         return grads
 
+    @property
+    def idles(self):
+        """Whether it computes nothing where nobody wants its gradients."""
+        return self.op is not None and not self.whole
+
     def name(self):
         """The class name, such as ``MulBackward0``."""
         return type(self).__name__

@@ -11,6 +11,7 @@ import functools
 import operator
 
 from . import saved
+from .modes import native
 from .node import FREED, MultiNode, Node, freed
 
 
@@ -36,15 +37,17 @@ class Op:
     Their parameters after ``F, g`` name what they need: an input, ``result``, an attribute,
     ``<input>_shape``, or ``needs`` (which inputs want one). Inputs that have no derivative come
     last: they get no edge, ``edges`` counts those that do. ``also`` (name to function of the node)
-    and ``hidden`` adapt the ``_saved_`` names to PyTorch's. ``empty``: what a node that
-    saves no tensor keeps, ``(None, None)`` where PyTorch saves indices all the same; such a node
-    keeps index tensors too (kept.py).
+    and ``hidden`` adapt the ``_saved_`` names to PyTorch's. ``with_number``: the function that
+    stands for the operation, inside derivatives, where its second operand is a number. ``empty``:
+    what a node that saves no tensor keeps, ``(None, None)`` where PyTorch saves indices all the
+    same; such a node keeps index tensors too (kept.py).
     """
 
     __slots__ = (
         "again",
         "also",
         "attr_names",
+        "with_number",
         "derivatives",
         "edges",
         "empty",
@@ -80,6 +83,7 @@ class Op:
         self.edges = len(inputs) if joint is not None else max(known, default=-1) + 1
         self.derivatives = self.derivatives[: self.edges]
         self.also, self.hidden, self.empty = {}, (), ()
+        self.with_number = None
         self.node = type(
             node,
             (MultiNode if outputs else Node,),
@@ -172,8 +176,35 @@ def runner(op):
     reads ``(self(F, g, F.read(s[2], s[3])) if e[0] is not None else None, other(F, g, F.read(s[0],
     s[1])) if e[1] …)``.
     """
-    lines = ["def run(node, g, F):", *_opening(op), f"    return {_gradients(op)}"]
+    lines = [
+        "def run(node, g, F):",
+        *_opening(op),
+        "    if F is RAW:",
+        f"        return {_gradients(op)}",
+        "    with native():",
+        *_in_turn(op),
+    ]
     return _written("run", lines, op)
+
+
+def _in_turn(op):
+    """Lines that compute the gradients on tensors one by one, by the names of the inputs: in that
+    order PyTorch records them.
+    """
+    if op.joint is not None or op.edges < 2:
+        return [f"        return {_gradients(op)}"]
+    reads = dict.fromkeys(word for words in op.words for word in words if "F." in word)
+    names = {word: f"v{k}" for k, word in enumerate(reads)}
+    turns = sorted(range(op.edges), key=lambda k: op.input_names[k])
+    return [
+        # nothing at all is saved where nobody wants the gradient that needs it
+        *(
+            f"        {name} = {word.replace('None if s[', 'None if not s or s[')}"
+            for word, name in names.items()
+        ),
+        *(f"        g{k} = {_spell(op, k, names)} if e[{k}] is not None else None" for k in turns),
+        f"        return ({', '.join(f'g{k}' for k in range(op.edges))})",
+    ]
 
 
 def first_runner(op):
@@ -235,20 +266,23 @@ def _written(name, lines, op):
     from .kept import check_kept
 
     scope = {"FREED": FREED, "freed": freed, "check_kept": check_kept}
-    scope |= {"joint": op.joint, "F": RAW}
+    scope |= {"joint": op.joint, "F": RAW, "RAW": RAW, "native": native}
     scope |= {f"d{k}": d for k, d in enumerate(op.derivatives)}
     exec(compile("\n".join(lines), f"<derivative of {op.name}>", "exec"), scope)  # noqa: S102
     return scope[name]
 
 
+_NONE = {}
 _IDENTITY = (lambda F, g: g).__code__.co_code
 
 
-def _spell(op, k):
-    """The call of derivative ``k``; one that only passes the gradient on is not called at all."""
+def _spell(op, k, names=_NONE):
+    """The call of derivative ``k``, what it needs under other ``names`` where there are some; one
+    that only passes the gradient on is not called at all.
+    """
     d = op.derivatives[k]
     if d is None:
         return "None"
     if not op.words[k] and d.__code__.co_code == _IDENTITY:
         return "g"
-    return f"d{k}(F, g, {', '.join(op.words[k])})"
+    return f"d{k}(F, g, {', '.join(names.get(word, word) for word in op.words[k])})"

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from . import dtypes
 from .errors import advised
-from .modes import force_grad_mode, local, state
+from .modes import force_grad_mode, local, persons_code, state
 from .node import FREED, LEAF, Detached, Nowhere, OnView, Output, freed, new, shown_name
 
 
@@ -49,7 +49,8 @@ def unpack(packed):
     """The tensor that the user's unpack hook gives back, joined to the graph where it was."""
     from .tensor import Tensor
 
-    found = packed.unpack(packed.packed)
+    with persons_code():
+        found = packed.unpack(packed.packed)
     if not isinstance(found, Tensor):
         raise TypeError(
             "Output of saved tensor unpack_hook expected to be a Tensor but got result of type "

@@ -43,6 +43,18 @@ class kept:
         return _saved_input(node, node.op.saved_names.index(self.name))
 
 
+class maybe:
+    """The array that a node keeps as the attribute ``name``, which may be None."""
+
+    __slots__ = ("name",)
+
+    def __init__(self, name):
+        self.name = name
+
+    def __call__(self, node):
+        return node.at[node.op.attr_names.index(self.name)]
+
+
 def nothing(node):
     """A tensor that PyTorch saves and we do without."""
     return None
@@ -66,7 +78,8 @@ def saved_attribute_names(node):
 def _is_raw(node, name):
     """Whether what is saved under this name is a tensor, or several."""
     op = node.op
-    if _slot(op, name) is not None or op.also.get(name) is nothing:
+    found = op.also.get(name)
+    if _slot(op, name) is not None or found is nothing or isinstance(found, maybe):
         return True
     try:
         value = _value(node, name)

@@ -14,7 +14,7 @@ from ..backend import as_strided, beside, owner, pointer, xp, zeros_by
 from . import dtypes
 from .anomaly import note_forward
 from .arguments import refusal
-from .dispatch import Chain, fill, further, remade, tell_untracked
+from .dispatch import Chain, fill, further, remade, tell_untracked, wrap
 from .errors import advised
 from .events import door
 from .hooks import forget_joined, move_retain
@@ -429,7 +429,10 @@ def write(op, ins, attrs=(), kept=()):
         node.seq = serial()
         node.shape, node.dtype = array.shape, array.dtype
         node.hooks = node.r = node.mark = None
-        fill(op, node, (_as_input(self, op, ins), *ins[1:]), attrs)
+        before = _as_input(self, op, ins)
+        fill(op, node, (before, *ins[1:]), attrs)
+        if before._a is not array and before._g is not None:
+            node.s = _with_clone(op, node.s, before)
         if kept:
             node.s = (*node.s, *pairs(kept))
     if state.special and local.dual is not None:
@@ -527,6 +530,15 @@ def _as_input(self, op, ins):
     return alias
 
 
+def _with_clone(op, kept, before):
+    """What a node saved, its first input ``before`` a clone with a node of its own."""
+    copy = new(Tensor)
+    copy._a, copy._v = before._a, None
+    copy._g = _node_of(TENSOR.clone.op.node, before._a, before._g, (None,))
+    k = 2 * op.saved_inputs.index(0)
+    return (*kept[:k], copy, *kept[k + 1 :])
+
+
 def check_target(self, others):
     """Raise where PyTorch forbids that ``self`` is modified by an operation on ``others``."""
     __tracebackhide__ = True
@@ -601,6 +613,10 @@ class CopySlices(Node):
     def name(self):
         return "torch::autograd::CopySlices"
 
+    @property
+    def idles(self):
+        return self.s is not FREED and self.s[0].idles
+
     def run(self, g, F):
         if g is None:
             return (None,) * len(self.e)
@@ -616,6 +632,8 @@ class CopySlices(Node):
             _check_inside(g if F is RAW else g._a, *links[0])
         if F is RAW:
             return self._run_arrays(g, function, links, outer)
+        if len(links) == 1 and links[0][1]:
+            return self._run_window(g, function, *links[0])
         part = g
         for step, layout in links:
             part = F.strided_gather(part, step, layout) if layout else getattr(F, step.name)(part)
@@ -623,6 +641,16 @@ class CopySlices(Node):
         mask = F.constant(_seen(g._a, links, outer))
         put = g * 0 if back[0] is None else _put_back(F, back[0], links)
         return (F.where(mask, put, g), *back[1:])
+
+    @staticmethod
+    def _run_window(g, function, inner, outer):
+        """On tensors: ``g`` is copied, and the window written anew."""
+        whole = zeros_by(g._a, _extent(outer, inner))
+        copy = wrap(strided(whole, *outer)).copy_(g)
+        window = TENSOR.as_strided_op(copy, *inner, geometry(copy._a))
+        back = _run_inner(function, TENSOR.clone(window, None), TENSOR)
+        window.copy_(wrap(zeros_by(g._a, inner[0])) if back[0] is None else back[0])
+        return (copy, *back[1:])
 
     @staticmethod
     def _run_arrays(g, function, links, outer):

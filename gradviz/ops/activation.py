@@ -5,12 +5,14 @@ from __future__ import annotations
 from ..backend import xp
 from ..engine import dtypes
 from ..engine.dispatch import Tensor
+from ..engine.node import FREED
 from ..engine.operation import RAW, TENSOR
 from ..engine.views import rename_in_place, write
 from . import fused
+from .activation_backward import log_sigmoid_buffer
 from .declare import declare, method, public, unary
 from .elementwise import _sigmoid, _special
-from .gelu import gelu, gelu_back
+from .gelu import gelu
 from .layout import channels_kept
 from .lower import lowered
 from .shape import reshape
@@ -32,9 +34,17 @@ softplus = declare(
     "self",
     "beta threshold",
     formula="g · σ(β · self)",
-    self=lambda F, g, self, beta, threshold: F.where(
-        self * beta > threshold, g, g * F.sigmoid(self * beta)
-    ),
+    self=lambda F, g, self, beta, threshold: F.softplus_backward(g, self, beta, threshold),
+)
+
+
+log_sigmoid_op = declare(
+    "log_sigmoid",
+    lambda x: xp.minimum(x, 0) - xp.log1p(xp.exp(-xp.abs(x))),
+    "self",
+    formula="g · σ(−self)",
+    also={"buffer": lambda node: log_sigmoid_buffer(() if node.s is FREED else node.s)},
+    self=lambda F, g, self: F.log_sigmoid_backward(g, self),
 )
 leaky_relu = declare(
     "leaky_relu",
@@ -42,7 +52,7 @@ leaky_relu = declare(
     "self",
     "negative_slope",
     formula="g where self > 0, slope · g elsewhere",
-    self=lambda F, g, self, negative_slope: F.where(self > 0, F.tied(g, self), g * negative_slope),
+    self=lambda F, g, self, negative_slope: F.leaky_relu_backward(g, self, negative_slope),
 )
 
 
@@ -60,10 +70,8 @@ elu_op = declare(
     "alpha scale input_scale",
     node="EluBackward0",
     formula="scale · g where self > 0, scale · α · exp self · g elsewhere",
-    self=lambda F, g, self, alpha, scale, input_scale: F.where(
-        self <= 0,
-        g * (F.exp(F.clamp_max(self, 0.0) * input_scale) * (alpha * scale * input_scale)),
-        g * scale,
+    self=lambda F, g, self, alpha, scale, input_scale: F.elu_backward(
+        g, self, alpha, scale, input_scale
     ),
 )
 celu_op = declare(
@@ -75,14 +83,21 @@ celu_op = declare(
     "alpha",
     node="CeluBackward0",
     formula="g where self > 0, exp(self/α) · g elsewhere",
-    self=lambda F, g, self, alpha: F.where(self <= 0, g * F.exp(F.clamp_max(self, 0.0) / alpha), g),
+    self=lambda F, g, self, alpha: F.elu_backward(g, self, alpha, 1, 1.0 / alpha),
 )
+
+
+def _silu_grad(F, g, self):
+    s = F.sigmoid(self)
+    return g * s * (self * (1 - s) + 1)
+
+
 silu = unary(
     "silu",
     lambda x: x * _sigmoid(x),
     expose=False,
     formula="g · σ(self) · (1 + self · (1 − σ(self)))",
-    self=lambda F, g, self: g * (F.sigmoid(self) * (1 + self * (1 - F.sigmoid(self)))),
+    self=_silu_grad,
 )
 
 
@@ -91,7 +106,7 @@ def _soft(x):
 
 
 def _mish_grad(F, g, self):
-    t = F.tanh(F.softplus(self, 1.0, 20.0))
+    t = F.tanh(F.softplus(self, 1.0, 20.0) if F is RAW else F.log1p(F.exp(self)))
     return g * (t + self * F.sigmoid(self) * (1 - t * t))
 
 
@@ -119,50 +134,14 @@ def _gelu_forward(x, approximate):
     return (x * 0.5 * (1 + _special("erf")(x * 0.7071067811865476))).astype(x.dtype, copy=False)
 
 
-def _gelu_grad(F, g, self, approximate):
-    if approximate == "tanh":
-        t = F.tanh((self + self * self * self * 0.044715) * 0.7978845608028654)
-        slope = (1 + self * self * 0.134145) * 0.7978845608028654
-        return g * ((1 + t) * 0.5 + self * (1 - t * t) * slope * 0.5)
-    if F is RAW and self.__class__ is not ndarray:
-        return fused.gelu_back(g, self)
-    if F is RAW and self.dtype == xp.float32:
-        return gelu_back(g, self)
-    return g * (
-        (1 + F.erf(self * 0.7071067811865476)) * 0.5
-        + self * F.exp(self * self * -0.5) * 0.3989422804014327
-    )
-
-
 gelu_op = declare(
     "gelu",
     channels_kept(_gelu_forward),
     "self",
     "approximate",
     formula="g · (Φ(self) + self · φ(self))",
-    self=_gelu_grad,
+    self=lambda F, g, self, approximate: F.gelu_backward(g, self, approximate),
 )
-
-
-tied = declare(
-    "tied",
-    lambda x, source: x.copy("K"),
-    "self source",
-    node="ThresholdBackwardBackward0",
-    self=lambda F, g: g,
-    source=lambda F, g: F.zeros_like(g),
-)
-RAW.tied = lambda x, source: x
-
-
-def _outside(F, g, hidden, x):
-    """``g`` where not ``hidden``; it depends on ``x``, with derivative 0, as PyTorch has it."""
-    return F.masked_fill(F.tied(g, x), hidden, 0)
-
-
-def _not_between(F, x, low, high):
-    """Where ``x`` is not strictly between two numbers: NaN is not."""
-    return ~((x > low) & (x < high))
 
 
 hardtanh_op = declare(
@@ -171,25 +150,21 @@ hardtanh_op = declare(
     "self",
     "min_val max_val",
     formula="g where min < self < max",
-    self=lambda F, g, self, min_val, max_val: _outside(
-        F, g, _not_between(F, self, min_val, max_val), self
-    ),
+    self=lambda F, g, self, min_val, max_val: F.hardtanh_backward(g, self, min_val, max_val),
 )
 hardsigmoid_op = unary(
     "hardsigmoid",
     lambda x: xp.clip(x + 3, 0, 6) / x.dtype.type(6),
     expose=False,
     formula="g/6 where −3 < self < 3",
-    self=lambda F, g, self: _outside(F, g / 6, _not_between(F, self, -3, 3), self),
+    self=lambda F, g, self: F.hardsigmoid_backward(g, self),
 )
 hardswish_op = unary(
     "hardswish",
     lambda x: x * xp.clip(x + 3, 0, 6) / x.dtype.type(6),
     expose=False,
     formula="0 below −3, g above 3, (2 self + 3)/6 · g between",
-    self=lambda F, g, self: F.where(
-        self < 3, _outside(F, g * (self / 3 + 0.5), self <= -3, self), g
-    ),
+    self=lambda F, g, self: F.hardswish_backward(g, self),
 )
 hardshrink_op = declare(
     "hardshrink_op",
@@ -198,7 +173,7 @@ hardshrink_op = declare(
     "lambd",
     node="HardshrinkBackward0",
     formula="g outside [−λ, λ]",
-    self=lambda F, g, self, lambd: _outside(F, g, ~((self < -lambd) | (self > lambd)), self),
+    self=lambda F, g, self, lambd: F.hardshrink_backward(g, self, lambd),
 )
 
 
@@ -213,7 +188,7 @@ softshrink_op = declare(
     "self",
     "lambd",
     formula="g outside [−λ, λ]",
-    self=lambda F, g, self, lambd: _outside(F, g, ~((self < -lambd) | (self > lambd)), self),
+    self=lambda F, g, self, lambd: F.softshrink_backward(g, self, lambd),
 )
 threshold_op = declare(
     "threshold_op",
@@ -222,16 +197,21 @@ threshold_op = declare(
     "threshold value",
     node="ThresholdBackward0",
     formula="g where self > threshold",
-    self=lambda F, g, self, threshold: _outside(F, g, self <= threshold, self),
+    self=lambda F, g, self, threshold: F.threshold_slope(g, self, threshold),
 )
+
+
+def _prelu_joint(F, g, self, weight, needs):
+    return tuple(x if n else None for x, n in zip(F.prelu_backward(g, self, weight), needs))  # noqa: B905
+
+
 prelu_op = declare(
     "prelu_op",
     lambda x, w: xp.where(x > 0, x, x * w),
     "self weight",
     node="PreluKernelBackward0",
     formula="∂self: g where self > 0, w · g elsewhere    ∂w: self · g where self ≤ 0",
-    self=lambda F, g, self, weight: F.where(self > 0, g, g * weight),
-    weight=lambda F, g, self: F.where(self > 0, F.constant_like(0, g), g * self),
+    joint=_prelu_joint,
 )
 
 
@@ -248,13 +228,6 @@ def _glu_forward(x, dim):
     return a * _sigmoid(b)
 
 
-def _glu_grad(F, g, self, self_shape, dim):
-    half = self_shape[dim] // 2
-    a, b = F.narrow(self, dim, 0, half), F.narrow(self, dim, half, half)
-    s = F.sigmoid(b)
-    return F.cat([g * s, g * a * (s * (1 - s))], dim)
-
-
 glu_op = declare(
     "glu",
     _glu_forward,
@@ -262,7 +235,7 @@ glu_op = declare(
     "dim",
     formula="g · σ(b) for a, g · a · σ′(b) for b",
     hidden=("self_sym_sizes",),
-    self=_glu_grad,
+    self=lambda F, g, self, self_shape, dim: F.glu_backward(g, self, dim),
 )
 
 

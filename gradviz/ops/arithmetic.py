@@ -195,7 +195,7 @@ sub_scaled = declare(
     node="SubBackward0",
     formula="∂self: g    ∂other: −α · g",
     self=lambda F, g: g,
-    other=lambda F, g, alpha: g * -alpha,
+    other=lambda F, g, alpha: -g * alpha,
 )
 rsub = declare(
     "rsub",
@@ -203,7 +203,7 @@ rsub = declare(
     "self other",
     "alpha dtype",
     formula="∂self: −α · g    ∂other: g",
-    self=lambda F, g, alpha: g * -alpha,
+    self=lambda F, g, alpha: -g if alpha == 1 else -g * alpha,
     other=lambda F, g: g,
 )
 rsub_number = declare(
@@ -242,48 +242,33 @@ true_divide = binary(
 )
 
 
-# PyTorch's own compositions have numbers that are no tensors: their nodes have a name of their own.
-add_number = declare(
-    "add_number",
-    lambda x, value: x + x.dtype.type(value),
-    "self",
-    "value",
-    node="AddBackward1",
-    formula="g",
-    self=lambda F, g: g,
-)
-sub_number = declare(
-    "sub_number",
-    lambda x, value: x - x.dtype.type(value),
-    "self",
-    "value",
-    node="SubBackward1",
-    formula="g",
-    self=lambda F, g: g,
-)
-mul_number = declare(
-    "mul_number",
-    lambda x, other: _times_number(x, other),
-    "self",
-    "other",
-    node="MulBackward1",
-    formula="g · other",
-    self=lambda F, g, other: g * other,
-)
-div_number = declare(
-    "div_number",
-    lambda x, other: floating(x) / floating(x).dtype.type(other),
-    "self",
-    "other",
-    node="DivBackward1",
-    formula="g / other",
-    self=lambda F, g, other: g / other,
-)
+# In derivatives and in PyTorch's own compositions a number is no tensor: the nodes of these
+# operations have a name of their own.
+def _with_number(op, forward, formula, derivative):
+    def computed(x, other):
+        if isinstance(other, float) or op is true_divide.op:
+            x = floating(x)
+        if isinstance(other, complex) and x.dtype.kind != "c":
+            return forward(x, other)
+        return forward(x, x.dtype.type(other))
+
+    op.with_number = declare(
+        f"{op.name}_number",
+        computed,
+        "self",
+        "other",
+        node=op.node.__name__.replace("0", "1"),
+        formula=formula,
+        self=derivative,
+    )
 
 
-def _times_number(x, value):
-    x = floating(x) if isinstance(value, float) else x
-    return x * x.dtype.type(value)
+_with_number(add.op, operator.add, "g", lambda F, g: g)
+_with_number(sub.op, operator.sub, "g", lambda F, g: g)
+_with_number(mul.op, operator.mul, "g · other", lambda F, g, other: g * other.conjugate())
+_with_number(
+    true_divide.op, operator.truediv, "g / other", lambda F, g, other: g / other.conjugate()
+)
 
 
 def _pow_scalar_grad(F, g, self, exponent):
@@ -293,6 +278,8 @@ def _pow_scalar_grad(F, g, self, exponent):
         return g
     if F is RAW and exponent == 2:
         return g * (F.conj(self) * 2)
+    if F is TENSOR and exponent.__class__ is int:
+        exponent = float(exponent)
     return g * F.conj(F.pow_scalar(self, exponent - 1) * exponent)
 
 
@@ -356,11 +343,12 @@ def _pow_exponent(F, g, self, exponent, result):
         if (self.dtype.kind if F is RAW else self._a.dtype.kind) != "c"
         else self == 0
     )
-    return F.where(
-        zero, F.constant_like(0, result), g * F.conj(result * F.log(F.astype(self, result)))
-    )
+    slope = F.conj(result * F.log(F.astype(self, result)))
+    return g * F.where(zero, F.constant_like(0, result), slope)
 
 
+RAW.squared = xp.square
+TENSOR.squared = lambda x: pow_scalar(x, 2)
 RAW.constant_like = lambda value, x: xp.asarray(value, x.dtype)
 TENSOR.constant_like = lambda value, x: number(value, dtypes.of(x._a))
 pow_tensor = binary(
@@ -513,9 +501,9 @@ def _fmod(a, b):
         return xp.fmod(a, b)
 
 
-def _rounded(rounding):
+def _rounded(name):
     def derivative(F, g, self, other):
-        return -g * rounding(F, self / other)
+        return -g * getattr(F, name)(self, other)
 
     return derivative
 
@@ -559,7 +547,7 @@ _remainder_tensor = binary(
     expose=False,
     formula="∂self: g",
     self=lambda F, g: g,
-    other=_rounded(lambda F, x: F.floor(x)),
+    other=_rounded("div_floor"),
 )
 _fmod_tensor = binary(
     "fmod_tensor",
@@ -568,11 +556,11 @@ _fmod_tensor = binary(
     expose=False,
     formula="∂self: g",
     self=lambda F, g: g,
-    other=_rounded(lambda F, x: F.trunc(x)),
+    other=_rounded("div_trunc"),
 )
 
 
-def _by_number(name, forward, with_tensor, node, derivative, reversed_=True):
+def _whole(name, forward, with_tensor, node, derivative):
     """``name`` with a tensor or a number on its right, and with a number on its left."""
     from ..engine.views import write
     from .declare import cast_operand
@@ -621,13 +609,11 @@ def _by_number(name, forward, with_tensor, node, derivative, reversed_=True):
     return function
 
 
-floor_divide = _by_number(
+floor_divide = _whole(
     "floor_divide", _floor_divide, _floor_tensor, "NotImplemented", refuse("floor_divide")
 )
-remainder = _by_number(
-    "remainder", _remainder, _remainder_tensor, "RemainderBackward0", lambda F, g: g
-)
-fmod = _by_number("fmod", _fmod, _fmod_tensor, "FmodBackward0", lambda F, g: g)
+remainder = _whole("remainder", _remainder, _remainder_tensor, "RemainderBackward0", lambda F, g: g)
+fmod = _whole("fmod", _fmod, _fmod_tensor, "FmodBackward0", lambda F, g: g)
 
 
 def _pow(input, exponent, *, out=None):
@@ -653,11 +639,13 @@ def _float_if_needed(x, value):
 
 
 def _rtruediv(self, other):
+    if local.native:
+        return true_divide(other, self)
     return TENSOR.reciprocal(self) * other
 
 
 def _rsub(self, other):
-    if isinstance(other, Tensor):
+    if isinstance(other, Tensor) or local.native:
         return sub(other, self)
     if self._a.dtype == bool:
         raise RuntimeError(

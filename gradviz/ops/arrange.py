@@ -8,8 +8,9 @@ from ..engine.arguments import refusal
 from ..engine.dispatch import Tensor, wrap
 from ..engine.memory_format import contiguous_format
 from ..engine.operands import all_tensors
+from ..engine.operation import RAW, TENSOR
 from ..engine.tensor import wrap_dim
-from .declare import FUNCTIONS, declare, method, only_function, only_method, public
+from .declare import FUNCTIONS, declare, into_zeros, method, only_function, only_method, public
 from .join import cat, stack, tensor_split, variadic
 from .layout import channels_kept
 from .shape import clone, reshape, sizes, unsafe_view_op, unsqueeze
@@ -54,11 +55,16 @@ repeat_op = declare(
 
 
 def _unrepeat(F, g, shape, repeats):
-    shape = (1,) * (len(repeats) - len(shape)) + tuple(shape)
-    split_shape = tuple(n for pair in zip(repeats, shape, strict=True) for n in pair)
-    return F.reshape(
-        F.sum_dims(F.reshape(g, split_shape), tuple(range(0, 2 * len(repeats), 2)), False), shape
-    )
+    lead = len(repeats) - len(shape)
+    if lead:
+        g = F.sum_dims(g, tuple(range(lead)), False)
+    split, copies = [], []
+    for repeat, n in zip(repeats[lead:], shape, strict=True):
+        if repeat != 1:
+            copies.append(len(split))
+            split.append(repeat)
+        split.append(n)
+    return F.sum_dims(F.reshape(g, tuple(split)), tuple(copies), False) if copies else g
 
 
 def flip(input, *given, dims=None):
@@ -252,10 +258,25 @@ trace_op = declare(
     "self",
     node="TraceBackward0",
     formula="g on the diagonal",
-    self=lambda F, g, self_shape: F.put_diagonal(
-        F.expand_to(g, (min(self_shape),)), self_shape, 0, 0, 1
-    ),
+    self=lambda F, g, self_shape: F.on_diagonal(g, self_shape),
 )
+
+
+def _on_diagonal(g, shape):
+    out = zeros_by(g, shape)
+    xp.fill_diagonal(out[: min(shape), : min(shape)], g)
+    return out
+
+
+into_zeros(
+    "diagonal_of_flat",
+    lambda g, shape: _on_diagonal(g, shape).reshape(-1),
+    attrs="shape",
+    node="IndexFillBackward1",
+    self=lambda F, g, shape: F.trace_op(F.reshape(g, shape)),
+)
+RAW.on_diagonal = _on_diagonal
+TENSOR.on_diagonal = lambda g, shape: reshape(TENSOR.diagonal_of_flat(g, shape), shape)
 
 
 def trace(input):

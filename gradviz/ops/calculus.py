@@ -40,7 +40,7 @@ def diff(input, n=1, dim=-1, prepend=None, append=None):
     for _ in range(n):
         if out._a.shape[d] == 0:
             break
-        first, second = _after(out, d), _before(out, d)
+        second, first = _before(out, d), _after(out, d)
         out = first.logical_xor(second) if out._a.dtype == bool else first - second
     return out
 
@@ -74,7 +74,8 @@ def _widths(name, y, x, dim):
         x = x.view([-1 if d == dim else 1 for d in range(y._a.ndim)])
     elif x._a.ndim < y._a.ndim:
         x = x.view((1,) * (y._a.ndim - x._a.ndim) + x._a.shape)
-    return _after(x, dim) - _before(x, dim)
+    before, after = _before(x, dim), _after(x, dim)
+    return after - before
 
 
 def _spacing(name, dx):

@@ -9,7 +9,11 @@ from __future__ import annotations
 import functools
 
 from ..backend import xp, zeros_by
+from ..engine.node import FREED, freed
+from ..engine.operation import RAW
+from ..engine.saved import read_array
 from ..engine.saved_names import kept
+from .arithmetic import _conj
 from .declare import declare
 from .layout import channels_kept
 from .taps import ADD, Room, Shifted, Strided, best_rows, product_cost
@@ -155,7 +159,14 @@ def _bias_grad(F, g):
 
 
 _ATTRS = "stride padding dilation groups"
-_HIDDEN = ("self", "self_sym_sizes", "weight_sym_sizes")
+_HIDDEN = ("self",)
+
+
+def _output_padding(node):
+    if node.s is FREED:
+        freed()
+    image, kernel = (read_array(*node.s[k : k + 2]).shape[2:] for k in (0, 2))
+    return _beyond(node.shape[2:], image, kernel, *node.at[1:4])
 
 
 def _shown(transposed):
@@ -163,11 +174,102 @@ def _shown(transposed):
     return {
         "input": kept("self"),
         "transposed": lambda node: transposed,
-        "output_padding": lambda node: (0,) * len(node.at[transposed]),
+        "output_padding": _output_padding if transposed else lambda node: (0,) * len(node.at[0]),
         "bias_sym_sizes_opt": lambda node: (node.shape[1],) if node.e[2] is not None else (0,),
     }
 
 
+def _beyond(out, image, kernel, stride, padding, dilation):
+    """The output padding of a transposed convolution, from the sizes of its output and input."""
+    return tuple(
+        o - ((n - 1) * s - 2 * p + d * (k - 1) + 1)
+        for o, n, k, s, p, d in zip(out, image, kernel, stride, padding, dilation, strict=True)
+    )
+
+
+def _joint(F, g, self, weight, needs, *at):
+    """The gradients of both convolutions; ``at`` ends with whether it is the transposed one."""
+    if F is RAW:
+        return _gradients(g, self, weight, needs, *at)
+    made = F.convolution_backward(g, self, weight, *at, tuple(needs))
+    return tuple(x if n else None for x, n in zip(made, needs, strict=True))
+
+
+def _gradients(g, x, weight, needs, stride, padding, dilation, groups, transposed):
+    at = stride, padding, dilation, groups
+    given = of_weight = None
+    if needs[0] and transposed:
+        given = conv_forward(g, _conj(weight), None, *at)
+    elif needs[0]:
+        given = conv_input_forward(g, _conj(weight), x.shape, *at)
+    if needs[1]:
+        pair = (g, _conj(x)) if transposed else (_conj(x), g)
+        of_weight = conv_weight_forward(*pair, weight.shape, *at)
+    return given, of_weight, _bias_grad(RAW, g) if needs[2] else None
+
+
+def _backward_forward(g, x, weight, *at):
+    """What nobody needs is an array of no element."""
+    found = _gradients(g, x, weight, at[-1], *at[:-1])
+    return tuple(xp.zeros(0, g.dtype, like=g) if f is None else f for f in found)
+
+
+def _backward_joint(
+    F, g, grad_output, self, weight, needs, stride, padding, dilation, groups, transposed
+):
+    """The second derivative: ``g`` are the gradients for those of input, weight and bias."""
+    at = stride, padding, dilation, groups
+    of_input, of_weight, of_bias = g
+    parts, given, kernel = [], None, None
+    if of_input is not None and transposed:
+        parts.append(F.conv_input(of_input, weight, grad_output.shape, *at))
+        kernel = (grad_output, F.conj(of_input))
+    elif of_input is not None:
+        parts.append(F.convolution(of_input, weight, None, *at))
+        kernel = (F.conj(of_input), grad_output)
+    if of_weight is not None and transposed:
+        parts.append(F.conv_input(self, of_weight, grad_output.shape, *at))
+        given = F.convolution(grad_output, F.conj(of_weight), None, *at) if needs[1] else None
+    elif of_weight is not None:
+        parts.append(F.convolution(self, of_weight, None, *at))
+        if needs[1]:
+            given = F.conv_input(grad_output, F.conj(of_weight), self.shape, *at)
+    if of_bias is not None:
+        wide = F.reshape(of_bias, (-1, *[1] * (len(self.shape) - 2)))
+        parts.append(F.expand_to(wide, tuple(grad_output.shape)))
+    total = parts[0]
+    for part in parts[1:]:
+        total = total + part
+    of_kernel = None
+    if needs[2] and kernel is not None:
+        of_kernel = F.conv_weight(*kernel, weight.shape, *at)
+    return total, given, of_kernel
+
+
+def _backward_output_padding(node):
+    if node.s is FREED:
+        freed()
+    out, image, kernel = (read_array(*node.s[k : k + 2]).shape[2:] for k in (0, 2, 4))
+    stride, padding, dilation, _, transposed = node.at[:5]
+    if not transposed:
+        return (0,) * len(stride)
+    return _beyond(out, image, kernel, stride, padding, dilation)
+
+
+declare(
+    "convolution_backward",
+    _backward_forward,
+    "grad_output self weight",
+    f"{_ATTRS} transposed wanted",
+    outputs=True,
+    formula="∂g: h ⋆ weight + self ⋆ h    ∂self: g ⋆ᵀ h    ∂weight: h ⋆ g",
+    hidden=("self",),
+    also={
+        "input": kept("self"),
+        "output_padding": _backward_output_padding,
+    },
+    joint=_backward_joint,
+)
 convolution = declare(
     "convolution",
     channels_kept(conv_forward),
@@ -176,13 +278,9 @@ convolution = declare(
     formula="∂self: g ⋆ᵀ weight    ∂weight: self ⋆ g    ∂bias: Σ g",
     hidden=_HIDDEN,
     also=_shown(False),
-    self=lambda F, g, weight, self_shape, stride, padding, dilation, groups: F.conv_input(
-        g, F.conj(weight), self_shape, stride, padding, dilation, groups
+    joint=lambda F, g, self, weight, needs, stride, padding, dilation, groups: _joint(
+        F, g, self, weight, needs, stride, padding, dilation, groups, False
     ),
-    weight=lambda F, g, self, weight_shape, stride, padding, dilation, groups: F.conv_weight(
-        F.conj(self), g, weight_shape, stride, padding, dilation, groups
-    ),
-    bias=_bias_grad,
 )
 
 
@@ -202,13 +300,9 @@ conv_transposed = declare(
     formula="∂self: g ⋆ weight    ∂weight: g ⋆ self    ∂bias: Σ g",
     hidden=_HIDDEN,
     also=_shown(True),
-    self=lambda F, g, weight, stride, padding, dilation, groups: F.convolution(
-        g, F.conj(weight), None, stride, padding, dilation, groups
+    joint=lambda F, g, self, weight, needs, stride, padding, dilation, groups: _joint(
+        F, g, self, weight, needs, stride, padding, dilation, groups, True
     ),
-    weight=lambda F, g, self, weight_shape, stride, padding, dilation, groups: F.conv_weight(
-        g, F.conj(self), weight_shape, stride, padding, dilation, groups
-    ),
-    bias=_bias_grad,
 )
 conv_input = declare(
     "conv_input",

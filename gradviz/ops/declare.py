@@ -73,6 +73,29 @@ def _caller(op):
     return function
 
 
+def into_zeros(name, forward, index="", attrs="", *, node, self, also=None, hidden=()):
+    """Declare an operation that puts the elements of its first tensor into zeros. PyTorch's node
+    has an edge for these, the first, which leads nowhere; ``index``: the tensors that say where.
+    """
+    made = declare(
+        name,
+        lambda zeros, *given: forward(*given),
+        f"zeros self {index}",
+        attrs,
+        node=node,
+        also=also,
+        hidden=hidden,
+        self=self,
+    )
+    tensors = len(made.op.input_names) - 1
+    setattr(RAW, name, forward)
+    setattr(
+        TENSOR,
+        name,
+        lambda *given: dispatch.call(made.op, (None, *given[:tensors]), given[tensors:]),
+    )
+
+
 def unary(
     name, forward, *, node=None, formula="", inplace=True, expose=True, also=None, **derivatives
 ):
@@ -145,8 +168,8 @@ def _told_apart(both, first, second):
 
 # These keep indices, in PyTorch as saved tensors, so that a second backward finds them freed.
 _KEEP_INDICES = frozenset(
-    "IndexBackward0 IndexPutBackward0 MaxBackward0 MinBackward0 MedianBackward1 "
-    "NanmedianBackward1 ModeBackward0 SortBackward0 "
+    "IndexBackward0 IndexPutBackward0 IndexPutImplBackward0 MaxBackward0 MinBackward0 "
+    "MedianBackward1 NanmedianBackward1 ModeBackward0 SortBackward0 "
     "SortBackward1 TopkBackward0 KthvalueBackward0 CummaxBackward0 CumminBackward0 "
     "EmbeddingBackward0 NllLossBackward0 NllLoss2DBackward0 MaxPool2DWithIndicesBackward0 "
     "MaxPool3DWithIndicesBackward0 AdaptiveMaxPool2DBackward0 AdaptiveMaxPool3DBackward0 "

@@ -11,9 +11,9 @@ from ..engine.dispatch import Tensor
 from ..engine.memory_format import copied
 from ..engine.modes import is_recording
 from ..engine.operands import operands, promoted, tensors
-from ..engine.operation import RAW
+from ..engine.operation import RAW, TENSOR
 from ..engine.views import check_inplace, rename_in_place, write
-from .arithmetic import _floating, _sign, floating
+from .arithmetic import _conj, _floating, _sign, floating
 from .declare import (
     FUNCTIONS,
     alias,
@@ -126,10 +126,11 @@ def _pass_bits(g, result):
 threshold_backward = declare(
     "threshold_backward",
     _pass_positive,
-    "self outcome",
+    "grad_output self",
     node="ThresholdBackwardBackward0",
-    self=lambda F, g, outcome: F.threshold_backward(g, outcome),
-    outcome=lambda F, g: F.zeros_like(g),
+    also={"threshold": lambda node: 0},
+    grad_output=lambda F, g, self: F.threshold_backward(g, self),
+    self=lambda F, g: F.zeros_like(g),
 )
 relu = unary(
     "relu",
@@ -150,7 +151,15 @@ tanh = unary(
     "tanh",
     _tanh,
     formula="g · (1 − result²)",
-    self=lambda F, g, result: g * F.conj(1 - result * result),
+    self=lambda F, g, result: F.tanh_backward(g, result),
+)
+tanh_backward = declare(
+    "tanh_backward",
+    lambda g, y: g * _conj(1 - y * y),
+    "grad_output output",
+    formula="∂g: g · (1 − output²)    ∂output: −2 · g · grad · output",
+    grad_output=lambda F, g, output: F.tanh_backward(g, F.conj(output)),
+    output=lambda F, g, grad_output, output: F.conj(g) * grad_output * F.conj(output * -2),
 )
 
 
@@ -168,7 +177,15 @@ sigmoid = unary(
     "sigmoid",
     _sigmoid,
     formula="g · result · (1 − result)",
-    self=lambda F, g, result: g * F.conj((1 - result) * result),
+    self=lambda F, g, result: F.sigmoid_backward(g, result),
+)
+sigmoid_backward = declare(
+    "sigmoid_backward",
+    lambda g, y: g * _conj((1 - y) * y),
+    "grad_output output",
+    formula="∂g: g · output · (1 − output)    ∂output: g · grad · (1 − 2 output)",
+    grad_output=lambda F, g, output: F.sigmoid_backward(g, F.conj(output)),
+    output=lambda F, g, grad_output, output: F.conj(g) * grad_output * F.conj(1 - output * 2),
 )
 log = unary("log", _quiet(xp.log), formula="g / self", self=lambda F, g, self: g / F.conj(self))
 log2 = unary(
@@ -194,7 +211,7 @@ exp2 = unary(
     "exp2",
     _quiet(xp.exp2),
     formula="g · result · ln 2",
-    self=lambda F, g, result: g * F.conj(result * 0.6931471805599453),
+    self=lambda F, g, result: g * F.conj(result) * 0.6931471805599453,
 )
 expm1 = unary(
     "expm1",
@@ -215,11 +232,15 @@ def _rsqrt_forward(x):
         return 1 / xp.sqrt(x)
 
 
+def _rsqrt_grad(F, g, result):
+    return (g * -0.5) * F.conj(result * result * result if F is RAW else F.pow_scalar(result, 3))
+
+
 rsqrt = unary(
     "rsqrt",
     _floating(_rsqrt_forward),
     formula="−½ · g · result³",
-    self=lambda F, g, result: g * F.conj(result * result * result) * -0.5,
+    self=_rsqrt_grad,
 )
 
 
@@ -240,7 +261,7 @@ square = unary(
     node="PowBackward0",
     also={"exponent": lambda node: 2},
     formula="2 · g · self",
-    self=lambda F, g, self: g * (F.conj(self) * 2),
+    self=lambda F, g, self: g * (F.conj(self if F is RAW else F.pow_scalar(self, 1)) * 2),
 )
 abs_ = unary("abs", xp.abs, formula="g · sgn(self)", self=lambda F, g, self: g * F.sgn(self))
 
@@ -290,19 +311,19 @@ tan = unary(
     "tan",
     _quiet(xp.tan),
     formula="g · (1 + result²)",
-    self=lambda F, g, result: g * F.conj(1 + result * result),
+    self=lambda F, g, result: g * F.conj(F.squared(result) + 1),
 )
 asin = unary(
     "asin",
     _quiet(xp.arcsin),
     formula="g / √(1 − self²)",
-    self=lambda F, g, self: g * F.conj(F.rsqrt(1 - self * self)),
+    self=lambda F, g, self: g * F.conj(F.rsqrt(-self * self + 1)),
 )
 acos = unary(
     "acos",
     _quiet(xp.arccos),
     formula="−g / √(1 − self²)",
-    self=lambda F, g, self: -g * F.conj(F.rsqrt(1 - self * self)),
+    self=lambda F, g, self: g * -F.conj(F.rsqrt(-self * self + 1)),
 )
 atan = unary(
     "atan",
@@ -326,7 +347,7 @@ asinh = unary(
     "asinh",
     _quiet(xp.arcsinh),
     formula="g / √(self² + 1)",
-    self=lambda F, g, self: g * F.conj(F.rsqrt(self * self + 1)),
+    self=lambda F, g, self: g * F.conj(F.rsqrt(F.squared(self) + 1)),
 )
 acosh = unary(
     "acosh",
@@ -338,7 +359,7 @@ atanh = unary(
     "atanh",
     _quiet(xp.arctanh),
     formula="g / (1 − self²)",
-    self=lambda F, g, self: g / F.conj(1 - self * self),
+    self=lambda F, g, self: (g * 1 if F is TENSOR else g) / F.conj(1 - F.squared(self)),
 )
 floor = unary(
     "floor",
@@ -399,13 +420,13 @@ erf = unary(
     "erf",
     lambda x: _special("erf")(x),
     formula="g · 2/√π · exp(−self²)",
-    self=lambda F, g, self: g * (F.exp(-(self * self)) * 1.1283791670955126),
+    self=lambda F, g, self: F.exp(-F.squared(self)) * 1.1283791670955126 * g,
 )
 erfc = unary(
     "erfc",
     lambda x: _special("erfc")(x),
     formula="−g · 2/√π · exp(−self²)",
-    self=lambda F, g, self: g * (F.exp(-(self * self)) * -1.1283791670955126),
+    self=lambda F, g, self: F.exp(-F.squared(self)) * -1.1283791670955126 * g,
 )
 for _inverse in (asinh, acosh, atanh):
     rename_in_place(_inverse.op, _inverse.op.node.__name__.replace("0", "1"))

@@ -10,7 +10,6 @@ from ..backend import beside, xp
 from ..engine import dtypes
 from ..engine.dispatch import wrap
 from ..engine.operation import RAW, TENSOR
-from ..engine.saved_names import nothing
 from ..engine.tensor import wrap_dim
 from .declare import FUNCTIONS, declare, method
 from .mistakes import explained
@@ -51,7 +50,7 @@ def _r2c_forward(x, dim, normalization, onesided):
     return _scaled(found.astype(_WIDE[x.dtype], copy=False), normalization, x.shape, dim)
 
 
-def _r2c_grad(F, g, self_shape, dim, normalization, onesided):
+def _r2c_grad(F, g, self, self_shape, dim, normalization, onesided):
     if onesided:
         last = dim[-1]
         missing = self_shape[last] - (g if F is RAW else g._a).shape[last]
@@ -69,7 +68,6 @@ r2c_op = declare(
     node="FftR2CBackward0",
     formula="Re of the other transform of g",
     hidden=("self_sym_sizes",),
-    also={"self": nothing},
     self=_r2c_grad,
 )
 

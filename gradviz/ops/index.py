@@ -8,12 +8,12 @@ import warnings
 
 from ..backend import as_array, beside, contiguous, host, xp, zeros_by
 from ..engine import dtypes, views
-from ..engine.dispatch import Tensor, untracked, viewing, wrap
+from ..engine.dispatch import Tensor, call, untracked, viewing, wrap
 from ..engine.given import given
 from ..engine.kept import keep
 from ..engine.modes import is_recording
-from ..engine.operation import TENSOR
-from .declare import declare, method, public
+from ..engine.operation import RAW, TENSOR
+from .declare import declare, into_zeros, method, public
 from .join import select_op, slice_op
 from .shape import alias_op, copy_, reshape, unsqueeze_op
 
@@ -59,12 +59,13 @@ index_op = declare(
     also={"indices": lambda node: shown(node.at[0])},
     self=lambda F, g, self_shape, indices: F.put_index(g, indices, self_shape),
 )
-declare(
+into_zeros(
     "put_index",
     _put_index,
-    "self",
-    "index shape",
-    node="IndexPutBackward0",
+    attrs="index shape",
+    node="IndexPutImplBackward0",
+    hidden=("index",),
+    also={"indices": lambda node: shown(node.at[0]), "accumulate": lambda node: True},
     self=lambda F, g, index: F.index(g, index),
 )
 
@@ -99,12 +100,16 @@ def _zero_at(g, indices):
 
 declare(
     "zero_at",
-    _zero_at,
-    "self",
+    lambda g, zero, indices: _zero_at(g, indices),
+    "self values",
     "indices",
     node="IndexPutBackward0",
+    also={"indices": lambda node: shown(node.at[0]), "accumulate": lambda node: False},
     self=lambda F, g, indices: F.zero_at(g, indices),
+    values=lambda F, g, indices: F.index(g, indices),
 )
+RAW.zero_at = _zero_at
+TENSOR.zero_at = lambda g, indices, op=TENSOR.zero_at.op: call(op, (g, None), (indices,))
 
 
 # ---------------------------------------------------------------- reading an index

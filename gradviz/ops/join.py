@@ -175,12 +175,12 @@ def _put(shape, region, g):
     return out
 
 
-put_region = declare(
+declare(
     "put_region",
     lambda g, shape, region: _put(shape, region, g),
     "self",
     "shape region",
-    node="SliceBackward0",
+    node="SliceBackwardBackward0",
     self=lambda F, g, region: F.take_region(g, region),
 )
 declare(
@@ -191,6 +191,24 @@ declare(
     node="SliceBackward0",
     self=lambda F, g, self_shape, region: F.put_region(g, self_shape, region),
 )
+declare(
+    "slice_backward",
+    lambda g, shape, dim, start, end, step: _put(
+        shape, _region(len(shape), dim, slice(start, end, step)), g
+    ),
+    "self",
+    "shape dim start end step",
+    formula="g in its place",
+    self=lambda F, g, dim, start, end, step: F.slice(g, dim, start, end, step),
+)
+declare(
+    "select_backward",
+    lambda g, shape, dim, index: _put(shape, _region(len(shape), dim, index), g),
+    "self",
+    "shape dim index",
+    formula="g in its place",
+    self=lambda F, g, dim, index: F.select(g, dim, index),
+)
 slice_op = declare(
     "slice",
     lambda x, dim, start, end, step: x[_region(x.ndim, dim, slice(start, end, step))],
@@ -199,8 +217,8 @@ slice_op = declare(
     node="SliceBackward0",
     view=True,
     formula="g in its place, zeros elsewhere",
-    self=lambda F, g, self_shape, dim, start, end, step: F.put_region(
-        g, self_shape, _region(len(self_shape), dim, slice(start, end, step))
+    self=lambda F, g, self_shape, dim, start, end, step: F.slice_backward(
+        g, self_shape, dim, start, end, step
     ),
 )
 
@@ -217,9 +235,7 @@ select_op = declare(
     node="SelectBackward0",
     view=True,
     formula="g in its place, zeros elsewhere",
-    self=lambda F, g, self_shape, dim, index: F.put_region(
-        g, self_shape, _region(len(self_shape), dim, index)
-    ),
+    self=lambda F, g, self_shape, dim, index: F.select_backward(g, self_shape, dim, index),
 )
 RAW.narrow = lambda x, dim, start, n: x[_region(x.ndim, dim, slice(start, start + n))]
 
@@ -266,7 +282,7 @@ def narrow(input, dim, start, length):
 
 method(select)
 method(narrow)
-TENSOR.select, TENSOR.narrow = select, narrow
+TENSOR.narrow = narrow
 
 
 def _parts(name, node, forward, joint, also, view=True):

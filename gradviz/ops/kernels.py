@@ -203,7 +203,7 @@ _IN_SINGLE = frozenset(
     pow_base igamma igammac mvlgamma logit erf erfc erfinv digamma lgamma polygamma
     i0 i0e i1 i1e ndtri log_ndtr erfcx entr sinc zeta xlog1py angle atan2 hypot
     affine_grid_generator grid_sampler_2d_op grid_sampler_3d_op vector_norm dist renorm
-    bmm baddbmm addbmm_op addmv_op addr_op linear_addmm addmm cdist_op trace_op
+    bmm baddbmm addbmm_op trilinear addmv_op addr_op linear_addmm addmm cdist_op trace_op
     softmax log_softmax safe_softmax logsumexp logaddexp logaddexp2 logcumsumexp cumsum cumprod
     var std var_mean std_mean native_layer_norm native_group_norm native_batch_norm
     adaptive_avg_pool2d_op adaptive_avg_pool2d_back adaptive_avg_pool3d_op adaptive_avg_pool3d_back

@@ -181,10 +181,19 @@ def _unsqueeze2(F, x):
 
 def _det_grad(F, g, self, result):
     a = self if F is RAW else self._a
-    scale = _unsqueeze2(F, g * F.conj(result))
     if (result if F is RAW else result._a).all():
-        return scale * _swap(F, F.inv_op(self))
+        return F.times_inverse(g * F.conj(result), self)
     return _unsqueeze2(F, g) * F.cofactors(self) if a.size else F.zeros_like(self)
+
+
+def _times_inverse(scale, A):
+    """``scale`` times the inverse of the conjugate transpose, by solving, as PyTorch records it."""
+    wide = scale.unsqueeze(-1).expand(A._a.shape[:-1]).diag_embed()
+    return solve_op(_swap(TENSOR, A), TENSOR.transpose(wide, -2, -1), False)
+
+
+RAW.times_inverse = lambda scale, a: _unsqueeze2(RAW, scale) * _swap(RAW, RAW.inv_op(a))
+TENSOR.times_inverse = _times_inverse
 
 
 def _cofactors(a):
@@ -235,12 +244,11 @@ def det(A):
 def _slogdet_joint(F, g, self, result):
     sign, log = result
     grads = []
-    inverse = _swap(F, F.inv_op(self))
     if g[1] is not None:
-        grads.append(_unsqueeze2(F, g[1]) * inverse)
+        grads.append(F.times_inverse(g[1], self))
     if g[0] is not None and (sign if F is RAW else sign._a).dtype.kind == "c":
         turn = F.imag(F.conj(g[0]) * sign) * -1j
-        grads.append(_unsqueeze2(F, turn) * inverse)
+        grads.append(F.times_inverse(turn, self))
     if not grads:
         return (F.zeros_like(self),)
     return (grads[0] if len(grads) == 1 else grads[0] + grads[1],)
@@ -337,18 +345,12 @@ def _solve_forward(a, b, vector):
     return found[..., 0] if vector else found
 
 
-def _solve_b(F, g, A, vector):
-    return F.solve_op(_swap(F, A), g, vector)
-
-
-def _solve_a(F, g, A, result, vector):
-    back = F.solve_op(_swap(F, A), g, vector)
+def _solve_joint(F, g, A, result, needs, vector):
     if vector:
-        shape = tuple((back if F is RAW else back._a).shape)
-        return -F.matmul(
-            F.reshape(back, (*shape, 1)), F.conj(F.reshape(result, (*shape[:-1], 1, shape[-1])))
-        )
-    return -F.matmul(back, _swap(F, result))
+        g, result = F.unsqueeze(g, -1), F.unsqueeze(result, -1)
+    of_b = F.solve_op(_swap(F, A), g, False)
+    of_a = -F.matmul(of_b, _swap(F, result)) if needs[0] else None
+    return of_a, F.squeeze_dim(of_b, -1) if vector else of_b
 
 
 solve_op = declare(
@@ -364,8 +366,7 @@ solve_op = declare(
         "left": lambda node: True,
     },
     hidden=("vector",),
-    A=_solve_a,
-    B=_solve_b,
+    joint=_solve_joint,
 )
 
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 
 from ..backend import as_array, beside, xp, zeros_by
-from ..engine.operation import RAW
+from ..engine import dtypes
+from ..engine.operation import RAW, TENSOR
+from ..engine.saved_names import maybe
 from .declare import declare
 
 NONE, MEAN, SUM = 0, 1, 2
@@ -29,31 +31,43 @@ def reduce(x, reduction):
         return as_array(xp.add.reduce(x, None) / x.dtype.type(x.size))
 
 
-def _spread(F, g, shape, reduction):
-    """The gradient of a reduced loss, for one element."""
-    return g / math.prod(shape) if reduction == MEAN else g
+def _shared(x, shape, reduction):
+    """``x``, linear in the gradient of a reduced loss, for one element."""
+    return x / math.prod(shape) if reduction == MEAN else x
 
 
-def _mse_self(F, g, self, target, self_shape, reduction):
-    return _spread(F, g, self_shape, reduction) * ((self - target) * 2)
+def _curved(F, g, grad_output, self, reduction, curve=1):
+    """The second derivative of such a loss: ``curve`` for one element."""
+    return _shared(g * grad_output, self.shape, reduction) * curve
 
 
+declare(
+    "mse_loss_backward",
+    lambda g, x, y, reduction: _shared(g, x.shape, reduction) * ((x - y) * 2),
+    "grad_output self target",
+    "reduction",
+    formula="2 (self − target) · g / n",
+    grad_output=lambda F, g, self, target, reduction: F.mse_loss_backward(
+        g, self, target, reduction
+    ),
+    self=lambda F, g, grad_output, self, reduction: _curved(F, g, grad_output, self, reduction, 2),
+    target=lambda F, g, grad_output, self, reduction: _curved(
+        F, g, grad_output, self, reduction, -2
+    ),
+)
 mse_op = declare(
     "mse_loss",
     lambda a, b, r: reduce((a - b) * (a - b), r),
     "self target",
     "reduction",
     formula="2 (self − target) · g / n",
-    hidden=("self_sym_sizes",),
-    self=_mse_self,
-    target=lambda F, g, self, target, self_shape, reduction: (
-        -_mse_self(F, g, self, target, self_shape, reduction)
-    ),
+    self=lambda F, g, self, target, reduction: F.mse_loss_backward(g, self, target, reduction),
+    target=lambda F, g, self, target, reduction: F.mse_loss_backward(g, target, self, reduction),
 )
 
 
 def _l1_self(F, g, self, target, self_shape, reduction):
-    return _spread(F, g, self_shape, reduction) * F.sgn(self - target)
+    return _shared(g, self_shape, reduction) * F.sgn(self - target)
 
 
 l1_op = declare(
@@ -79,22 +93,44 @@ def _smooth_forward(a, b, reduction, beta):
     )
 
 
-def _smooth_self(F, g, self, target, self_shape, reduction, beta):
-    d = self - target
-    inner = d / beta if beta else d
-    return _spread(F, g, self_shape, reduction) * F.where(F.abs(d) < beta, inner, F.sgn(d))
+def _smooth_slope(g, x, y, reduction, beta):
+    d = x - y
+    slope = xp.where(xp.abs(d) < beta, d / beta, RAW.sgn(d)) if beta else RAW.sgn(d)
+    return _shared(g, x.shape, reduction) * slope
 
 
+def _smooth_curve(F, g, grad_output, self, target, reduction, beta):
+    inside = F.abs(self - target) < beta
+    found = _curved(F, g, grad_output, self, reduction, 1 / beta if beta else 1)
+    return F.masked_fill(found, ~inside, 0)
+
+
+declare(
+    "smooth_l1_loss_backward",
+    _smooth_slope,
+    "grad_output self target",
+    "reduction beta",
+    node="SmoothL1LossBackwardBackward0",
+    formula="(self − target)/β inside β, its sign outside",
+    grad_output=lambda F, g, self, target, reduction, beta: F.smooth_l1_loss_backward(
+        g, self, target, reduction, beta
+    ),
+    self=_smooth_curve,
+    target=lambda F, g, grad_output, self, target, reduction, beta: (
+        -_smooth_curve(F, g, grad_output, self, target, reduction, beta)
+    ),
+)
 smooth_l1_op = declare(
     "smooth_l1_loss",
     _smooth_forward,
     "self target",
     "reduction beta",
     formula="(self − target)/β inside β, its sign outside",
-    hidden=("self_sym_sizes",),
-    self=_smooth_self,
-    target=lambda F, g, self, target, self_shape, reduction, beta: (
-        -_smooth_self(F, g, self, target, self_shape, reduction, beta)
+    self=lambda F, g, self, target, reduction, beta: F.smooth_l1_loss_backward(
+        g, self, target, reduction, beta
+    ),
+    target=lambda F, g, self, target, reduction, beta: F.smooth_l1_loss_backward(
+        g, target, self, reduction, beta
     ),
 )
 
@@ -107,21 +143,45 @@ def _huber_forward(a, b, reduction, delta):
     )
 
 
-def _huber_self(F, g, self, target, self_shape, reduction, delta):
-    d = self - target
-    return _spread(F, g, self_shape, reduction) * F.where(F.abs(d) <= delta, d, F.sgn(d) * delta)
+def _huber_slope(g, x, y, reduction, delta):
+    if x.dtype != y.dtype:
+        found, wanted = (dtypes.scalar_name(dtypes.of(k)) for k in (y, x))
+        raise RuntimeError(f"Found dtype {found} but expected {wanted}")
+    d = x - y
+    slope = xp.where(xp.abs(d) <= delta, d, RAW.sgn(d) * delta)
+    return _shared(g, x.shape, reduction) * slope
 
 
+def _huber_curve(F, g, grad_output, self, target, reduction, delta):
+    outside = F.abs(self - target) > delta
+    return F.masked_fill(_curved(F, g, grad_output, self, reduction), outside, 0)
+
+
+declare(
+    "huber_loss_backward",
+    _huber_slope,
+    "grad_output self target",
+    "reduction delta",
+    formula="self − target inside δ, ±δ outside",
+    grad_output=lambda F, g, self, target, reduction, delta: F.huber_loss_backward(
+        g, self, target, reduction, delta
+    ),
+    self=_huber_curve,
+    target=lambda F, g, grad_output, self, target, reduction, delta: (
+        -_huber_curve(F, g, grad_output, self, target, reduction, delta)
+    ),
+)
 huber_op = declare(
     "huber_loss",
     _huber_forward,
     "self target",
     "reduction delta",
-    hidden=("self_sym_sizes",),
     formula="self − target inside δ, ±δ outside",
-    self=_huber_self,
-    target=lambda F, g, self, target, self_shape, reduction, delta: (
-        -_huber_self(F, g, self, target, self_shape, reduction, delta)
+    self=lambda F, g, self, target, reduction, delta: F.huber_loss_backward(
+        g, self, target, reduction, delta
+    ),
+    target=lambda F, g, self, target, reduction, delta: F.huber_loss_backward(
+        g, target, self, reduction, delta
     ),
 )
 
@@ -174,7 +234,8 @@ def _nll_forward(x, target, weight, reduction, ignore_index):
         return as_array(total / xp.add.reduce(per, None))
 
 
-def _nll_back_forward(g, shape, target, weight, reduction, ignore_index):
+def _nll_back_forward(g, x, target, weight, reduction, ignore_index):
+    shape = x.shape
     classes = shape[1 if len(shape) > 1 else 0]
     per, safe = _nll_weights(target, weight, ignore_index, classes, g.dtype)
     scale = -per / xp.add.reduce(per, None) if reduction == MEAN else -per
@@ -204,40 +265,35 @@ def _total_weight(node):
     return xp.asarray(total, dtype)
 
 
-nll_op = declare(
-    "nll_loss",
-    _nll_forward,
-    "self",
-    "target weight reduction ignore_index",
-    node="NllLossBackward0",
-    formula="−g · weight at the target class",
-    hidden=("self_sym_sizes",),
-    also={"total_weight": _total_weight},
-    self=lambda F, g, self, self_shape, target, weight, reduction, ignore_index: F.nll_back(
-        g, self_shape, target, weight, reduction, ignore_index
-    ),
-)
-nll2d_op = declare(
-    "nll_loss2d",
-    _nll_forward,
-    "self",
-    "target weight reduction ignore_index",
-    node="NllLoss2DBackward0",
-    formula="−g · weight at the target class",
-    hidden=("self_sym_sizes",),
-    also={"total_weight": _total_weight},
-    self=lambda F, g, self, self_shape, target, weight, reduction, ignore_index: F.nll_back(
-        g, self_shape, target, weight, reduction, ignore_index
-    ),
-)
-declare(
-    "nll_back",
-    _nll_back_forward,
-    "self",
-    "shape target weight reduction ignore_index",
-    node="NllLossBackwardBackward0",
-    self=_nll_back_back,
-)
+def _nll(name, node):
+    back = f"{name}_backward"
+    declare(
+        back,
+        _nll_back_forward,
+        "grad_output self",
+        "target weight reduction ignore_index",
+        node=node.replace("Backward0", "BackwardBackward0"),
+        formula="−weight · g at the target class",
+        also={"weight": maybe("weight")},
+        grad_output=_nll_back_back,
+        self=lambda F, g: F.zeros_like(g),
+    )
+    return declare(
+        name,
+        _nll_forward,
+        "self",
+        "target weight reduction ignore_index",
+        node=node,
+        formula="−g · weight at the target class",
+        also={"total_weight": _total_weight, "weight": maybe("weight")},
+        self=lambda F, g, self, target, weight, reduction, ignore_index: getattr(F, back)(
+            g, self, target, weight, reduction, ignore_index
+        ),
+    )
+
+
+nll_op = _nll("nll_loss", "NllLossBackward0")
+nll2d_op = _nll("nll_loss2d", "NllLoss2DBackward0")
 
 
 # ---------------------------------------------------------------- binary cross entropy
@@ -249,17 +305,50 @@ def _bce_forward(x, target, weight, reduction):
     return reduce((out if weight is None else out * weight).astype(x.dtype, copy=False), reduction)
 
 
-def _bce_self(F, g, self, target, weight, self_shape, reduction):
-    out = _spread(F, g, self_shape, reduction) * (
-        (self - target) / F.clamp((1 - self) * self, 1e-12, None)
-    )
-    return out if weight is None else out * weight
+def _weighted(x, weight):
+    return x if weight is None else x * weight
 
 
-def _bce_target(F, g, self, target, weight, self_shape, reduction):
-    rate = F.clamp(F.log(1 - self), -100.0, None) - F.clamp(F.log(self), -100.0, None)
-    out = _spread(F, g, self_shape, reduction) * rate
-    return out if weight is None else out * weight
+def _bce_back(g, x, target, weight, reduction):
+    slope = (x - target) / xp.clip((1 - x) * x, x.dtype.type(1e-12), None)
+    return _weighted(_shared(g, x.shape, reduction) * slope, weight)
+
+
+def _bce_back_self(F, g, grad_output, self, target, weight, reduction):
+    below = F.clamp((1 - self) * self, 1e-12, None)
+    rest = self - target
+    curve = 1 / below - rest * (1 - self * 2) / (below * below)
+    return _weighted(_curved(F, g, grad_output, self, reduction, curve), weight)
+
+
+def _bce_back_target(F, g, grad_output, self, weight, reduction):
+    curve = -1 / F.clamp((1 - self) * self, 1e-12, None)
+    return _weighted(_curved(F, g, grad_output, self, reduction, curve), weight)
+
+
+declare(
+    "binary_cross_entropy_backward",
+    _bce_back,
+    "grad_output self target weight",
+    "reduction",
+    formula="(self − target) / (self (1 − self)) · g / n",
+    grad_output=lambda F, g, self, target, weight, reduction: F.binary_cross_entropy_backward(
+        g, self, target, weight, reduction
+    ),
+    self=_bce_back_self,
+    target=_bce_back_target,
+)
+
+
+def _log_odds(F, x):
+    if F is TENSOR:
+        return F.logit(x, None)
+    with xp.errstate(all="ignore"):
+        return xp.log(x) - xp.log1p(-x)
+
+
+def _bce_target(F, g, self, weight, reduction):
+    return _shared(_weighted(-_log_odds(F, self) * g, weight), self.shape, reduction)
 
 
 bce_op = declare(
@@ -268,9 +357,10 @@ bce_op = declare(
     "self target weight",
     "reduction",
     node="BinaryCrossEntropyBackward0",
-    hidden=("self_sym_sizes",),
     formula="(self − target) / (self (1 − self)) · g / n",
-    self=_bce_self,
+    self=lambda F, g, self, target, weight, reduction: F.binary_cross_entropy_backward(
+        g, self, target, weight, reduction
+    ),
     target=_bce_target,
 )
 
@@ -281,23 +371,25 @@ def _bce_logits_forward(x, target, weight, pos_weight, reduction):
         out = (1 - target) * x + soft
     else:
         out = (1 - target) * x + (1 + (pos_weight - 1) * target) * soft
-    return reduce((out if weight is None else out * weight).astype(x.dtype, copy=False), reduction)
+    out = out if weight is None else out * weight
+    return reduce(out.astype(target.dtype, copy=False), reduction)
 
 
-def _bce_logits_self(F, g, self, target, weight, pos_weight, self_shape, reduction):
+def _bce_logits_self(F, g, self, target, weight, pos_weight, reduction):
     if pos_weight is None:
         rate = F.sigmoid(self) - target
     else:
         t = pos_weight * target
         rate = (t + 1 - target) * F.sigmoid(self) - t
-    out = _spread(F, g, self_shape, reduction) * rate
-    return out if weight is None else out * weight
+    return _shared(_weighted(rate * g, weight), self.shape, reduction)
 
 
-def _bce_logits_target(F, g, self, weight, pos_weight, self_shape, reduction):
-    rate = -self if pos_weight is None else F.log_sigmoid(-self) - pos_weight * F.log_sigmoid(self)
-    out = _spread(F, g, self_shape, reduction) * rate
-    return out if weight is None else out * weight
+def _bce_logits_target(F, g, self, weight, pos_weight, reduction):
+    if pos_weight is None:
+        rate = -self
+    else:
+        rate = F.log_sigmoid(-self) - F.log_sigmoid(self) * pos_weight
+    return _shared(_weighted(rate * g, weight), self.shape, reduction)
 
 
 bce_logits_op = declare(
@@ -306,7 +398,6 @@ bce_logits_op = declare(
     "self target weight pos_weight",
     "reduction",
     node="BinaryCrossEntropyWithLogitsBackward0",
-    hidden=("self_sym_sizes",),
     formula="(σ(self) − target) · g / n",
     self=_bce_logits_self,
     target=_bce_logits_target,

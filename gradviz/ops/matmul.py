@@ -39,7 +39,7 @@ mv_op = declare(
     "self vec",
     node="MvBackward0",
     formula="∂self: g ⊗ vec    ∂vec: selfᵀ · g",
-    self=lambda F, g, vec: F.ger(g, F.conj(vec)),
+    self=lambda F, g, vec: F.outer_of(g, F.conj(vec)),
     vec=lambda F, g, self: F.mv(F.t(self).conj(), g),
 )
 dot_op = declare(
@@ -67,6 +67,11 @@ ger_op = declare(
     self=lambda F, g, vec2: F.mv(g, F.conj(vec2)),
     vec2=lambda F, g, self: F.mv(F.t(g), F.conj(self)),
 )
+
+
+# PyTorch sees ``g`` as a column before it multiplies.
+RAW.outer_of = ger_op.op.forward
+TENSOR.outer_of = lambda g, vec: reshape(g, (-1, 1)) * vec
 
 
 def products(a, b):
@@ -253,7 +258,7 @@ drop_first = declare(
     node="SqueezeBackward4",
     formula="g in the shape of self",
     also={"dim": lambda node: 0},
-    self=lambda F, g, self_shape: F.reshape(g, self_shape),
+    self=lambda F, g, self_shape: F.with_dims(g, self_shape, (0,)),
 )
 
 
@@ -405,7 +410,7 @@ addmv_op = declare(
     "beta alpha",
     node="AddmvBackward0",
     self=lambda F, g, beta: _times(g, beta),
-    mat=lambda F, g, vec, alpha: _times(F.ger(g, F.conj(vec)), alpha),
+    mat=lambda F, g, vec, alpha: _times(F.outer_of(g, F.conj(vec)), alpha),
     vec=lambda F, g, mat, alpha: _times(F.mv(F.conj(F.t(mat)), g), alpha),
 )
 addr_op = declare(
@@ -422,7 +427,7 @@ addr_op = declare(
 
 def _each(F, g, shape):
     return F.expand_to(
-        F.reshape(g, (1, *(g if F is RAW else g._a).shape)),
+        F.unsqueeze(g, 0),
         (shape[0], *(g if F is RAW else g._a).shape),
     )
 

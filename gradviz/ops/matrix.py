@@ -13,6 +13,7 @@ from ..engine.operation import RAW, TENSOR
 from ..engine.saved_names import nothing
 from ..engine.tensor import wrap_dim
 from .declare import FUNCTIONS, declare, method, public
+from .derived import pulled_back
 from .factor import _np, svdvals
 from .linalg import _columns, _ndim, check_kind, check_square, inv, inv_ex, linalg, solve
 from .lower import lowered
@@ -517,6 +518,11 @@ def householder_product(A, tau, *, out=None):
             "input.shape[-1]"
         )
     check_kind("linalg.householder_product", A)
+    return householder_op(A, tau)
+
+
+def _reflections(A, tau):
+    m, n = A._a.shape[-2:]
     eye = wrap(xp.eye(m, dtype=A._a.dtype, like=A._a))
     result = eye.expand(*A._a.shape[:-2], m, m) if A._a.ndim > 2 else eye
     lower = A.tril(-1)
@@ -525,6 +531,18 @@ def householder_product(A, tau, *, out=None):
         v = lower.narrow(-1, k, 1) + unit
         result = result - (result @ v) @ v.mH * tau.narrow(-1, k, 1).unsqueeze(-1)
     return result.narrow(-1, 0, n).mT.contiguous().mT
+
+
+householder_op = declare(
+    "householder_product",
+    lambda a, t: _reflections(wrap(a), wrap(t))._a,
+    "input tau",
+    node="LinalgHouseholderProductBackward0",
+    formula="∂ A − τ (A v) vᴴ, …",
+    joint=lambda F, g, input, tau: pulled_back(
+        F, lambda a, t: (_reflections(a, t),), (input, tau), (g,)
+    ),
+)
 
 
 for _f in (

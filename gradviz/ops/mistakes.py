@@ -131,7 +131,9 @@ def explained(name, function, method=False, native=True, prefix=""):
 def _ask_views(args):
     """A view that may not be read says so before the call is found to be wrong."""
     for x in args:
-        if isinstance(x, Tensor) and is_recording():
+        if isinstance(x, (list, tuple)):
+            _ask_views(x)
+        elif isinstance(x, Tensor) and is_recording():
             x._g  # noqa: B018
 
 

@@ -13,8 +13,9 @@ import math
 from ..backend import xp
 from ..engine.node import FREED, freed
 from ..engine.operation import RAW, TENSOR
-from ..engine.saved_names import kept
+from ..engine.saved_names import kept, maybe
 from .declare import declare
+from .derived import filled, pulled_back
 from .layout import channels_kept
 from .rows import as_rows, standardise, standardise_back
 
@@ -70,21 +71,48 @@ def _layer_raw(g, x, weight, count, eps, stats, needs):
     return _shaped(given, x.shape), _shaped(of_weight, shape), _shaped(of_bias, shape)
 
 
-def _layer_joint(F, g, self, weight, needs, count, eps, stats):
+def _layer_joint(F, g, self, weight, bias, needs, count, eps, stats):
     if F is RAW:
         return _layer_raw(g, self, weight, count, eps, stats, needs)
-    dims = list(range(self.dim() - count, self.dim()))
-    shape = tuple(self.shape[self.dim() - count :])
-    return _tensor_grads(g, self, weight, dims, eps, needs, shape)
+    mean, rstd = (F.constant(x) for x in _statistics(self._a.shape, count, stats))
+    at = count, eps, stats, tuple(needs)
+    made = F.native_layer_norm_backward(g, self, mean, rstd, weight, bias, *at)
+    return tuple(x if n else None for x, n in zip(made, needs, strict=True))
+
+
+def _layer_back_joint(F, g, grad_out, input, mean, rstd, weight, count, eps, wanted):
+    def gradients(g, x, weight):
+        dims = list(range(x.dim() - count, x.dim()))
+        return _tensor_grads(g, x, weight, dims, eps, wanted, tuple(x.shape[x.dim() - count :]))
+
+    given, x, w = pulled_back(F, gradients, (grad_out, input, weight), g)
+    return given, x, None, None, w, None
+
+
+def _statistics(shape, count, stats):
+    """The mean, and the reciprocal deviation, of every row."""
+    return [x.reshape(shape[: len(shape) - count] + (1,) * count) for x in stats]
 
 
 def _statistic(node, k):
-    """The mean, or the reciprocal deviation, of every row."""
     if node.s is FREED:
         freed()
-    count = node.at[0]
-    shape = node.shape[: len(node.shape) - count] + (1,) * count
-    return xp.asarray(node.at[2][k]).reshape(shape)
+    return _statistics(node.shape, node.at[0], node.at[2])[k]
+
+
+declare(
+    "native_layer_norm_backward",
+    lambda g, x, mean, rstd, weight, bias, count, eps, stats, wanted: filled(
+        _layer_raw(g, x, weight, count, eps, stats, wanted), g
+    ),
+    "grad_out input mean rstd weight bias",
+    "count eps stats wanted",
+    outputs=True,
+    formula="∂(g·w − mean(g·w) − x̂ · mean(g·w·x̂)) / σ",
+    hidden=("eps", "wanted", "count"),
+    also={"normalized_shape": lambda node: node.shape[0][len(node.shape[0]) - node.at[0] :]},
+    joint=_layer_back_joint,
+)
 
 
 layer_norm = declare(
@@ -200,7 +228,7 @@ def batch_statistics(x):
     return mean, xp.einsum("ncl,ncl->c", centred, centred) / count
 
 
-def _batch_forward(x, weight, bias, mean, variance, eps, training):
+def _batch_forward(x, weight, bias, mean, variance, eps, training, running_mean, running_var):
     scale = 1 / xp.sqrt(variance + variance.dtype.type(eps))
     factor = scale if weight is None else scale * weight
     shift = -mean * factor
@@ -233,37 +261,79 @@ def _batch_raw(g, x, weight, mean, variance, eps, training, needs):
     return given, of_weight if needs[1] else None, of_bias if needs[2] else None
 
 
-def _batch_joint(F, g, self, weight, needs, mean, variance, eps, training):
+def _batch_joint(
+    F, g, self, weight, needs, mean, variance, eps, training, running_mean, running_var
+):
+    at = mean, variance, eps, training
     if F is RAW:
-        return _batch_raw(g, self, weight, mean, variance, eps, training, needs)
-    ndim = self.dim()
-    like = (1, self.shape[1], *[1] * (ndim - 2))
-    wide = None if weight is None else F.reshape(weight, like)
-    if training:
-        given, of_weight, of_bias = _tensor_grads(
-            g, self, wide, list(_axes(ndim)), eps, needs, like
-        )
-    else:
-        scale = F.constant(1 / xp.sqrt(variance + variance.dtype.type(eps)).reshape(like))
-        given = (g if wide is None else g * wide) * scale if needs[0] else None
-        of_weight, of_bias = _affine_grads(
-            F, g, (self - F.constant(mean.reshape(like))) * scale, like, needs
-        )
-    flat = (self.shape[1],)
-    return (
-        given,
-        None if of_weight is None else F.reshape(of_weight, flat),
-        None if of_bias is None else F.reshape(of_bias, flat),
-    )
+        return _batch_raw(g, self, weight, *at, needs)
+    saved = map(F.constant, _batch_saved(mean, variance, eps, training))
+    running = running_mean, running_var
+    made = F.native_batch_norm_backward(g, self, weight, *saved, *at, tuple(needs), *running)
+    return tuple(x if n else None for x, n in zip(made, needs, strict=True))
+
+
+def _batch_saved(mean, variance, eps, training):
+    """Mean and reciprocal deviation as PyTorch saves them: of the batch, nothing otherwise."""
+    if not training:
+        return xp.zeros(0, mean.dtype, like=mean), xp.zeros(0, mean.dtype, like=mean)
+    return mean, 1 / xp.sqrt(variance + variance.dtype.type(eps))
+
+
+def _batch_saved_of(node, k):
+    if node.s is FREED:
+        freed()
+    return _batch_saved(*node.at[:4])[k]
+
+
+_RUNNING = {name: maybe(name) for name in ("running_mean", "running_var")}
+
+
+def _batch_back_joint(
+    F, g, grad_out, input, weight, save_mean, save_invstd, mean, variance, eps, train, wanted
+):
+    def gradients(g, x, weight):
+        ndim = x.dim()
+        like = (1, x.shape[1], *[1] * (ndim - 2))
+        wide = None if weight is None else weight.reshape(like)
+        if train:
+            found = _tensor_grads(g, x, wide, list(_axes(ndim)), eps, wanted, like)
+        else:
+            scale = TENSOR.constant(1 / xp.sqrt(variance + variance.dtype.type(eps)).reshape(like))
+            xhat = (x - TENSOR.constant(mean.reshape(like))) * scale
+            given = (g if wide is None else g * wide) * scale
+            found = (given, *_affine_grads(TENSOR, g, xhat, like, wanted))
+        return found[0], *(None if f is None else f.reshape(-1) for f in found[1:])
+
+    given, x, w = pulled_back(F, gradients, (grad_out, input, weight), g)
+    return given, x, w, None, None
+
+
+declare(
+    "native_batch_norm_backward",
+    lambda g, x, weight, save_mean, save_invstd, *at: filled(_batch_raw(g, x, weight, *at[:5]), g),
+    "grad_out input weight save_mean save_invstd",
+    "mean variance eps train wanted running_mean running_var",
+    outputs=True,
+    hidden=("mean", "variance", "wanted"),
+    also=_RUNNING,
+    formula="∂(g·w − mean(g·w) − x̂ · mean(g·w·x̂)) / σ, channel by channel",
+    joint=_batch_back_joint,
+)
 
 
 batch_norm = declare(
     "native_batch_norm",
     _batch_forward,
     "self weight bias",
-    "mean variance eps training",
+    "mean variance eps training running_mean running_var",
     formula="(g·w − mean(g·w) − x̂ · mean(g·w·x̂)) / σ, channel by channel",
     hidden=("self", "mean", "variance"),
-    also={"input": kept("self")},
+    also={
+        "input": kept("self"),
+        "result1": lambda node: _batch_saved_of(node, 0),
+        "result2": lambda node: _batch_saved_of(node, 1),
+    }
+    | _RUNNING,
     joint=_batch_joint,
 )

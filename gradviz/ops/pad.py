@@ -92,11 +92,14 @@ def _give_back(g, places, shape):
 def _copying(name, node):
     declare(
         f"{name}_back",
-        _give_back,
-        "self",
-        "places shape",
+        lambda g, x, places, padding: _give_back(g, places, x.shape),
+        "grad_output self",
+        "places padding",
         node=node.replace("Backward0", "BackwardBackward0"),
-        self=lambda F, g, places: getattr(F, name)(g, places, None),
+        formula="∂g: g, padded",
+        hidden=("places",),
+        grad_output=lambda F, g, places, padding: getattr(F, name)(g, places, padding),
+        self=lambda F, g: F.zeros_like(g),
     )
     return declare(
         name,
@@ -105,10 +108,9 @@ def _copying(name, node):
         "places padding",
         node=node,
         formula="g summed over all copies",
-        hidden=("places", "self_sym_sizes"),
-        also={"padding": lambda node: node.at[1]},
-        self=lambda F, g, self, self_shape, places: getattr(F, f"{name}_back")(
-            g, places, self_shape
+        hidden=("places",),
+        self=lambda F, g, self, places, padding: getattr(F, f"{name}_back")(
+            g, self, places, padding
         ),
     )
 
@@ -118,7 +120,6 @@ COPYING = {
     for mode, word in (
         ("reflect", "reflection"),
         ("replicate", "replication"),
-        ("circular", "circular"),
     )
     for n in (1, 2, 3)
 }
@@ -129,7 +130,5 @@ def index(mode, n, before, after):
     at = xp.arange(-before, n + after)
     if mode == "replicate":
         return xp.clip(at, 0, n - 1)
-    if mode == "circular":
-        return at % n
     at = xp.abs(at)
     return xp.where(at >= n, 2 * (n - 1) - at, at)

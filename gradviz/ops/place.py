@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from ..backend import beside, host, xp, zeros_by
 from ..engine import dtypes
-from ..engine.dispatch import Tensor, wrap
+from ..engine.dispatch import Tensor, call, wrap
 from ..engine.errors import warn_once
 from ..engine.memory_format import contiguous_format
 from ..engine.operands import together
 from ..engine.operation import RAW, TENSOR
 from ..engine.tensor import wrap_dim
 from ..engine.views import write
-from .declare import declare, method, only_method, public
+from .declare import declare, into_zeros, method, only_method, public
 from .index import _index_put_forward, add_rows
 from .join import _select_forward, check_place
 from .lower import raised
-from .scatter import _array_of, _numel, _reduce_forward, _reduce_joint, _shape, _tensor_index
+from .matmul import _times
+from .scatter import _array_of, _reduce_forward, _reduce_joint, _shape, _tensor_index
 from .shape import as_strided_op, expand, reshape
 
 
@@ -44,12 +45,13 @@ index_select_op = declare(
     formula="g added at the indices",
     self=lambda F, g, index, self_shape, dim: F.select_back(g, index, self_shape, dim),
 )
-declare(
+into_zeros(
     "select_back",
     _select_back,
-    "self index",
+    "index",
     "shape dim",
     node="IndexAddBackward0",
+    also={"alpha": lambda node: 1, "source_dim": lambda node: len(node.shape)},
     self=lambda F, g, index, dim: F.index_select(g, index, dim),
 )
 
@@ -107,8 +109,8 @@ index_add_op = declare(
     hidden=("source_sym_sizes",),
     formula="∂self: g    ∂source: g at the indices",
     self=lambda F, g: g,
-    source=lambda F, g, source, index, source_shape, dim, alpha: (
-        F.take(g, _array_of(F, index), dim) * alpha
+    source=lambda F, g, source, index, source_shape, dim, alpha: _times(
+        F.expand_to(F.take(g, _array_of(F, index), dim), source_shape), alpha
     ),
 )
 
@@ -119,6 +121,13 @@ def _copied(x, source, index, dim):
     return _index_put_forward(x, source, along(index, dim, x.ndim), False)
 
 
+def _filled_back(F, g, index, dim):
+    """``g``, zero in the slices at ``index``."""
+    if F is TENSOR:
+        return index_fill_op(g, _tensor_index(index), dim, 0)
+    return F.zero_at(g, along(index, dim, g.ndim))
+
+
 index_copy_op = declare(
     "index_copy",
     _copied,
@@ -127,8 +136,10 @@ index_copy_op = declare(
     also=_SOURCE,
     hidden=("source_sym_sizes",),
     formula="∂self: g, zero at the indices    ∂source: g at the indices",
-    self=lambda F, g, index, dim: F.zero_at(g, along(_array_of(F, index), dim, len(_shape(F, g)))),
-    source=lambda F, g, source, index, source_shape, dim: F.take(g, _array_of(F, index), dim),
+    self=_filled_back,
+    source=lambda F, g, source, index, source_shape, dim: F.expand_to(
+        F.take(g, _array_of(F, index), dim), source_shape
+    ),
 )
 index_fill_op = declare(
     "index_fill",
@@ -136,7 +147,7 @@ index_fill_op = declare(
     "self index",
     "dim value",
     formula="g, zero at the indices",
-    self=lambda F, g, index, dim: F.zero_at(g, along(_array_of(F, index), dim, len(_shape(F, g)))),
+    self=_filled_back,
 )
 index_fill_tensor = declare(
     "index_fill_tensor",
@@ -145,7 +156,7 @@ index_fill_tensor = declare(
     "dim",
     node="IndexFillBackward1",
     formula="∂self: g, zero at the indices    ∂value: Σ g there",
-    self=lambda F, g, index, dim: F.zero_at(g, along(_array_of(F, index), dim, len(_shape(F, g)))),
+    self=_filled_back,
     value=lambda F, g, index, dim: F.sum(F.take(g, _array_of(F, index), dim)),
 )
 
@@ -383,8 +394,7 @@ def _put_forward(x, source, index, accumulate):
 def _put_self(F, g, index, accumulate):
     if accumulate:
         return g
-    flat = F.zero_at(F.reshape(g, (-1,)), (_array_of(F, index),))
-    return F.reshape(flat, _shape(F, g))
+    return F.put_zero(g, index)
 
 
 put_op = declare(
@@ -396,9 +406,27 @@ put_op = declare(
     hidden=("source_sym_sizes",),
     formula="∂self: g, zero at the indices    ∂source: g at the indices",
     self=_put_self,
-    source=lambda F, g, source, index, source_shape: F.reshape(
-        F.pick(F.reshape(g, (-1,)), _array_of(F, index).reshape(-1), 0), source_shape
-    ),
+    source=lambda F, g, source, index, source_shape: F.reshape(F.take_op(g, index), source_shape),
+)
+declare(
+    "put_zero",
+    lambda g, zero, index: _put_forward(g, 0, index, False),
+    "self source index",
+    node="PutBackward0",
+    also={"accumulate": lambda node: False},
+    self=lambda F, g, index: F.put_zero(g, index),
+    source=lambda F, g, index: F.take_op(g, index),
+)
+RAW.put_zero = lambda g, index: _put_forward(g, 0, index, False)
+TENSOR.put_zero = lambda g, index, op=TENSOR.put_zero.op: call(op, (g, None, index))
+into_zeros(
+    "put_back",
+    lambda g, index, shape: _put_forward(zeros_by(g, shape), g, index, True),
+    "index",
+    "shape",
+    node="PutBackward0",
+    also={"accumulate": lambda node: True},
+    self=lambda F, g, index: F.take_op(g, index),
 )
 
 
@@ -445,7 +473,23 @@ masked_select_op = declare(
     node="MaskedSelectBackward0",
     formula="g where the mask holds",
     hidden=("self_sym_sizes",),
-    self=lambda F, g, self, mask, self_shape: F.put_index(g, (_array_of(F, mask),), self_shape),
+    self=lambda F, g, self, mask, self_shape: F.masked_back(g, mask, self_shape),
+)
+
+
+def _masked_back(g, mask, shape):
+    out = zeros_by(g, shape)
+    out[mask] = g
+    return out
+
+
+into_zeros(
+    "masked_back",
+    _masked_back,
+    "mask",
+    "shape",
+    node="MaskedScatterBackward0",
+    self=lambda F, g, mask: F.masked_select_op(g, mask),
 )
 
 
@@ -469,12 +513,37 @@ def _masked_scatter_forward(x, source, mask):
     return out
 
 
-def _masked_scatter_source(F, g, mask, source_shape):
-    found = F.index(g, (_array_of(F, mask),))
-    flat = F.put_region(found, (_numel(source_shape),), (slice(0, _shape(F, found)[0]),))
-    return F.reshape(flat, source_shape)
+def _taken_masked(g, mask, shape):
+    """What was taken where ``mask`` holds at the start of zeros."""
+    out = zeros_by(g, shape)
+    found = g[mask]
+    out.reshape(-1)[: found.size] = found
+    return out
 
 
+declare(
+    "masked_scatter_backward",
+    _taken_masked,
+    "self mask",
+    "shape",
+    formula="g where masked",
+    self=lambda F, g, mask: F.masked_given(g, mask),
+)
+
+
+def _masked_given(g, mask):
+    out = zeros_by(g, mask.shape)
+    out[mask] = g.reshape(-1)[: int(mask.sum())]
+    return out
+
+
+into_zeros(
+    "masked_given",
+    _masked_given,
+    "mask",
+    node="MaskedScatterBackward0",
+    self=lambda F, g, self_shape, mask: F.masked_scatter_backward(g, mask, self_shape),
+)
 masked_scatter_op = declare(
     "masked_scatter_op",
     _masked_scatter_forward,
@@ -482,7 +551,7 @@ masked_scatter_op = declare(
     node="MaskedScatterBackward0",
     formula="∂self: g where not masked    ∂source: g where masked",
     self=lambda F, g, mask: F.masked_fill(g, mask, 0),
-    source=_masked_scatter_source,
+    source=lambda F, g, mask, source_shape: F.masked_scatter_backward(g, mask, source_shape),
 )
 
 
@@ -521,31 +590,29 @@ only_method(masked_scatter_)
 
 # ---------------------------------------------------------------- a view's part replaced, out of
 # place
-def _window_op(name, node, attrs, window):
-    """``x`` with ``src`` in the place that ``window(x, *attrs)`` shows."""
+def _window_op(name, node, attrs, window, read):
+    """``x`` with ``src`` in the place that ``window(x, *attrs)`` shows; the operation ``read``
+    shows it too.
+    """
 
     def forward(x, src, *given):
         out = x.copy("K")
-        window(out, *given)[...] = src
-        return out
-
-    def blank(g, *given):
-        out = g.copy("K")
-        window(out, *given)[...] = 0
+        window(out, *given)[...] = 0 if src is None else src
         return out
 
     names = ", ".join(attrs.split())
-    rules = {"blank": f"{name}_blank", "read": f"{name}_read"}
     env = {}
     exec(  # noqa: S102
-        f"def self_(F, g, {names}): return F.{rules['blank']}(g, {names})\n"
-        f"def read_(F, g, {names}): return F.{rules['read']}(g, {names})\n"
-        f"def back_(F, g, self_shape, {names}): return F.{name}_op(F.constant(zeros(F, self_shape, "
-        f"g)), g, {names})",
-        {"zeros": lambda F, shape, g: zeros_by(_array_of(F, g), shape)},
+        f"def self_(F, g, {names}): return blank(F, g, {names})\n"
+        f"def read_(F, g, {names}): return F.{read}(g, {names})\n",
+        {
+            "blank": lambda F, g, *given: (
+                forward(g, None, *given) if F is RAW else call(op, (g, None), given)
+            ),
+        },
         env,
     )
-    op = declare(
+    made = declare(
         f"{name}_op",
         forward,
         "self src",
@@ -555,16 +622,8 @@ def _window_op(name, node, attrs, window):
         self=env["self_"],
         src=env["read_"],
     )
-    declare(rules["blank"], blank, "self", attrs, node=node, self=env["self_"])
-    declare(
-        rules["read"],
-        lambda g, *given: window(g, *given).copy("K"),
-        "self",
-        attrs,
-        node=node,
-        self=env["back_"],
-    )
-    return op
+    op = made.op
+    return made
 
 
 def _diagonal_window(x, offset, dim1, dim2):
@@ -575,22 +634,40 @@ def _diagonal_window(x, offset, dim1, dim2):
 
 
 select_scatter_op = _window_op(
-    "select_scatter", "SelectScatterBackward0", "dim index", _select_forward
+    "select_scatter", "SelectScatterBackward0", "dim index", _select_forward, "select"
 )
 slice_scatter_op = _window_op(
     "slice_scatter",
     "SliceScatterBackward0",
     "dim start end step",
     lambda x, dim, start, end, step: x[along(slice(start, end, step), dim, x.ndim)],
+    "slice",
 )
 diagonal_scatter_op = _window_op(
-    "diagonal_scatter", "DiagonalScatterBackward0", "offset dim1 dim2", _diagonal_window
+    "diagonal_scatter", "DiagonalScatterBackward0", "offset dim1 dim2", _diagonal_window, "diagonal"
 )
 strided_place_op = _window_op(
     "as_strided_scatter",
     "AsStridedScatterBackward0",
     "size stride storage_offset",
     lambda x, size, stride, offset: as_strided_op.op.forward(x, size, stride, offset, None),
+    "strided_read",
+)
+declare(
+    "strided_read",
+    lambda x, size, stride, offset: as_strided_op.op.forward(x, size, stride, offset, None).copy(
+        "K"
+    ),
+    "self",
+    "size stride storage_offset",
+    node="AsStridedBackward0",
+    self=lambda F, g, self_shape, size, stride, storage_offset: (
+        strided_place_op(
+            F.constant(zeros_by(_array_of(F, g), self_shape)), g, size, stride, storage_offset
+        )
+        if F is TENSOR
+        else strided_place_op.op.forward(zeros_by(g, self_shape), g, size, stride, storage_offset)
+    ),
 )
 
 
@@ -641,10 +718,6 @@ for _f in (select_scatter, slice_scatter, diagonal_scatter, as_strided_scatter):
 
 
 # ---------------------------------------------------------------- embedding
-def _embedding_back(F, g, indices, weight_shape, padding_idx, by_frequency):
-    return F.embedding_back(g, indices, weight_shape, padding_idx, by_frequency)
-
-
 def _embedding_back_forward(g, indices, shape, padding_idx, by_frequency):
     out = zeros_by(g, shape)
     rows, places = g.reshape(-1, shape[1]), indices.ravel()
@@ -667,7 +740,7 @@ embedding_op = declare(
     "weight",
     "indices padding_idx by_frequency",
     formula="g added into the chosen rows",
-    hidden=("weight_sym_sizes",),
+    hidden=("weight_sym_sizes", "by_frequency"),
     also={
         "indices": lambda node: wrap(node.at[0]),
         "scale_grad_by_freq": lambda node: node.at[2],
@@ -675,14 +748,21 @@ embedding_op = declare(
         "weight_sym_argsize_0": lambda node: node.at[-1][0],
         "padding_idx": lambda node: -1 if node.at[1] is None else node.at[1],
     },
-    weight=_embedding_back,
+    weight=lambda F, g, indices, weight_shape, padding_idx, by_frequency: F.embedding_back(
+        g, indices, weight_shape, padding_idx, by_frequency
+    ),
 )
 declare(
     "embedding_back",
     _embedding_back_forward,
     "self",
     "indices shape padding_idx by_frequency",
-    node="EmbeddingDenseBackward0",
+    node="EmbeddingDenseBackwardBackward0",
+    hidden=("shape", "by_frequency"),
+    also={
+        "indices": lambda node: wrap(node.at[0]),
+        "padding_idx": lambda node: -1 if node.at[2] is None else node.at[2],
+    },
     # PyTorch too leaves the frequency out of the second derivative
     self=lambda F, g, indices, padding_idx: F.embedding(g, indices, padding_idx, False),
 )

@@ -135,16 +135,25 @@ declare(
     "self",
     "tap at",
     node="MaxPoolTakeBackward0",
-    self=lambda F, g, tap, at: F.max_pool_give(g, tap, at),
+    self=lambda F, g, self_shape, tap, at: F.max_pool_give(g, self_shape, tap, at),
 )
 declare(
     "max_pool_give",
-    _give,
+    lambda g, shape, tap, at: _give(g, tap, at),
     "self",
-    "tap at",
-    node="MaxPool2DWithIndicesBackwardBackward0",
+    "shape tap at",
+    node="MaxPoolGiveBackward0",
     self=lambda F, g, tap, at: F.max_pool_take(g, tap, at),
 )
+
+
+def _none(F, g):
+    """The derivative for an image of which the backward knows the size only."""
+    return F.zeros_like(g)
+
+
+def _backward_of(node):
+    return node.replace("Backward0", "BackwardBackward0")
 
 
 _ARGUMENTS = {
@@ -173,6 +182,19 @@ def _kept_indices(read):
 
 
 def _max_pool(name, node):
+    back = f"{name}_backward"
+    declare(
+        back,
+        lambda g, x, tap, at: _give(g, tap, at),
+        "grad_output self",
+        "tap at",
+        node=_backward_of(node),
+        formula="∂g: g at the places of the largest",
+        hidden=("tap", "at"),
+        also={"indices": lambda node: flat_indices(*node.at)},
+        grad_output=lambda F, g, tap, at: F.max_pool_take(g, tap, at),
+        self=_none,
+    )
     # the values were computed together with the taps: the box hands them over
     return declare(
         name,
@@ -185,7 +207,7 @@ def _max_pool(name, node):
         also=_ARGUMENTS
         | {"result1": _kept_indices(lambda node: flat_indices(node.at[1], node.at[2]))},
         # PyTorch saves the images too, for their sizes
-        self=lambda F, g, self, tap, at: F.max_pool_give(g, tap, at),
+        self=lambda F, g, self, tap, at: getattr(F, back)(g, self, tap, at),
     )
 
 
@@ -227,11 +249,17 @@ del _MEANS["dilation"]
 def _avg_pool(n):
     declare(
         f"avg_pool{n}d_back",
-        _mean_back,
-        "self",
-        "at divisor",
+        lambda g, x, at, divisor, asked: _mean_back(g, at, divisor),
+        "grad_output self",
+        "at divisor asked",
         node=f"AvgPool{n}DBackwardBackward0",
-        self=lambda F, g, at, divisor: getattr(F, f"avg_pool{n}d_op")(g, at, divisor, None),
+        formula="∂g: Σ g / n",
+        hidden=("at", "divisor", "asked"),
+        also=_MEANS,
+        grad_output=lambda F, g, at, divisor, asked: getattr(F, f"avg_pool{n}d_op")(
+            g, at, divisor, asked
+        ),
+        self=_none,
     )
     return declare(
         f"avg_pool{n}d_op",
@@ -240,9 +268,11 @@ def _avg_pool(n):
         "at divisor asked",
         node=f"AvgPool{n}DBackward0",
         formula="g / size of the window, to all it sees",
-        hidden=("at", "divisor"),
+        hidden=("at", "divisor", "asked"),
         also=_MEANS,
-        self=lambda F, g, self, at, divisor: getattr(F, f"avg_pool{n}d_back")(g, at, divisor),
+        self=lambda F, g, self, at, divisor, asked: getattr(F, f"avg_pool{n}d_back")(
+            g, self, at, divisor, asked
+        ),
     )
 
 
@@ -306,11 +336,18 @@ def _adaptive_back(g, image, out):
 def _adaptive_avg(n):
     declare(
         f"adaptive_avg_pool{n}d_back",
-        _adaptive_back,
-        "self",
+        lambda g, x, image, out: _adaptive_back(g, image, out),
+        "grad_output self",
         "image out",
         node=f"AdaptiveAvgPool{n}DBackwardBackward0",
-        self=lambda F, g, image, out: getattr(F, f"adaptive_avg_pool{n}d_op")(g, image, out),
+        formula="∂g: Σ g / n",
+        hidden=("image", "out"),
+        also={
+            f"grad_output_sym_argsize_minus_{k}": lambda node, k=k: node.at[1][-k]
+            for k in range(1, n + 1)
+        },
+        grad_output=lambda F, g, image, out: getattr(F, f"adaptive_avg_pool{n}d_op")(g, image, out),
+        self=_none,
     )
     return declare(
         f"adaptive_avg_pool{n}d_op",
@@ -321,7 +358,7 @@ def _adaptive_avg(n):
         formula="g / size of the bin, to all it covers",
         hidden=("image", "out"),
         self=lambda F, g, self, image, out: getattr(F, f"adaptive_avg_pool{n}d_back")(
-            g, image, out
+            g, self, image, out
         ),
     )
 
@@ -395,6 +432,19 @@ max_unpool = {
 
 def _binned(name, node, **also):
     """Max pooling over windows given by flat index."""
+    back = f"{name}_backward"
+    declare(
+        back,
+        lambda g, x, index, shape, n: _flat_put(g, index, shape, n),
+        "grad_output self",
+        _PLACES,
+        node=_backward_of(node),
+        formula="∂g: g at the places of the largest",
+        hidden=("index", "shape", "n"),
+        also={"indices": lambda node: node.at[0]},
+        grad_output=lambda F, g, index, shape, n: F.flat_take(g, index, shape, n),
+        self=_none,
+    )
     return declare(
         name,
         channels_kept(lambda x, box, index, shape, n, kernel: box.pop()),
@@ -404,7 +454,7 @@ def _binned(name, node, **also):
         formula="g to the largest of each window",
         hidden=("index", "shape", "n"),
         also=also | {"result1": _kept_indices(lambda node: node.at[1])},
-        self=lambda F, g, self, index, shape, n: F.flat_put(g, index, shape, n),
+        self=lambda F, g, self, index, shape, n: getattr(F, back)(g, self, index, shape, n),
     )
 
 

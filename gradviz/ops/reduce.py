@@ -8,7 +8,7 @@ from ..backend import as_array, contiguous, xp, zeros_by
 from ..engine import dtypes
 from ..engine.arguments import refusal
 from ..engine.dispatch import Tensor, untracked
-from ..engine.given import all_axes
+from ..engine.given import AllAxes, all_axes
 from ..engine.modes import is_recording
 from ..engine.operation import RAW, TENSOR
 from ..engine.saved_names import part
@@ -16,7 +16,7 @@ from ..engine.tensor import wrap_dim
 from . import fused
 from . import rows as by_rows
 from .arithmetic import _cast, converted
-from .declare import declare, method
+from .declare import declare, into_zeros, method
 from .out import asked_dtype, write_out
 
 ndarray = xp.ndarray
@@ -41,8 +41,8 @@ def axes(dim, ndim):
 
 def restore(F, g, shape, dims, keepdim):
     """A reduced gradient spread over the reduced dimensions again."""
-    if not keepdim:
-        g = F.reshape(g, tuple(1 if i in dims else n for i, n in enumerate(shape)))
+    if not keepdim and dims.__class__ is not AllAxes:
+        g = F.with_dims(g, shape, dims)
     return F.expand_to(g, shape)
 
 
@@ -113,9 +113,18 @@ sum_all = declare(
 )
 
 
-def _sum_to(x, shape, several=TENSOR.sum_to):
-    """A sum over everything is an ordinary sum, as PyTorch records it."""
-    return several(x, shape) if shape or not x._a.ndim else TENSOR.sum(x)
+def _sum_to(x, shape):
+    """As PyTorch records it: a sum over everything is an ordinary one, and dimensions that vanish
+    are kept at first.
+    """
+    if not shape:
+        return TENSOR.sum(x)
+    extra = x._a.ndim - len(shape)
+    lead = tuple(range(extra))
+    thin = (k for k, n in enumerate(shape, extra) if n == 1 and x._a.shape[k] != 1)
+    dims = (*lead, *thin)
+    summed = TENSOR.sum_dims(x, dims, True) if dims else x
+    return TENSOR.view(summed, shape) if extra else summed
 
 
 TENSOR.sum_to = _sum_to
@@ -147,7 +156,7 @@ mean_all = declare(
     node="MeanBackward0",
     also=_NUMEL,
     formula="g / n everywhere",
-    self=lambda F, g, self_shape: F.expand_to(g, self_shape) / max(math.prod(self_shape), 1),
+    self=lambda F, g, self_shape: F.expand_to(g, self_shape) / math.prod(self_shape),
 )
 
 
@@ -165,7 +174,7 @@ mean_dims = declare(
     formula="g / n along the averaged dimensions",
     also=_NUMEL,
     self=lambda F, g, self_shape, dim, keepdim: (
-        restore(F, g, self_shape, dim, keepdim) / max(count(self_shape, dim), 1)
+        restore(F, g, self_shape, dim, keepdim) / count(self_shape, dim)
     ),
 )
 
@@ -234,6 +243,10 @@ method(sum)
 method(mean)
 
 
+def _dtype(F, x):
+    return (x if F is RAW else x._a).dtype
+
+
 def _nansum(x, dims, keepdim):
     return _sum_dims(xp.where(xp.isnan(x), x.dtype.type(0), x), dims, keepdim)
 
@@ -246,8 +259,8 @@ nansum_op = declare(
     node="NansumBackward0",
     formula="g where self is not NaN",
     hidden=("self_sym_sizes",),
-    self=lambda F, g, self, self_shape, dim, keepdim: F.masked_fill(
-        restore(F, g, self_shape, dim, keepdim), F.isnan(self), 0
+    self=lambda F, g, self, self_shape, dim, keepdim: (
+        restore(F, g, self_shape, dim, keepdim) * F.cast(F.logical_not(F.isnan(self)), _dtype(F, g))
     ),
 )
 
@@ -281,11 +294,16 @@ def _prod_forward(x, dims, keepdim):
 
 
 def _prod_grad(F, g, self, result, self_shape, dim, keepdim):
-    spread = restore(F, g * F.conj(result), self_shape, dim, keepdim)
     zeros = (self if F is RAW else self._a) == 0
-    if not zeros.any():
-        return spread / F.conj(self)
-    return F.mul(restore(F, g, self_shape, dim, keepdim), F.products_of_others(self, dim))
+    if F is RAW and zeros.any():
+        return restore(F, g, self_shape, dim, keepdim) * F.products_of_others(self, dim)
+    if F is RAW:
+        return restore(F, g * F.conj(result), self_shape, dim, keepdim) / F.conj(self)
+    if not keepdim and len(dim) == 1:
+        g, result = (F.with_dims(x, self_shape, dim) for x in (g, result))
+    if zeros.any():
+        return g * F.products_of_others(self, dim)
+    return g * F.conj(result / self)
 
 
 prod_op = declare(
@@ -362,23 +380,31 @@ method(prod)
 # ---------------------------------------------------------------- extremes
 def _even(F, g, self, result, self_shape, dim, keepdim):
     """The gradient shared evenly among equal extremes (PyTorch's amax and amin)."""
-    return _shared(F, g, self, result, self_shape, dim, keepdim, lambda x, r: x == r)
-
-
-def _even_or_nan(F, g, self, result, self_shape, dim, keepdim):
-    """As ``_even``; the NaN among the elements share the gradient of a NaN (full max, min)."""
-    return _shared(F, g, self, result, self_shape, dim, keepdim, _same)
-
-
-def _same(x, result):
-    return (x == result) | ((x != x) & (result != result))
-
-
-def _shared(F, g, self, result, self_shape, dim, keepdim, chosen):
     if not keepdim:
         g, result = (F.reshape(x, keep_shape(self_shape, dim)) for x in (g, result))
-    mask = F.cast(chosen(self, result), (g if F is RAW else g._a).dtype)
-    return g * mask / F.sum_dims(mask, dim, True)
+    mask = F.cast(self == result, (g if F is RAW else g._a).dtype)
+    return g / F.sum_dims(mask, dim, True) * mask
+
+
+def _even_or_nan(F, g, self, result):
+    """As ``_even`` of a whole reduction; the NaN among the elements share the gradient of a NaN."""
+    return F.evenly_at(g, (self == result) | ((self != self) & (result != result)))
+
+
+def _evenly(g, mask):
+    """``g`` shared by the elements where ``mask`` holds."""
+    return xp.where(mask, g / g.dtype.type(mask.sum()), g.dtype.type(0))
+
+
+into_zeros(
+    "all_at",
+    lambda g, mask: xp.where(mask, g, g.dtype.type(0)),
+    "mask",
+    node="MaskedFillBackward1",
+    self=lambda F, g, mask: F.sum(F.where(mask, g, F.constant_like(0, g))),
+)
+RAW.evenly_at = _evenly
+TENSOR.evenly_at = lambda g, mask: TENSOR.all_at(g / TENSOR.cast(mask.sum(), g._a.dtype), mask)
 
 
 def _extreme(function):
@@ -438,7 +464,13 @@ aminmax_op = declare(
     formula="g shared by the smallest and by the largest",
     joint=_aminmax_joint,
     hidden=("self_sym_sizes", "result"),
-    also={"min": part(0), "max": part(1)},
+    also={
+        "min": part(0),
+        "max": part(1),
+        "dim": lambda node: (
+            node.at[0].written if node.at[0].__class__ is AllAxes else node.at[0][0]
+        ),
+    },
 )
 
 
@@ -448,11 +480,10 @@ def _put_along(g, index, shape, dim):
     return out
 
 
-declare(
+into_zeros(
     "put_along",
     _put_along,
-    "self",
-    "index shape dim",
+    attrs="index shape dim",
     node="ScatterBackward0",
     self=lambda F, g, index, dim: F.take_along(g, index, dim),
 )
@@ -471,9 +502,17 @@ def _pick(F, g, self_shape, dim, keepdim, indices):
     g = g[0]
     if self_shape:
         if not keepdim:
-            g = F.reshape(g, keep_shape(self_shape, (dim,)))
+            g = F.with_dims(g, self_shape, (dim,))
         indices = xp.expand_dims(indices, dim)
     return (F.put_along(g, indices, self_shape, dim) if self_shape else g,)
+
+
+def _chosen(node):
+    """The indices as they were returned."""
+    dim, keepdim, indices = node.at[:3]
+    if indices is None:
+        return xp.zeros((), xp.int64)
+    return xp.expand_dims(indices, dim) if keepdim else as_array(indices)
 
 
 def _chooser(name, argument, node):
@@ -493,6 +532,7 @@ def _chooser(name, argument, node):
         node=node,
         outputs=(True, False),
         formula="g at the chosen element",
+        also={"indices": _chosen},
         joint=_pick,
     )
 
@@ -624,7 +664,7 @@ def _logsumexp_forward(x, dims, keepdim):
 
 def _logsumexp_grad(F, g, self, result, self_shape, dim, keepdim):
     if not keepdim:
-        g, result = (F.reshape(x, keep_shape(self_shape, dim)) for x in (g, result))
+        g, result = (F.with_dims(x, self_shape, dim) for x in (g, result))
     return g * F.conj(F.exp(self - result))
 
 
@@ -687,20 +727,45 @@ def _along(F, x, dim):
     return F.sum_dims(x, (dim,) if (x if F is RAW else x._a).ndim else (), True)
 
 
-def _softmax_grad(F, g, result, dim):
-    if F is RAW and _in_rows(result, dim):
+def _softmax_back(g, result, dim):
+    if _in_rows(result, dim):
         return by_rows.softmax_back(g, result)
-    if F is RAW and result.__class__ is not ndarray and result.ndim:
+    if result.__class__ is not ndarray and result.ndim:
         return fused.softmax_back(g, result, dim)
-    return result * (g - _along(F, g * result, dim))
+    return result * (g - _along(RAW, g * result, dim))
 
 
-def _log_softmax_grad(F, g, result, dim):
-    if F is RAW and _in_rows(result, dim):
+def _log_softmax_back(g, result, dim):
+    if _in_rows(result, dim):
         return by_rows.log_softmax_back(g, result)
-    if F is RAW and result.__class__ is not ndarray and result.ndim:
+    if result.__class__ is not ndarray and result.ndim:
         return fused.log_softmax_back(g, result, dim)
-    return g - F.exp(result) * _along(F, g, dim)
+    return g - xp.exp(result) * _along(RAW, g, dim)
+
+
+softmax_backward = declare(
+    "softmax_backward_data",
+    _softmax_back,
+    "grad_output output",
+    "dim",
+    formula="∂g: output · (g − Σ g · output)    ∂output: g · (grad − Σ grad · output) − …",
+    grad_output=lambda F, g, output, dim: F.softmax_backward_data(g, output, dim),
+    output=lambda F, g, grad_output, output, dim: (
+        g * (grad_output - _along(F, grad_output * output, dim))
+        - grad_output * _along(F, g * output, dim)
+    ),
+)
+log_softmax_backward = declare(
+    "log_softmax_backward_data",
+    _log_softmax_back,
+    "grad_output output",
+    "dim",
+    formula="∂g: g − Σ g · exp(output)    ∂output: −g · exp(output) · Σ grad",
+    grad_output=lambda F, g, output, dim: g - _along(F, g * F.exp(output), dim),
+    output=lambda F, g, grad_output, output, dim: (
+        -(g * F.exp(output) * _along(F, grad_output, dim))
+    ),
+)
 
 
 softmax_op = declare(
@@ -710,7 +775,7 @@ softmax_op = declare(
     "dim",
     node="SoftmaxBackward0",
     formula="result · (g − Σ g · result)",
-    self=_softmax_grad,
+    self=lambda F, g, result, dim: F.softmax_backward_data(g, result, dim),
 )
 log_softmax_op = declare(
     "log_softmax",
@@ -719,7 +784,7 @@ log_softmax_op = declare(
     "dim",
     node="LogSoftmaxBackward0",
     formula="g − exp(result) · Σ g",
-    self=_log_softmax_grad,
+    self=lambda F, g, result, dim: F.log_softmax_backward_data(g, result, dim),
 )
 
 

@@ -110,19 +110,21 @@ def _scale(node, k):
 
 
 def _resizing(name, node):
-    declare(
-        f"{name}_back",
-        lambda g, matrices: _apply(g, [m.T for m in matrices]),
-        "self",
-        "matrices",
-        node=node.replace("Backward0", "BackwardBackward0"),
-        self=lambda F, g, matrices: getattr(F, name)(g, matrices, None),
-    )
     axes = [""] if name[-2] == "1" else ["_d", "_h", "_w"][-int(name[-2]) :]
     also = {f"scales{axis}": lambda node, k=k: _scale(node, k) for k, axis in enumerate(axes)}
     also["output_size"] = lambda node: tuple(len(m) for m in node.at[0])
     if "earest" not in name:
         also["align_corners"] = lambda node: node.at[1][1]
+    declare(
+        f"{name}_back",
+        lambda g, matrices, asked: _apply(g, [m.T for m in matrices]),
+        "self",
+        "matrices asked",
+        node=node.replace("Backward0", "BackwardBackward0"),
+        hidden=("matrices", "asked"),
+        also=also,
+        self=lambda F, g, matrices, asked: getattr(F, name)(g, matrices, asked),
+    )
     return declare(
         name,
         channels_kept(lambda x, matrices, asked: _apply(x, matrices)),
@@ -130,9 +132,11 @@ def _resizing(name, node):
         "matrices asked",
         node=node,
         formula="g, weighted back to the old pixels",
-        hidden=("matrices",),
+        hidden=("matrices", "asked"),
         also=also,
-        self=lambda F, g, self_shape, matrices: getattr(F, f"{name}_back")(g, matrices),
+        self=lambda F, g, self_shape, matrices, asked: getattr(F, f"{name}_back")(
+            g, matrices, asked
+        ),
     )
 
 

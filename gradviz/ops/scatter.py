@@ -13,7 +13,7 @@ from ..engine.operation import RAW, TENSOR
 from ..engine.tensor import wrap_dim
 from ..engine.views import write
 from .arithmetic import refuse
-from .declare import declare, method, only_method
+from .declare import declare, into_zeros, method, only_method
 from .shape import expand, reshape
 
 
@@ -57,11 +57,10 @@ def _scatter_back(g, index, shape, dim):
     return out
 
 
-RAW.scatter_back = _scatter_back
-scatter_back = declare(
-    "scatter_back_op",
+into_zeros(
+    "scatter_back",
     _scatter_back,
-    "self index",
+    "index",
     "shape dim",
     node="ScatterAddBackward0",
     self=lambda F, g, index, dim: F.pick(g, index, dim),
@@ -72,6 +71,7 @@ pick_op = declare(
     "self index",
     "dim",
     node="GatherBackward0",
+    also={"sparse_grad": lambda node: False},
     self=lambda F, g, index, self_shape, dim: F.scatter_back(g, index, self_shape, dim),
 )
 RAW.pick = _gather
@@ -81,7 +81,8 @@ def _tensor_index(index):
     return index if isinstance(index, Tensor) else wrap(index)
 
 
-TENSOR.scatter_back = lambda g, index, shape, dim: scatter_back(g, _tensor_index(index), shape, dim)
+scatter_back = TENSOR.scatter_back
+TENSOR.scatter_back = lambda g, index, *at: scatter_back(g, _tensor_index(index), *at)
 TENSOR.pick = lambda x, index, dim: pick_op(x, _tensor_index(index), dim)
 
 gather_op = declare(
@@ -189,12 +190,7 @@ take_op = declare(
     node="TakeBackward0",
     formula="g added at the indices",
     hidden=("self_sym_sizes",),
-    self=lambda F, g, self, index, self_shape: F.reshape(
-        F.scatter_back(
-            F.reshape(g, (-1,)), _array_of(F, index).reshape(-1), (_numel(self_shape),), 0
-        ),
-        self_shape,
-    ),
+    self=lambda F, g, self, index, self_shape: F.put_back(g, index, self_shape),
 )
 
 
@@ -312,7 +308,7 @@ declare(
     _zero_along,
     "self index",
     "dim",
-    node="ScatterBackward0",
+    node="ScatterBackward1",
     self=lambda F, g, index, dim: F.zero_along(g, index, dim),
 )
 
@@ -422,7 +418,7 @@ def _reduce_joint(F, g, self, src, index, result, dim, reduce, include_self):
         grad_self, grad_part = g, F.pick(g, at, dim)
     elif reduce == "mean":
         count = F.constant(xp.maximum(_counts(_array_of(F, self), at, dim, include_self), 1))
-        grad_self, grad_part = g / count, F.pick(g / count, at, dim)
+        grad_self, grad_part = g / count, F.pick(g, at, dim) / F.pick(count, at, dim)
     elif reduce == "prod":
         # the quotient stands for the product of the others; PyTorch treats zeros apart, we do so
         # where the result is not 0
@@ -434,7 +430,7 @@ def _reduce_joint(F, g, self, src, index, result, dim, reduce, include_self):
         hits = hit_self if include_self else F.zeros_like(hit_self)
         hits = hits + F.scatter_back(hit_part, at, _shape(F, self), dim)
         shared = g / F.masked_fill(hits, hits == 0, 1)
-        grad_self, grad_part = shared * hit_self, F.pick(shared, at, dim) * hit_part
+        grad_self, grad_part = hit_self * shared, hit_part * F.pick(shared, at, dim)
     if not include_self:
         grad_self = F.zero_along(grad_self, index, dim)
     return grad_self, grad_part

@@ -471,7 +471,7 @@ def _H(self):
         raise RuntimeError(
             f"tensor.H is only supported on matrices (2-D tensors). Got {self._a.ndim}-D tensor."
         )
-    return transpose(self, 0, 1).conj() if self._a.ndim else self.conj()
+    return transpose(self, -2, -1).conj() if self._a.ndim else self.conj()
 
 
 def _T(self):
@@ -512,13 +512,30 @@ unsqueeze_op = declare(
     node="UnsqueezeBackward0",
     view=True,
     formula="g squeezed",
-    self=lambda F, g, dim: F.squeeze_dims(g, (dim,)),
+    self=lambda F, g, dim: F.squeeze_dim(g, dim),
 )
 
 
-def _unsqueezed(F, g, self_shape):
+def _with_dims(x, shape, dims):
+    """``x`` with those of ``dims`` that are gone of a tensor of ``shape``, of size 1."""
+    for dim in sorted(dims) if shape else ():
+        x = unsqueeze_op(x, dim)
+    return x
+
+
+RAW.with_dims = lambda x, shape, dims: x.reshape(
+    tuple(1 if i in dims else n for i, n in enumerate(shape))
+)
+TENSOR.with_dims = _with_dims
+
+
+def _unsqueezed(F, g, self_shape, dim):
     """``g`` itself where nothing was squeezed, as in PyTorch."""
-    return g if g.shape == self_shape else F.reshape(g, self_shape)
+    if g.shape == self_shape:
+        return g
+    if F is RAW:
+        return g.reshape(self_shape)
+    return F.with_dims(g, self_shape, [d for d in dim if self_shape[d] == 1])
 
 
 squeeze_op = declare(
@@ -529,7 +546,7 @@ squeeze_op = declare(
     node="SqueezeBackward0",
     view=True,
     formula="g in the shape of self",
-    self=_unsqueezed,
+    self=lambda F, g, self_shape: _unsqueezed(F, g, self_shape, range(len(self_shape))),
 )
 squeeze_dim_op = declare(
     "squeeze_dim",
@@ -538,9 +555,8 @@ squeeze_dim_op = declare(
     "dim",
     node="SqueezeBackward1",
     view=True,
-    also={"dim": lambda node: node.at[0]},
     formula="g in the shape of self",
-    self=_unsqueezed,
+    self=lambda F, g, self_shape, dim: _unsqueezed(F, g, self_shape, (dim,)),
 )
 squeeze_dims_op = declare(
     "squeeze_dims",
@@ -549,7 +565,6 @@ squeeze_dims_op = declare(
     "dim",
     node="SqueezeBackward2",
     view=True,
-    also={"dim": lambda node: node.at[0]},
     formula="g in the shape of self",
     self=_unsqueezed,
 )

@@ -8,7 +8,7 @@ from ..backend import as_array, contiguous, on_host, xp
 from ..engine import dtypes
 from ..engine.dispatch import Tensor, untracked, wrap
 from ..engine.errors import warn_once
-from ..engine.operation import RAW
+from ..engine.operation import RAW, TENSOR
 from ..engine.saved_names import part
 from ..engine.tensor import wrap_dim
 from ..engine.views import write
@@ -54,11 +54,6 @@ def _whole_median(pick):
     return forward
 
 
-def _median_grad(F, g, self, result, self_shape):
-    dims = tuple(range(len(self_shape)))
-    return _even_or_nan(F, g, self, result, self_shape, dims, False)
-
-
 def _median(name, pick, nodes):
     along = _chooser(f"{name}_dim", pick, nodes[1])
     whole = declare(
@@ -67,8 +62,7 @@ def _median(name, pick, nodes):
         "self",
         node=nodes[0],
         formula="g shared by the elements equal to the median",
-        hidden=("self_sym_sizes",),
-        self=_median_grad,
+        self=_even_or_nan,
     )
 
     def function(input, dim=None, keepdim=False):
@@ -224,13 +218,15 @@ cumsum_op = declare(
     formula="sums of g from here on",
     self=lambda F, g, dim: F.reverse_cumsum(g, dim),
 )
-declare(
-    "reverse_cumsum",
-    lambda x, dim: xp.flip(xp.cumsum(xp.flip(x, dim), dim), dim) if x.ndim else x,
-    "self",
-    "dim",
-    node="FlipBackward0",
-    self=lambda F, g, dim: F.cumsum(g, dim),
+
+
+def _reverse_cumsum(x, dim):
+    return xp.flip(xp.cumsum(xp.flip(x, dim), dim), dim) if x.ndim else x
+
+
+RAW.reverse_cumsum = _reverse_cumsum
+TENSOR.reverse_cumsum = lambda x, dim: (
+    TENSOR.flip(TENSOR.cumsum(TENSOR.flip(x, (dim,)), dim), (dim,)) if x._a.ndim else x
 )
 
 
@@ -239,7 +235,7 @@ def _cumprod_grad(F, g, self, result, dim):
     if array.ndim == 0:
         return g
     if (array != 0).all():
-        return F.reverse_cumsum(g * F.conj(result), dim) / F.conj(self)
+        return F.reverse_cumsum(F.conj(result) * g, dim) / F.conj(self)
     return _cumprod_with_zeros(F, g, self, dim, array.shape[dim])
 
 

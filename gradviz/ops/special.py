@@ -8,6 +8,7 @@ from ..backend import as_array, on_host, xp
 from ..engine import dtypes
 from ..engine.dispatch import Tensor
 from ..engine.memory_format import copied
+from ..engine.modes import native
 from ..engine.operands import tensors
 from ..engine.operation import RAW, TENSOR
 from ..engine.saved_names import part
@@ -60,9 +61,7 @@ erfinv = unary(
     _scipy("erfinv"),
     inplace="method",
     formula="g · √π/2 · exp(erfinv(self)²)",
-    self=lambda F, g, self: (
-        g * (F.exp(F.erfinv(self) * F.erfinv(self)) * (0.5 * math.sqrt(math.pi)))
-    ),
+    self=lambda F, g, self: F.exp(F.squared(F.erfinv(self))) * (0.5 * math.sqrt(math.pi)) * g,
 )
 i0 = unary("i0", _scipy("i0"), formula="g · I₁(self)", self=lambda F, g, self: g * F.i1(self))
 deg2rad = unary(
@@ -83,8 +82,9 @@ rad2deg = unary(
 
 def _sinc_grad(F, g, self):
     angle = self * math.pi
-    slope = (angle * F.cos(angle) - F.sin(angle)) / F.masked_fill(angle * self, self == 0, 1)
-    return g * F.conj(F.masked_fill(slope, self == 0, 0))
+    with xp.errstate(all="ignore"):
+        slope = (angle * F.cos(angle) - F.sin(angle)) / (self * self * math.pi)
+    return F.where(self == 0, F.constant_like(0, g), g * F.conj(slope))
 
 
 sinc = unary(
@@ -134,10 +134,11 @@ only_method(lambda self, n: polygamma(n, self), "polygamma")
 
 
 def _mvlgamma_grad(F, g, self, p):
-    total = F.digamma(self)
-    for k in range(1, p):
-        total = total + F.digamma(self - k / 2)
-    return g * total
+    if F is RAW:
+        return g * sum(F.digamma(self - self.dtype.type(k / 2)) for k in range(p))
+    steps = xp.arange(1 - p, 1, like=self._a).astype(self._a.dtype) / 2
+    wide = F.constant(steps) + F.unsqueeze(self, self._a.ndim)
+    return g * F.sum_dims(F.digamma(wide), (wide._a.ndim - 1,), False)
 
 
 def _mvlgamma(x, p):
@@ -212,7 +213,7 @@ nan_to_num_op = declare(
     "self",
     "nan posinf neginf",
     formula="g where self is finite",
-    self=lambda F, g, self: F.masked_fill(g, F.logical_not(F.isfinite(self)), 0),
+    self=lambda F, g, self: g * F.cast(F.isfinite(self), (g if F is RAW else g._a).dtype),
 )
 
 
@@ -251,13 +252,9 @@ def _xlog1py(a, b):
         return xp.where(xp.isnan(b), b, xp.where(a == 0, a.dtype.type(0), a * xp.log1p(b)))
 
 
-def _quiet_log(F, x, shift=0):
-    with xp.errstate(all="ignore"):
-        return F.log1p(x) if shift else F.log(x)
-
-
 def _xlogy_self(F, g, self, other):
-    return g * F.masked_fill(_quiet_log(F, other), (self == 0) & (other <= 0), 0)
+    zero = (self == 0) & (other <= 0)
+    return F.masked_fill(F.xlogy(g, other), zero, 0)
 
 
 xlogy = binary(
@@ -274,16 +271,17 @@ xlog1py = binary(
     node="SpecialXlog1PyBackward0",
     by_number=("SpecialXlog1PyBackward1", "SpecialXlog1PyBackward2"),
     expose=False,
-    self=lambda F, g, self, other: (
-        g * F.masked_fill(_quiet_log(F, other, 1), (self == 0) & (other <= -1), 0)
+    self=lambda F, g, self, other: F.masked_fill(
+        F.xlog1py(g, other), (self == 0) & (other <= -1), 0
     ),
     other=lambda F, g, self, other: g * self / (other + 1),
 )
 
 
-def _logaddexp_share(F, self, other):
-    """exp(self)/(exp(self) + exp(other)), safe where both are large."""
-    return F.conj(F.sigmoid(self - other))
+def _share(F, g, power, apart):
+    """``g`` times exp(self)/(exp(self) + exp(other)), by how far other is above self."""
+    with xp.errstate(all="ignore"):
+        return g / F.conj(power(apart) + 1)
 
 
 def _logaddexp(a, b):
@@ -300,22 +298,22 @@ logaddexp = binary(
     numbers=False,
     inplace=False,
     formula="g · σ(self − other)",
-    self=lambda F, g, self, other: g * _logaddexp_share(F, self, other),
-    other=lambda F, g, self, other: g * _logaddexp_share(F, other, self),
+    self=lambda F, g, self, other: _share(F, g, F.exp, other - self),
+    other=lambda F, g, self, other: _share(F, g, F.exp, self - other),
 )
 logaddexp2 = binary(
     "logaddexp2",
     xp.logaddexp2,
     numbers=False,
     inplace=False,
-    self=lambda F, g, self, other: g * F.sigmoid((self - other) * math.log(2)),
-    other=lambda F, g, self, other: g * F.sigmoid((other - self) * math.log(2)),
+    self=lambda F, g, self, other: _share(F, g, lambda x: F.pow_base(x, 2), other - self),
+    other=lambda F, g, self, other: _share(F, g, lambda x: F.pow_base(x, 2), self - other),
 )
 
 
 def _copysign_self(F, g, self, result):
-    ratio = result / F.masked_fill(self, self == 0, 1)
-    return F.masked_fill(g * ratio, self == 0, 0)
+    with xp.errstate(all="ignore"):
+        return g * F.masked_fill(result / self, self == 0, 0)
 
 
 copysign = binary(
@@ -371,7 +369,7 @@ nextafter = binary(
     xp.nextafter,
     numbers=False,
     formula="g where self ≠ other",
-    self=lambda F, g, self, other: F.where(self == other, F.constant_like(0, g), g),
+    self=lambda F, g, self, other: F.where(self != other, g, F.constant_like(0, g)),
     other=lambda F, g, self, other: F.zeros_like(g),
 )
 
@@ -434,10 +432,10 @@ def frexp(input):
     return return_types("frexp", ("mantissa", "exponent"))(*frexp_op(input))
 
 
-def _squares(F, self, other):
-    """self² + other², 1 where that is 0: no gradient comes from the origin."""
-    sum_ = self * self + other * other
-    return F.masked_fill(sum_, sum_ == 0, 1)
+def _reciprocal_of_squares(F, self, other):
+    """1/(self² + other²), 0 where that is infinite: no gradient comes from the origin."""
+    squares = self * self + other * other
+    return F.masked_fill(F.reciprocal(squares), squares == 0, 0)
 
 
 atan2 = binary(
@@ -445,8 +443,8 @@ atan2 = binary(
     lambda a, b: xp.arctan2(floating(a), floating(b)),
     numbers=False,
     formula="∂self: g · other/(self²+other²)    ∂other: −g · self/(self²+other²)",
-    self=lambda F, g, self, other: g * (other / _squares(F, self, other)),
-    other=lambda F, g, self, other: g * -(self / _squares(F, self, other)),
+    self=lambda F, g, self, other: g * other * _reciprocal_of_squares(F, self, other),
+    other=lambda F, g, self, other: g * -self * _reciprocal_of_squares(F, self, other),
 )
 for _end in ("", "_"):
     alias(f"arctan2{_end}", f"atan2{_end}")
@@ -455,8 +453,8 @@ hypot = binary(
     xp.hypot,
     numbers=False,
     formula="∂self: g · self/result    ∂other: g · other/result",
-    self=lambda F, g, self, result: g * (self / result),
-    other=lambda F, g, other, result: g * (other / result),
+    self=lambda F, g, self, result: g * self / result,
+    other=lambda F, g, other, result: g * other / result,
 )
 frexp_op = declare(
     "frexp",
@@ -466,7 +464,7 @@ frexp_op = declare(
     formula="g · 2^−exponent",
     hidden=("result",),
     also={"exponent": part(1)},
-    joint=lambda F, g, result: (g[0] * F.exp2(-_exponent(F, result, g[0])),),
+    joint=lambda F, g, result: (g[0] / F.exp2(_exponent(F, result, g[0])),),
 )
 
 
@@ -577,15 +575,21 @@ i1e = unary(
 
 
 def _i1_grad(F, g, self, result):
-    zero = self == 0
-    safe = F.masked_fill(self, zero, 1)
-    return g * F.masked_fill(F.i0(self) - result / safe, zero, 0.5)
+    safe, near = _apart_from_zero(F, self)
+    slope = F.i0(safe) - result * F.reciprocal(safe)
+    return g * F.where(near, slope, F.constant_like(0.5, result))
+
+
+def _apart_from_zero(F, self):
+    """``self``, something else where it is 0; and where it is not."""
+    near = F.abs(self) > 0
+    return F.where(near, self, F.constant_like(1, self)), near
 
 
 def _i1e_grad(F, g, self, result):
-    zero = self == 0
-    safe = F.masked_fill(self, zero, 1)
-    return g * F.masked_fill(F.i0e(self) - result * (F.sgn(self) + 1 / safe), zero, 0.5)
+    safe, near = _apart_from_zero(F, self)
+    slope = F.i0e(safe) - result * (F.sgn(safe) + F.reciprocal(safe))
+    return g * F.where(near, slope, F.constant_like(0.5, result))
 
 
 ndtri = unary(
@@ -593,14 +597,16 @@ ndtri = unary(
     _scipy("ndtri"),
     node="SpecialNdtriBackward0",
     expose=False,
-    self=lambda F, g, result: g * (F.exp(result * result / 2) * math.sqrt(2 * math.pi)),
+    self=lambda F, g, result: g * math.sqrt(2 * math.pi) * F.exp(F.squared(result) / 2),
 )
 log_ndtr = unary(
     "log_ndtr",
     _scipy("log_ndtr"),
     node="SpecialLogNdtrBackward0",
     expose=False,
-    self=lambda F, g, self, result: g * F.exp(self * self / -2 - result) / math.sqrt(2 * math.pi),
+    self=lambda F, g, self, result: (
+        g / math.sqrt(2 * math.pi) * F.exp(-(result + F.squared(self) / 2))
+    ),
 )
 
 
@@ -631,8 +637,8 @@ entr = unary(
 
 def ndtr(input):
     """The standard normal distribution function."""
-    scaled = TENSOR.mul_number(_float_if_needed(input, 1.0), math.sqrt(0.5))
-    return TENSOR.mul_number(TENSOR.add_number(TENSOR.erf(scaled), 1), 0.5)
+    with native():
+        return (TENSOR.erf(_float_if_needed(input, 1.0) * math.sqrt(0.5)) + 1) * 0.5
 
 
 for _n in ("erfcx", "i1", "i0e", "i1e", "ndtri", "log_ndtr", "entr", "ndtr"):

@@ -9,13 +9,13 @@ from ..backend import xp, zeros_by
 from ..engine import dtypes
 from ..engine.dispatch import wrap
 from ..engine.dtypes import default
-from ..engine.given import given
+from ..engine.given import AllAxes, all_axes, given
 from ..engine.operation import RAW, TENSOR
 from ..engine.saved_names import part
 from ..engine.tensor import wrap_dim
 from ..engine.views import write
 from .declare import FUNCTIONS, declare, method, only_method, public
-from .reduce import _as, add_reduce, axes, count, keep_shape, mean_dims, restore
+from .reduce import _as, add_reduce, axes, count, mean_dims, restore
 
 
 # ---------------------------------------------------------------- variance and norms
@@ -35,8 +35,10 @@ def _var_forward(x, dims, correction, keepdim):
 def _var_grad(F, g, self, self_shape, dim, correction, keepdim):
     n = count(self_shape, dim)
     scale = 2.0 / (n - correction) if n != correction else math.nan
-    centred = self - F.expand_to(F.mean_dims(self, dim, True), self_shape)
-    return restore(F, g, self_shape, dim, keepdim) * scale * centred
+    if not keepdim and dim.__class__ is AllAxes:
+        return g * scale * (self - F.mean(self))
+    wide = g if keepdim else F.with_dims(g, self_shape, dim)
+    return wide * scale * (self - F.mean_dims(self, dim, True))
 
 
 var_op = declare(
@@ -63,11 +65,12 @@ std_op = declare(
 
 def _half_over(F, g, result):
     """g / (2 · result), 0 where the deviation is 0."""
-    return F.masked_fill(g / F.masked_fill(result * 2, result == 0, 1), result == 0, 0)
+    with xp.errstate(all="ignore"):
+        return F.masked_fill(g / (result * 2), result == 0, 0)
 
 
 def _mean_joint(F, g, self_shape, dim, keepdim):
-    return restore(F, g / count(self_shape, dim), self_shape, dim, keepdim)
+    return restore(F, g, self_shape, dim, keepdim) / count(self_shape, dim)
 
 
 def _var_mean_joint(F, g, self, result, self_shape, dim, correction, keepdim):
@@ -183,20 +186,26 @@ def _norm_forward(x, p, dims, keepdim):
 def _norm_grad(F, g, self, result, self_shape, p, dim, keepdim):
     if p == 0:
         return F.zeros_like(self)
-    if not keepdim:
-        g, result = (F.reshape(x, keep_shape(self_shape, dim)) for x in (g, result))
+    if not keepdim and dim.__class__ is not AllAxes:
+        g, result = (F.with_dims(x, self_shape, dim) for x in (g, result))
     if p == 1:
         return F.sgn(self) * g
-    if p == 2:
-        return self * F.masked_fill(g / F.masked_fill(result, result == 0, 1), result == 0, 0)
+    with xp.errstate(all="ignore"):
+        if p == 2:
+            return g * F.masked_fill(self / result, result == 0, 0)
+        return _power_norm_grad(F, g, self, result, p, dim)
+
+
+def _power_norm_grad(F, g, self, result, p, dim):
     size = F.abs(self)
     if p in (math.inf, -math.inf):
         mask = F.cast(size == result, (g if F is RAW else g._a).dtype)
-        return F.sgn(self) * (mask / F.sum_dims(mask, dim, True) * g)
-    power = F.pow_scalar(F.masked_fill(size, size == 0, 1), p - 1)
-    power = F.masked_fill(power, size == 0, 0)
-    scale = g / F.pow_scalar(F.masked_fill(result, result == 0, 1), p - 1)
-    return F.sgn(self) * power * F.masked_fill(scale, result == 0, 0)
+        return F.sgn(self) * (g / F.sum_dims(mask, dim, True) * mask)
+    scale = F.masked_fill(g / F.pow_scalar(result, p - 1), result == 0, 0)
+    if p > 2:
+        return self * F.pow_scalar(size, p - 2) * scale
+    power = F.masked_fill(F.pow_scalar(size, p - 1), size == 0, 0)
+    return F.sgn(self) * power * scale
 
 
 norm_op = declare(
@@ -240,7 +249,7 @@ def norm(input, p="fro", dim=None, keepdim=False, dtype=None):
         from .matrix import matrix_norm
 
         return matrix_norm(input, p, dim if dim is not None else (-2, -1), keepdim)
-    power = 2.0 if p in ("fro", None) else float(p)
+    power = 2 if p in ("fro", None) else p
     return vector_norm_op(input, power, axes(dim, input._a.ndim), keepdim)
 
 
@@ -257,7 +266,7 @@ def vector_norm(x, ord=2, dim=None, keepdim=False, *, dtype=None):
             f"{dtypes.scalar_name(dtypes.PYTHON.get(dtype, dtype))}"
         )
     x = _as(x, dtype)
-    return vector_norm_op(x, float(ord), axes(dim, x._a.ndim), keepdim)
+    return vector_norm_op(x, ord, axes(dim, x._a.ndim), keepdim)
 
 
 method(norm)
@@ -265,7 +274,7 @@ method(norm)
 
 def _dist_grad(F, g, self, other, result, p):
     shape = (self if F is RAW else self._a).shape
-    return _norm_grad(F, g, self - other, result, shape, p, tuple(range(len(shape))), False)
+    return _norm_grad(F, g, self - other, result, shape, p, all_axes(len(shape), None), False)
 
 
 dist_op = declare(
@@ -284,7 +293,7 @@ def dist(input, other, p=2):
     RAW.sub(*(xp.empty(0, x._a.dtype) for x in (input, other)))  # what cannot be subtracted
     shape = xp.broadcast_shapes(input._a.shape, other._a.shape)
     spread = [x if x._a.shape == shape else x.expand(*shape) for x in (input, other)]
-    return dist_op(*spread, float(p))
+    return dist_op(*spread, p)
 
 
 method(dist)

@@ -1044,6 +1044,140 @@ DIFFERENT = {
     "torch.nosuch": "the module has another name",
 }
 
+# Expressions of which the graph of the second derivative differs, and why.
+OTHERWISE_DERIVED = {
+    **dict.fromkeys(
+        lines("""
+torch.cat([n1, z])
+n1.prod(dtype=torch.float64)
+n1.cumsum(0, dtype=torch.float64)
+n1.cumprod(0, dtype=torch.float64)
+n1.norm(dtype=torch.float64)
+torch.nansum(n1, dtype=torch.float64)
+F.mse_loss(n1, x)
+F.smooth_l1_loss(n1, x)
+"""),
+        "the gradient changes its dtype at another place",
+    ),
+    **dict.fromkeys(
+        lines("""
+torch.atan2(x, p)
+torch.polar(p, x)
+"""),
+        "PyTorch computes once what both gradients need",
+    ),
+    **dict.fromkeys(
+        lines("""
+torch.angle(z)
+torch.cov(x)
+torch.corrcoef(x)
+torch.renorm(x, 2, 0, 1.0)
+x.as_strided((2, 2), (4, 1))
+x.as_strided((2, 2), (1, 1), 1)
+torch.block_diag(x, h)
+torch.combinations(v)
+torch.block_diag(x)
+torch.einsum('ii->i', S)
+torch.einsum('ii', S)
+torch.bilinear(x, y, torch.ones(2, 4, 4, dtype=x.dtype), None)
+torch.special.entr(p)
+out = x.clone(); q2 = out.t(); q2.exp_(); out = out + q2.t()
+F.hardsigmoid(x)
+F.group_norm(im, 3)
+F.group_norm(im, 3, h, h)
+F.max_unpool2d(*F.max_pool2d(im, 2, return_indices=True), 2)
+F.grid_sample(im, torch.tanh(im[:, :2].permute(0, 2, 3, 1)))
+F.affine_grid(B[:, :2, :3], (2, 3, 4, 4))
+F.embedding_bag(n.detach(), m)
+F.embedding_bag(n.detach(), m, mode='sum')
+F.embedding_bag(n.detach(), m, mode='max')
+torch.cdist(x, y, p=1)
+F.scaled_dot_product_attention(B, B, B)
+F.bilinear(x, y, torch.ones(2, 4, 4, dtype=x.dtype))
+F.pdist(x)
+torch.pdist(x, 1)
+F.multi_margin_loss(x, iv)
+F.multi_margin_loss(x, iv, p=2, weight=v.detach())
+F.multilabel_margin_loss(x, n)
+torch.gradient(x, spacing=0.5)[0]
+"""),
+        "the derivative is put together in another way",
+    ),
+    **dict.fromkeys(
+        lines("""
+zeros.prod()
+zeros.prod(1)
+zeros.prod(0, keepdim=True)
+zeros.cumprod(1)
+x.logcumsumexp(1)
+x.scatter_reduce(1, n, y, 'prod')
+"""),
+        "products with zeros, and scans, go another way",
+    ),
+    **dict.fromkeys(
+        lines("""
+x.norm('nuc')
+torch.linalg.cholesky(P)
+torch.cholesky(P)
+torch.linalg.qr(S)
+torch.linalg.svdvals(x)
+torch.linalg.eigvalsh(P)
+torch.linalg.norm(S, 2)
+torch.linalg.norm(S, 'nuc')
+torch.linalg.cond(S)
+torch.linalg.solve_triangular(S.triu(), x, upper=True)
+torch.cholesky_solve(x, P)
+torch.linalg.lstsq(x, h).solution
+torch.linalg.matrix_exp(S)
+torch.matrix_exp(S)
+torch.linalg.eigvals(S).abs().sort().values
+torch.linalg.svd(x)[1]
+torch.linalg.eigh(P)[0]
+torch.linalg.lu(S)
+torch.linalg.lu_factor(S)
+torch.linalg.cholesky_ex(P)
+"""),
+        "the derivative of a factorisation is put together in another way",
+    ),
+    **dict.fromkeys(
+        lines("""
+x @ C
+torch.inner(x, y)
+z @ z.t()
+z.dot(z) if z.ndim == 1 else z.mm(z.t().conj())
+torch.chain_matmul(x, m, m.t())
+torch.linalg.multi_dot([x, m, m.t()])
+torch.nn.functional.linear(x, m.t())
+torch.nn.functional.linear(x, m.t(), torch.ones(5, dtype=x.dtype))
+torch.nn.functional.linear(B, m.t(), torch.ones(5, dtype=x.dtype))
+torch.matrix_power(S, -2)
+F.linear(x, m.t())
+F.linear(x, m.t(), torch.ones(5, dtype=x.dtype, requires_grad=True))
+"""),
+        "PyTorch multiplies in the order in which the factors lie in memory",
+    ),
+    **dict.fromkeys(
+        lines("""
+torch.fft.rfft(x)
+torch.fft.rfft(x, 5, 0, 'forward')
+torch.fft.irfft(z)
+torch.fft.irfft(z, 5)
+torch.fft.hfft(z)
+torch.fft.ihfft(x)
+torch.fft.rfft2(x)
+torch.fft.rfftn(B, dim=(0, 2))
+torch.fft.irfft2(z)
+torch.fft.irfftn(z, (3, 5))
+torch.fft.hfft2(z)
+torch.fft.ihfft2(x)
+torch.stft(v, 4, 1, return_complex=True)
+torch.stft(B[0], 4, 2, window=w, return_complex=True)
+torch.istft(torch.stft(v, 4, 1, return_complex=True), 4, 1)
+"""),
+        "PyTorch writes into slices of its own",
+    ),
+}
+
 # Expressions left out over other dtypes and shapes, by kind: PyTorch picks another of several
 # equal elements, or fails itself.
 OTHER_DTYPES = {

@@ -133,14 +133,12 @@ OTHERWISE = {
     "NativeLayerNormBackward0": "the bias is not kept, its gradient does not need it",
     "NativeGroupNormBackward0": STATISTICS,
     "NativeBatchNormBackward0": STATISTICS,
-    "LogSigmoidBackward0": STATISTICS,
     "CtcLossBackward0": STATISTICS,
     "EmbeddingBagBackward0": STATISTICS,
     "AffineGridGeneratorBackward0": "the grid before the transformation is kept",
     "NllLossBackward0": "a weight that is not given has no saved tensor",
     "NllLoss2DBackward0": "a weight that is not given has no saved tensor",
     "ConvolutionBackward0": "the output padding is part of the shape",
-    "DivBackward1": "the divisor has another name",
     "SafeSoftmaxBackward0": "the dimension is counted from the front",
 }
 

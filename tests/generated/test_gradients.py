@@ -41,6 +41,7 @@ APART = {
     ".igammac_": "its first argument has no derivative",
     "F.embedding": "the row of padding_idx gets no gradient",
     "F.ctc_loss": "the derivative is that for logarithms of probabilities",
+    "F.hardsigmoid": "as in PyTorch it has no second derivative",
 }
 
 

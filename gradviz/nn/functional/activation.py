@@ -83,14 +83,34 @@ def prelu(input, weight):
     return table.prelu(input, weight)
 
 
+def _rrelu_slope(g, x, noise, lower, upper, training):
+    slope = noise if training else x.dtype.type((lower + upper) / 2)
+    return xp.where(x > 0, g, g * slope)
+
+
+_RRELU = "noise lower upper training"
+declare(
+    "rrelu_with_noise_backward",
+    _rrelu_slope,
+    "grad_output self",
+    _RRELU,
+    formula="g where self > 0, noise · g elsewhere",
+    grad_output=lambda F, g, self, noise, lower, upper, training: F.rrelu_with_noise_backward(
+        g, self, noise, lower, upper, training
+    ),
+    self=lambda F, g: F.zeros_like(g),
+)
 rrelu_op = declare(
     "rrelu_with_noise",
-    lambda x, noise: xp.where(x > 0, x, x * noise),
+    lambda x, *given: _rrelu_slope(x, x, *given),
     "self",
-    "noise",
+    _RRELU,
     formula="g where self > 0, noise · g elsewhere",
-    self=lambda F, g, self, noise: F.where(self > 0, g, g * F.constant(noise)),
+    self=lambda F, g, self, noise, lower, upper, training: F.rrelu_with_noise_backward(
+        g, self, noise, lower, upper, training
+    ),
 )
+views.rename_in_place(rrelu_op.op, "RreluWithNoiseBackward1")
 
 
 @by_slice
@@ -98,13 +118,12 @@ def rrelu(input, lower=1.0 / 8, upper=1.0 / 3, training=False, inplace=False):
     """``leaky_relu`` with slopes drawn from [lower, upper] in training, their mean otherwise."""
     if lower > upper:
         raise RuntimeError("Lower bound should be less than or equal to the upper bound")
+    noise = xp.ones(input._a.shape, input._a.dtype, like=input._a)
     if training:
         count = int((input._a <= 0).sum())
         drawn = stream_of(None, input._a).doubles(count) * (upper - lower) + lower
-        noise = xp.ones(input._a.shape, input._a.dtype, like=input._a)
         noise[input._a <= 0] = beside(drawn.astype(noise.dtype), noise)
-        return _apply(rrelu_op, input, (noise,), inplace)
-    return leaky_relu(input, (lower + upper) / 2, inplace)
+    return _apply(rrelu_op, input, (noise, lower, upper, training), inplace)
 
 
 def gelu(input, approximate="none"):
@@ -155,18 +174,9 @@ def softshrink(input, lambd=0.5):
     return table.softshrink_op(input, lambd)
 
 
-log_sigmoid_op = declare(
-    "log_sigmoid",
-    lambda x: xp.minimum(x, 0) - xp.log1p(xp.exp(-xp.abs(x))),
-    "self",
-    formula="g · σ(−self)",
-    self=lambda F, g, self: g * F.sigmoid(-self),
-)
-
-
 def logsigmoid(input):
     """``log(sigmoid(input))``."""
-    return log_sigmoid_op(input)
+    return table.log_sigmoid_op(input)
 
 
 def softsign(input):

@@ -10,7 +10,7 @@ from ...engine.arguments import refusal
 from ...engine.dispatch import Tensor, wrap
 from ...engine.dtypes import from_np, scalar_name
 from ...engine.kept import keep
-from ...engine.modes import is_grad_enabled, local, state
+from ...engine.modes import is_grad_enabled, local, native, state
 from ...engine.operands import broadcast_error
 from ...engine.operation import TENSOR
 from ...ops import loss as table
@@ -67,7 +67,7 @@ def reduced(loss, reduction):
     raise ValueError(f"{reduction} is not a valid value for reduction")
 
 
-def _pair(input, target):
+def _pair(input, target, promote=True):
     """Input and target, broadcast and in one dtype, with PyTorch's warning about sizes that
     differ."""
     if target._a.shape != input._a.shape:
@@ -78,7 +78,7 @@ def _pair(input, target):
             stacklevel=3,
         )
         input, target = broadcast_tensors(input, target)
-    if target._a.dtype is not input._a.dtype:
+    if promote and target._a.dtype is not input._a.dtype:
         from ...engine.operands import common_dtype
 
         common = common_dtype(input, target)
@@ -132,7 +132,7 @@ def smooth_l1_loss(input, target, size_average=None, reduce=None, reduction="mea
 def huber_loss(input, target, reduction="mean", delta=1.0, weight=None):
     """Quadratic below ``delta``, linear above, with slope ``delta``."""
     input, target = precise(input, target)
-    input, target = _pair(input, target)
+    input, target = _pair(input, target, promote=False)
     code = reduction_code(reduction)
     if delta <= 0:
         raise RuntimeError("huber_loss does not support non-positive values for delta.")
@@ -284,7 +284,8 @@ def _probabilities(input, target, weight, code, smoothing, dim):
     _check_smoothing(smoothing)
     log_p = TENSOR.log_softmax(input, dim)
     if smoothing > 0:
-        target = target * (1 - smoothing) + smoothing / input.shape[dim]
+        with native():
+            target = target * (1 - smoothing) + smoothing / input.shape[dim]
     weighted = (
         log_p * target if weight is None else log_p * target * _by_class(weight, input.dim(), dim)
     )
@@ -384,9 +385,11 @@ def kl_div(input, target, size_average=None, reduce=None, reduction="mean", log_
     batch = reduction == "batchmean"
     code = reduction_code("sum" if batch else reduction)
     if log_target:
-        losses = target.exp() * (target - input)
+        apart = target - input
+        losses = target.exp() * apart
     else:
-        losses = FUNCTIONS["xlogy"](target, target) - target * input
+        scaled = target * input
+        losses = FUNCTIONS["xlogy"](target, target) - scaled
     out = reduced(losses, ("none", "mean", "sum")[code])
     return out / input.shape[0] if batch and input.dim() else out
 
@@ -405,10 +408,8 @@ def poisson_nll_loss(
     input, target = precise(input, target)
     reduction = legacy_reduction(size_average, reduce, reduction)
     reduction_code(reduction)
-    if log_input:
-        loss = input.exp() - target * input
-    else:
-        loss = input - target * TENSOR.add_number(input, eps).log()
+    scaled = target * (input if log_input else TENSOR.add_number(input, eps).log())
+    loss = (input.exp() if log_input else input) - scaled
     if full:
         half_log = TENSOR.mul_number(TENSOR.mul_number(target, 2 * math.pi).log(), 0.5)
         stirling = target * target.log() - target + half_log

@@ -69,9 +69,9 @@ def batch_norm(
     not_differentiable("native_batch_norm", running_mean=running_mean, running_var=running_var)
     _check_kinds(input, weight, bias)
     if not training:
-        return table.batch_norm(
-            input, weight, bias, running_mean._a.copy(), running_var._a.copy(), eps, False
-        )
+        running = running_mean._a, running_var._a
+        still = running_mean._a.copy(), running_var._a.copy()
+        return table.batch_norm(input, weight, bias, *still, eps, False, *running)
     if (running_mean is None) != (running_var is None):
         raise ValueError("running_mean and running_var must either both be None or neither be None")
     mean, variance = table.batch_statistics(input._a)
@@ -79,7 +79,8 @@ def batch_norm(
         _move(running_mean, mean, momentum)
         count = input.numel() // channels
         _move(running_var, variance * (count / (count - 1)), momentum)
-    return table.batch_norm(input, weight, bias, mean, variance, eps, True)
+    running = (None if x is None else x._a for x in (running_mean, running_var))
+    return table.batch_norm(input, weight, bias, mean, variance, eps, True, *running)
 
 
 def _move(running, now, momentum):

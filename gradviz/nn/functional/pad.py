@@ -43,6 +43,8 @@ def _copied(input, pad, mode):
         raise NotImplementedError(
             "Only 2D, 3D, 4D, 5D padding with non-constant padding are supported for now"
         )
+    if mode == "circular":
+        return _circular(input, pad)
     places = []
     for k in range(n):
         dim, before, after = input.dim() - 1 - k, pad[2 * k], pad[2 * k + 1]
@@ -54,7 +56,34 @@ def _copied(input, pad, mode):
                 f"({before}, {after}) at dimension {dim} of input "
                 f"[{', '.join(map(str, input.shape))}]"
             )
-        if mode == "circular" and (before > size or after > size):
-            raise RuntimeError("Padding value causes wrapping around more than once.")
         places.append((dim, table.index(mode, size, before, after)))
     return table.COPYING[mode, n](input, tuple(places), pad)
+
+
+def _circular(input, pad):
+    """Written part by part into an empty tensor, as in PyTorch: the middle, then both sides of one
+    dimension after another.
+    """
+    sides = {input.dim() - 1 - k: (pad[2 * k], pad[2 * k + 1]) for k in range(len(pad) // 2)}
+    shape = list(input.shape)
+    for dim, (before, after) in sides.items():
+        if before > shape[dim] or after > shape[dim]:
+            raise RuntimeError("Padding value causes wrapping around more than once.")
+        shape[dim] += before + after
+    out = input.new_empty(shape)
+    middle, source = out, input
+    for dim in sorted(sides):
+        before, after = sides[dim]
+        size = input.shape[dim]
+        middle = middle.narrow(dim, max(before, 0), size + min(before, 0) + min(after, 0))
+        source = source.narrow(dim, max(-before, 0), size + min(before, 0) + min(after, 0))
+    middle.copy_(source)
+    for dim, (before, after) in sides.items():
+        size = out.shape[dim]
+        if before > 0:
+            source = out.narrow(dim, size - before - max(after, 0), before)
+            out.narrow(dim, 0, before).copy_(source)
+        if after > 0:
+            source = out.narrow(dim, max(before, 0), after)
+            out.narrow(dim, size - after, after).copy_(source)
+    return out
