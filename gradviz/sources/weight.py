@@ -23,7 +23,8 @@ NODES = 200_000
 class Weights:
     """``kinds``: bytes of each of ``KINDS``; ``modules``: path -> kind -> bytes, for modules that a
     name leads to, submodules included; what is saved belongs to the module whose parameter the
-    operation uses, or else to that of what it was computed from; ``nodes``: how many operations saved something; ``complete``: nothing left out.
+    operation uses, or else to that of what it was computed from; ``nodes``: how many operations
+    saved something; ``complete``: nothing left out.
     """
 
     kinds: dict[str, int] = field(default_factory=lambda: dict.fromkeys(KINDS, 0))

@@ -87,15 +87,16 @@ def test_bytes_by_kind(book):
 
 def test_what_each_step_and_each_module_saved_and_what_made_the_peak(book):
     book.run(
-        "net = torch.nn.Sequential(torch.nn.Linear(50, 60), torch.nn.ReLU(), torch.nn.Linear(60, 1))"
-        "\nfor k in (1, 3, 2):\n    loss = net(torch.randn(20 * k, 50)).exp().mean()\n"
+        "from torch import nn\n"
+        "net = nn.Sequential(nn.Linear(50, 60), nn.ReLU(), nn.Linear(60, 1))\n"
+        "for k in (1, 3, 2):\n    loss = net(torch.randn(20 * k, 50)).exp().mean()\n"
         "    loss.backward(retain_graph=True)"
     )
     found = memory_at(within({k: v for k, v in book.ns.items() if k != "w"}))
     one, weight = 4 * 20 * (50 + 60 + 1), 4 * 60
-    assert found.steps == [(2, 4, k * one + weight) for k in (1, 3, 2)]
-    assert found.peak == (3 * one + weight, 2, 4)
-    assert found.makers[0] == ("ReluBackward0", "In [2], line 3", 4 * 60 * 60)
+    assert found.steps == [(2, 5, k * one + weight) for k in (1, 3, 2)]
+    assert found.peak == (3 * one + weight, 2, 5)
+    assert found.makers[0] == ("ReluBackward0", "In [2], line 4", 4 * 60 * 60)
     assert sum(size for _, _, size in found.makers) <= 3 * one + weight
     assert found.makers[0][0] in str(found) and found.makers[0][0] in found._repr_html_()
     assert found.modules["net"]["saved"] == found.kinds["kept_buffers"] == 2 * one

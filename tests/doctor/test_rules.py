@@ -6,6 +6,7 @@ from gradviz.doctor import all_rules
 from gradviz.texts import LANGUAGES, catalogue
 
 EXTRA = {"kept.all", "kept.operations", "store.number", "store.tensor"}
+EXTRA |= {"freed.by.unknown", "freed.by.cell", "freed.by.file"}
 PARTS = ("title", "when", "why", "message", "fix")
 
 

@@ -33,7 +33,7 @@ def look(case):
 
 
 def _snapshots(case, leaves):
-    """``best = [p.data for p in net.parameters()]``, in a loop, and the leaves change afterwards."""
+    """``best = [p.data for p in net.parameters()]`` in a loop, and the leaves change afterwards."""
     units = {}
     for held in case.held:
         leaf = leaves.get(held.facts.storage)

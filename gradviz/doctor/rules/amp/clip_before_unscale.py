@@ -21,12 +21,20 @@ def look(case):
             stepped = any(_name(c) == scaled for c in calls(statement.node, "step"))
             if stepped or any(True for _ in calls(statement.node, "unscale_", "update")):
                 scaled = ""
-            if scaled and any(True for _ in calls(statement.node, *CLIPS)):
+            if scaled and _clips(statement.node):
                 if ran(case, statement):
                     yield RULE.found(case, [scaled], place_of(case, statement), name=scaled)
 
 
 CLIPS = ("clip_grad_norm_", "clip_grad_value_", "clip_grads_with_norm_")
+CLAMPS = ("clamp_", "clip_", "clamp_min_", "clamp_max_")
+
+
+def _clips(node):
+    """A function of ours that clips, or ``p.grad.clamp_(…)``."""
+    owners = [receiver(call) for call in calls(node, *CLAMPS)]
+    by_hand = any(isinstance(o, ast.Attribute) and o.attr == "grad" for o in owners)
+    return by_hand or any(True for _ in calls(node, *CLIPS))
 
 
 def _name(call):

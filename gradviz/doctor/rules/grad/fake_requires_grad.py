@@ -5,7 +5,7 @@ import ast
 from gradviz.doctor.finding import Rule
 from gradviz.doctor.mistakes import subject
 from gradviz.doctor.where import place_of
-from gradviz.watch.program import called, calls, receiver, targets, tokens
+from gradviz.watch.program import called, calls, keyword, receiver, targets, tokens
 
 FACTORIES = frozenset(
     "tensor zeros ones full rand randn arange linspace Parameter eye empty as_tensor "
@@ -45,7 +45,12 @@ def _returned_as(case, name):
 
 
 def _declared(case, name):
-    """The statement name.requires_grad_() or name.requires_grad = True."""
+    """The statement name.requires_grad_(), name.requires_grad = True, or the one that makes it of
+    numbers with requires_grad=True.
+    """
+    for statement in case.cells.assignments(name) if name.isidentifier() else ():
+        if _remade(statement.node.value):
+            return statement
     for statement in case.cells.mentioning("requires_grad", "requires_grad_"):
         for call in calls(statement.node, "requires_grad_"):
             if receiver(call) is not None and ast.unparse(receiver(call)) == name:
@@ -60,14 +65,25 @@ def _declared(case, name):
     return None
 
 
+def _remade(value):
+    """``torch.tensor(f(x), requires_grad=True)``."""
+    if not isinstance(value, ast.Call) or called(value) not in ("tensor", "as_tensor", "Tensor"):
+        return False
+    asks = keyword(value, "requires_grad")
+    return isinstance(asks, ast.Constant) and asks.value is True and _calls_inside(value)
+
+
+def _calls_inside(value):
+    return any(isinstance(p, ast.Call | ast.BinOp) for a in value.args for p in ast.walk(a))
+
+
 def _computed(case, name):
     """The name is bound to the result of a computation, not to new data."""
     bound = list(case.cells.assignments(tokens(ast.parse(name, mode="eval").body)[-1]))
     values = [s.node.value for s in bound if isinstance(s.node, ast.Assign)]
-    return any(
-        isinstance(v, ast.BinOp) or (isinstance(v, ast.Call) and called(v) not in FACTORIES)
-        for v in values
-    )
+    calls_ = [v for v in values if isinstance(v, ast.Call)]
+    sums = any(isinstance(v, ast.BinOp) for v in values)
+    return sums or any(_remade(v) or called(v) not in FACTORIES for v in calls_)
 
 
 RULE = Rule("GV207", "grad.fake-requires-grad", "error", look)

@@ -5,7 +5,7 @@ import ast
 from gradviz.doctor.finding import Rule
 from gradviz.doctor.flow import nearby
 from gradviz.doctor.where import place_of
-from gradviz.watch.program import calls, keyword, receiver
+from gradviz.watch.program import calls, keyword, receiver, targets
 
 
 def look(case):
@@ -71,7 +71,11 @@ def _end(chosen, step):
 
 
 def _clears(statement):
-    return any(not _keeps(call) for call in calls(statement.node, "zero_grad"))
+    node = statement.node
+    none = isinstance(node, ast.Assign) and getattr(node.value, "value", 0) is None
+    if none and any(isinstance(t, ast.Attribute) and t.attr == "grad" for t in targets(node)):
+        return True
+    return any(not _keeps(call) for call in calls(node, "zero_grad"))
 
 
 def _keeps(call):
@@ -90,7 +94,9 @@ def _is_at(case, note, statement):
 
 def _blocks(case):
     seen = {}
-    for statement in nearby(case, "zero_grad"):
+    by_hand = {s.cell for s in case.cells.mentioning("grad") if _clears(s)}
+    also = case.cells.within(by_hand - {s.cell for s in nearby(case, "zero_grad")})
+    for statement in [*nearby(case, "zero_grad"), *also]:
         seen.setdefault((statement.cell, id(statement.block)), []).append(statement)
     return [sorted(block, key=lambda s: s.index) for block in seen.values()]
 

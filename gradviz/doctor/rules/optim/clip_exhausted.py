@@ -18,19 +18,24 @@ def look(case):
         for call in calls(clip.node, *CLIPS):
             asked = call.args[0] if call.args else None
             name = tokens(asked)[-1] if isinstance(asked, ast.Name | ast.Attribute) else ""
-            if name and _once(case, clip, asked, name) and _idle(case, clip):
+            if name and _is_used_up(case, clip, asked, name):
                 said = _path(case, asked, name)
                 yield RULE.found(case, [said], place_of(case, clip), name=ast.unparse(asked))
 
 
-def _once(case, clip, asked, name):
-    """The name is bound to something that can be gone through once, and another call takes it."""
+def _is_used_up(case, clip, asked, name):
+    """The name is bound to something that can be gone through once, and another call took it, or
+    the clipping itself when it ran before.
+    """
     inside = isinstance(asked, ast.Attribute)
     bound = [s for s in case.cells.assignments(name, inside) if _seen_from(clip, s, inside)]
     if not bound or not _can_be_used_once(bound[-1].node.value):
         return False
     near = case.cells.mentioning(name)
-    return any(_takes(s, name) for s in near if s is not clip and _seen_from(clip, s, inside))
+    if any(_takes(s, name) for s in near if s is not clip and _seen_from(clip, s, inside)):
+        return _idle(case, clip)
+    repeats = set(clip.loops) - set(bound[-1].loops) or clip.function is not bound[-1].function
+    return bool(repeats) and _idle(case, clip, 1)
 
 
 def _seen_from(clip, statement, inside):
@@ -58,12 +63,13 @@ def _takes(statement, name):
     return False
 
 
-def _idle(case, clip):
-    """Gradients came in, and the clipping changed none of them."""
-    events, sweeps = case.ledger.events, [s for s in case.ledger.sweeps if s.leaves]
-    if not sweeps or (events and events[0].order > sweeps[-1].order):
+def _idle(case, clip, first=0):
+    """Gradients came in, and the clipping changed none of them; but in the ``first`` passes."""
+    events, sweeps = case.ledger.events, [s for s in case.ledger.sweeps if s.leaves][first:]
+    if len(sweeps) <= first or (events and events[0].order > sweeps[-1].order):
         return False
-    lines = {case.cells.line(case.place(e.note)) for e in events if e.entry in CLIPS}
+    late = [e for e in events if e.entry in CLIPS and e.order > sweeps[0].order]
+    lines = {case.cells.line(case.place(e.note)) for e in late}
     end = clip.node.end_lineno or clip.line
     return not any(unit == clip.cell and clip.line <= line <= end for unit, line in lines if line)
 

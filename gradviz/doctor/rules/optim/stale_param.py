@@ -8,8 +8,8 @@ from gradviz.watch.program import calls, targets, tokens
 
 
 def look(case):
-    """Nothing but an optimiser holds some of its parameters, and a model's own of the same shape is
-    trained in vain.
+    """Nothing but an optimiser holds some of its parameters, and a model's own of the same shape,
+    or one that a line put in their place, is trained in vain.
     """
     known = {leaf for optimizer in case.optimizers for leaf in optimizer.leaves}
     for optimizer in case.optimizers:
@@ -21,10 +21,11 @@ def look(case):
                 if leaf not in known and _trained(case, leaf)
             ]
             shapes = {_shape(case, module.parameters[name]) for name in lost}
-            if lost and {shape for _, shape in stale} <= shapes:
-                place = place_of(
-                    case, _rebound(case, module, lost[0], len(stale) == len(optimizer.leaves))
-                )
+            whole = len(stale) == len(optimizer.leaves)
+            made = _rebound(case, module, lost[0], whole) if lost else None
+            alike = {shape for _, shape in stale} <= shapes
+            if lost and (alike or (made is not None and _replaces(made, module, lost[0]))):
+                place = place_of(case, made)
                 holders = [
                     f"{optimizer.path}.param_groups[0]['params']",
                     optimizer.path,

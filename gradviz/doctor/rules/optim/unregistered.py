@@ -1,8 +1,11 @@
 """GV208: parameters that model.parameters() does not list."""
 
+import ast
+
 from gradviz.doctor.finding import Rule
 from gradviz.doctor.where import place_of
 from gradviz.watch.places import is_persons
+from gradviz.watch.program import called, targets, writes
 
 
 def look(case):
@@ -81,10 +84,30 @@ def _named(case):
 
 
 def _written(case, module, name):
-    """self.name = … in the class of the module, else anywhere."""
+    """self.name = … in the class of the module, else anywhere; of a container that begins empty the
+    line that fills it.
+    """
     found = list(case.cells.assignments(name, attribute=True))
     inside = [statement for statement in found if statement.owner == module.name]
-    return (inside or found or [None])[-1]
+    first = (inside or found or [None])[-1]
+    if first is None or not _is_empty(getattr(first.node, "value", None)):
+        return first
+    beside = [s for s in case.cells.within([first.cell]) if s.owner == first.owner]
+    filling = [s for s in beside if any(w.into[-1:] == [name] and not w.whole for w in writes(s))]
+    filling += [s for s in beside if any(_sets_item(t, name) for t in targets(s.node))]
+    return (filling or [first])[0]
+
+
+def _is_empty(value):
+    """``{}``, ``[]``, ``dict()``, ``list()``."""
+    if isinstance(value, ast.Call):
+        return called(value) in ("dict", "list") and not (value.args or value.keywords)
+    return isinstance(value, ast.List | ast.Dict) and not ast.unparse(value).strip("[]{}")
+
+
+def _sets_item(target, name):
+    owner = target.value if isinstance(target, ast.Subscript) else None
+    return isinstance(owner, ast.Attribute) and owner.attr == name
 
 
 RULE = Rule("GV208", "optim.unregistered", "warning", look)

@@ -2,6 +2,8 @@
 
 from gradviz.doctor.finding import Rule
 
+RECENT = 50
+
 
 def look(case):
     """A retained backward reached all of one module through a named result that a later backward
@@ -31,6 +33,40 @@ def look(case):
                         name=module.path,
                     )
                     break
+    yield from _cleared_unused(case, told)
+
+
+def _cleared_unused(case, told):
+    """After a retained backward into a module other leaves were stepped, not its own; the next
+    backward found its gradients cleared.
+    """
+    for sweep in list(case.ledger.sweeps)[-RECENT:]:
+        following = case.ledger.sweep(sweep.number + 1)
+        if not sweep.keep or sweep.create or sweep.error or following is None:
+            continue
+        between = (sweep.serial, following.serial)
+        for module in case.modules:
+            leaves = set(module.parameters.values())
+            if module.path in told or not (leaves and leaves < sweep.leaves & following.leaves):
+                continue
+            others = sweep.leaves - leaves
+            unused = not _stepped(case, leaves, between) and _stepped(case, others, between)
+            if unused and all(_fresh(case, leaf, following) for leaf in leaves):
+                told.add(module.path)
+                place = case.place(sweep.note)
+                yield RULE.found(case, [module.path], place, None, (), name=module.path)
+
+
+def _stepped(case, leaves, between):
+    start, end = between
+    accounts = [case.ledger.leaves[leaf] for leaf in leaves if leaf in case.ledger.leaves]
+    return any(start < at <= end for account in accounts for at in account.change_serials)
+
+
+def _fresh(case, leaf, sweep):
+    """The gradient of a leaf began anew with a backward pass."""
+    account = case.ledger.leaves.get(leaf)
+    return account is not None and bool(account.run) and account.run[0][0] == sweep.number
 
 
 def _again(case, sweep, id):
