@@ -99,7 +99,8 @@ def read_as_a_whole(case: Case, group: list[Held]) -> list[Held]:
     """Tensors of one line, none swept, whose container a statement reads numbers from:
     ``torch.cat(preds).mean().item()``, ``[p.item() for p in preds]``.
     """
-    name = str(group[0].steps[0].name)
+    named = [s for s in group[0].steps if s.kind in ("name", "global", "attribute")]
+    name = str(named[-1].name)
     if not any(_reads(statement.node, name) for statement in case.cells.mentioning(name)):
         return []
     lines = [line for line in same_line(distinct(group)) if len(line) >= 2]

@@ -18,6 +18,29 @@ def look(case):
         holders = [held.path for _, group in found for held in group]
         place = case.place(found[0][0].note)
         yield RULE.found(case, holders, place, case.graph.weigh(roots), roots)
+    if not lines:
+        yield from _of_lost_roots(case)
+
+
+def _of_lost_roots(case):
+    """The newest backward retained a graph of which the root is gone and the rest is held: said
+    mildly, for what is held may have been no part of it.
+    """
+    sweep = next((s for s in reversed(case.ledger.sweeps) if not s.error), None)
+    if sweep is None or not sweep.keep or sweep.create or case.graph.alive(sweep):
+        return
+    before = case.ledger.sweep(sweep.number - 1)
+    start = before.serial if before is not None else 0
+    made = [h for h in case.held if h.category in HOLDERS and start < h.facts.id < sweep.serial]
+    held = []
+    for one in (h for h in made if h.facts.attached):
+        weight = case.graph.weigh([one.facts.id])
+        if weight.bytes and not weight.freed and weight.leaves and weight.leaves <= sweep.leaves:
+            held.append(one)
+    if held:
+        ids, paths = [h.facts.id for h in held], [h.path for h in held]
+        weight = case.graph.weigh(ids)
+        yield RULE.found(case, paths, case.place(sweep.note), weight, ids, "info")
 
 
 def _retained(case):
