@@ -56,6 +56,19 @@ def test_the_page_is_interactive_offline(visit, net, scheme, lang):
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("theme", ["auto", "light", "dark"])
+def test_more_contrast_leaves_no_dim_text(visit, net, scheme, theme):
+    wanted = {"color_scheme": scheme, "contrast": "more"}
+    shown = visit("page.html", page(net.trace), **wanted)
+    shown.goto(f"{shown.url}?theme={theme}")
+    colour = "hint => [getComputedStyle(hint).color, getComputedStyle(hint.closest('.gv')).color]"
+    hint = shown.locator(".inspector .dim").first
+    hint.wait_for()
+    dim, plain = hint.evaluate(colour)
+    assert dim == plain
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_the_still_picture(visit, net, scheme):
     shown = visit("picture.svg", svg(Picture.of(net.trace)), color_scheme=scheme)
     assert shown.locator("text").count() > 10

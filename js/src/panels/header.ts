@@ -202,7 +202,9 @@ export class Header {
     onclick: () => void,
     sign: string | SVGElement,
   ): HTMLElement {
-    return h("button", { class: "tool", title, "aria-label": title, testid, onclick }, sign);
+    // What is written on a button is part of its name.
+    const name = typeof sign === "string" ? `${sign} ${title}` : title;
+    return h("button", { class: "tool", title, "aria-label": name, testid, onclick }, sign);
   }
 
   private anchor(name: Menu): HTMLElement {

@@ -219,6 +219,6 @@ dl{grid-template-columns:max-content minmax(0,1fr) max-content minmax(0,1fr)}
 }
 @container gv (max-width:400px){.gv:not(.panel)>.head{display:flex}.tools{flex-wrap:wrap}dl{grid-template-columns:max-content minmax(0,1fr)}}
 @media (forced-colors:active){.bar i,.key,.square,.scale i{forced-color-adjust:none}.chip,.tool{border:1px solid}
-.gv,.gv[data-bound],.gv[data-theme=dark]{--gv-bg:Canvas;--gv-panel:Canvas;--gv-line:CanvasText;--gv-text:CanvasText;--gv-dim:CanvasText;--gv-op:Canvas;--gv-op-line:CanvasText;--gv-leaf:Canvas;--gv-leaf-line:LinkText;--gv-root:Canvas}}
-@media (prefers-contrast:more){.gv{--gv-dim:var(--gv-text);--gv-line:var(--gv-op-line)}}
+.gv.gv.gv.gv{--gv-bg:Canvas;--gv-panel:Canvas;--gv-line:CanvasText;--gv-text:CanvasText;--gv-dim:CanvasText;--gv-op:Canvas;--gv-op-line:CanvasText;--gv-leaf:Canvas;--gv-leaf-line:LinkText;--gv-root:Canvas}}
+@media (prefers-contrast:more){.gv.gv.gv.gv{--gv-dim:var(--gv-text);--gv-line:var(--gv-op-line)}}
 `;
