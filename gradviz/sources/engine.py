@@ -17,7 +17,7 @@ from gradviz.watch import names
 from gradviz.watch.case import ErrorFacts
 from gradviz.watch.cells import Cells
 from gradviz.watch.holders import Found, Roots, walk
-from gradviz.watch.model import Change, Detail
+from gradviz.watch.model import Added, Change, Detail
 from gradviz.watch.places import Places
 
 from . import details, evidence, ghosts, reading, replay, strays
@@ -346,6 +346,7 @@ class EngineSource:
             found.holders = [self._through[key]]
         found.shares = self._sharing(key, made if made is not None else thing)
         found.changes = self._changes(made if made is not None else thing)
+        found.added = self._added(key) if found.grad is not None else []
         return found
 
     def _sharing(self, key, tensor):
@@ -365,6 +366,18 @@ class EngineSource:
             chain = self.places.chain(event.note)
             found.append(Change(number, chain[0] if chain else None))
         return found
+
+    def _added(self, id):
+        """The lines whose sweeps added to the gradient of a leaf since it was last cleared."""
+        leaf = self.ledger.leaves.get(id)
+        known = leaf is not None and not leaf.zeroed
+        numbers = {sweep for sweep, _ in leaf.run} if known else ()
+        counts: dict = {}
+        for sweep in self.ledger.sweeps if numbers else ():
+            if sweep.number in numbers:
+                counts[sweep.note] = counts.get(sweep.note, 0) + 1
+        chains = ((self.places.chain(note), count) for note, count in counts.items())
+        return [Added(count, chain[0]) for chain, count in chains if chain]
 
     def detail(self, id: int) -> Detail | None:
         """What the inspector shows of a node; never touches an array while a cell is running."""

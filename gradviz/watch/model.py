@@ -147,9 +147,18 @@ class Change:
 
 
 @dataclass(slots=True)
+class Added:
+    """The line whose backward passes added to a gradient, and how many of them did."""
+
+    count: int
+    place: Place | None = None
+
+
+@dataclass(slots=True)
 class Detail:
     """What the inspector shows for one node beyond its row. ``shares``: ids of what lies in the
-    same memory; ``changes``: of its value in place, the oldest first.
+    same memory; ``changes``: of its value in place, the oldest first; ``added``: to its gradient
+    since that was last cleared, the oldest line first.
     """
 
     id: int
@@ -159,6 +168,7 @@ class Detail:
     holders: list[str] = field(default_factory=list)
     shares: list[int] = field(default_factory=list)
     changes: list[Change] = field(default_factory=list)
+    added: list[Added] = field(default_factory=list)
 
 
 @dataclass(slots=True)

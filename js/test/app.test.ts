@@ -507,17 +507,29 @@ test("a slider goes over the iterations of a folded loop and tells in what they 
     "Only here: SinBackward0:3. Only there: TanhBackward0:4.",
   );
   go(6);
-  expect(one("gv-differs").textContent).toBe("Nothing else was done.");
+  expect(one("gv-differs").textContent).toBe("Compared: nothing has changed.");
   const other = one("gv-other") as HTMLInputElement;
   other.value = "1";
   other.dispatchEvent(new Event("input"));
   expect(one("gv-differs").textContent).toContain("Only there: SinBackward0:3.");
   go(7);
-  expect(one("gv-differs").textContent).toBe("Nothing else was done.");
+  expect(one("gv-differs").textContent).toBe("Compared: nothing has changed.");
   [...all(".loop button")].at(-1)!.click();
   settle();
   expect(one("gv-inspector").dataset.nodeId).toBe(String(y - 1));
   expect(one("gv-differs").hidden).toBe(true);
+});
+
+test("a gradient tells which lines added to it", () => {
+  const s = new Sketch();
+  const w = s.leaf("w", [2], { grad_norm: 2 });
+  const place = { cell: 3, line: 4, code: "loss.backward()" };
+  const grad = { shape: [2], dtype: "float32", norm: 2, nan: 0, inf: 0, zero: 0, values: [0, 2] };
+  s.details[w] = { grad: grad as never, added: [{ count: 3, place }] } as never;
+  frozen(s);
+  node(w).click();
+  one("gv-tab-grad").click();
+  expect(one("gv-inspector").textContent).toMatch(/Added since.*×3 In \[3\] line 4loss\.backward/);
 });
 
 test("a change in place is marked, and its lines are told", () => {

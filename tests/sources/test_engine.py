@@ -133,6 +133,24 @@ def test_gradients_appear_at_once(book):
     assert by_label(book)["x"].kind == "untracked"
 
 
+def test_a_leaf_tells_which_lines_added_to_its_gradient(book):
+    book.run(FIRST)
+    again = "for _ in range(3):\n    (w * 2).sum().backward()\n(w * w).sum().backward()"
+    book.run(again)
+    id = by_label(book)["w"].id
+
+    def told():
+        return [(one.place.line, one.count) for one in book.source.detail(id).added]
+
+    assert told() == [(2, 3), (3, 1)]
+    book.run("w.grad.zero_()")
+    assert told() == []
+    book.run("w.grad = None\n(w * 5).sum().backward()")
+    assert told() == [(2, 1)]
+    book.run("w.grad = None")
+    assert told() == []
+
+
 def test_hooks_versions_and_retained_gradients(book):
     book.run(FIRST)
     book.run(

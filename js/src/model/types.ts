@@ -113,6 +113,8 @@ export interface Detail {
   shares?: number[];
   /** Lines that changed its value in place, each with the version that it made. */
   changes?: { version: number; place: Place | null }[];
+  /** Lines whose backward passes added to its gradient since that was cleared. */
+  added?: { count: number; place: Place | null }[];
   /** True once Python has answered for this node, not only the frozen row. */
   answered?: boolean;
 }

@@ -243,12 +243,21 @@ export class Inspector {
 
   private grad(row: NodeRow, detail: Detail): HTMLElement[] | null {
     const parts: HTMLElement[] = [];
-    if (detail.grad) parts.push(tensorView(this.context, detail.grad, this.tokens!));
+    if (detail.grad)
+      parts.push(tensorView(this.context, detail.grad, this.tokens!), ...this.added(detail));
     else if (detail.answered) parts.push(this.note(`grad_state.${gradState(row, detail)}`));
     else return null;
     if (detail.formula) parts.push(this.rule(detail.formula));
     const check = checkPart(this.context, row);
     return check ? [...parts, check] : parts;
+  }
+
+  /** Which lines have added to the gradient, and how often. */
+  private added(detail: Detail): HTMLElement[] {
+    const lines = (detail.added ?? []).flatMap(({ count, place }) =>
+      place ? this.line(place, `×${count}`) : [],
+    );
+    return lines.length > 0 ? [h("b", {}, this.context.say("inspect.added")), ...lines] : [];
   }
 
   private rule(formula: string): HTMLElement {

@@ -74,6 +74,6 @@ export class LoopBar {
       here.length > 0 ? say("loop.here", { names: here.join(", ") }) : "",
       there.length > 0 ? say("loop.there", { names: there.join(", ") }) : "",
     ];
-    this.told.textContent = parts.join(" ").trim() || say("loop.same");
+    this.told.textContent = parts.join(" ").trim() || say("compare.same");
   }
 }

@@ -124,6 +124,11 @@ export function readDetail(value: unknown): Detail {
       version: whole(one.version),
       place: readPlace(one.place),
     }));
+  if ("added" in value)
+    detail.added = records(value.added).map((one) => ({
+      count: whole(one.count),
+      place: readPlace(one.place),
+    }));
   return detail;
 }
 
