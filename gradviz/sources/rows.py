@@ -8,6 +8,7 @@ from math import prod
 
 import numpy as np
 
+from gradviz.texts.formulas import told
 from gradviz.watch.ledger import Event
 from gradviz.watch.model import LEAF, OPERATION, PARAMETER, UNTRACKED, Edge, Hook, Node, Saved
 
@@ -57,7 +58,7 @@ class Rows:
             requires_grad=True,
             place=chain[0] if chain else None,
             calls=chain[1:],
-            formula=reading.formula(node),
+            formula=told(reading.formula(node)),
             freed=is_freed(node),
             inplace=bump is not None,
         )

@@ -15,6 +15,7 @@ from gradviz.engine import events
 from gradviz.engine.backward import Sweep
 from gradviz.engine.roots import roots_of
 from gradviz.engine.saved import release
+from gradviz.texts.formulas import told
 from gradviz.watch.model import Stats
 from gradviz.watch.recording import (
     ABORTED,
@@ -208,9 +209,9 @@ class Writer(events.Observer):
         stats = self._stepper.stats
         first = grads[0] if len(grads) == 1 else None
         step = Step(node.seq, [None if g is None else stats(g) for g in grads])
-        step.rule = events.formula(node)
+        step.rule = told(events.formula(node))
         if step.rule:
-            step.numbers = with_numbers(node, first)
+            step.numbers = told(with_numbers(node, first))
         step.hooks = hooks_of(node)
         if not self._stepper.recording.kept:
             step.freed = [_freed(*one) for one in events.saved(node) if not one[4]]

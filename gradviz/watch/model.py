@@ -66,7 +66,7 @@ class Hook:
 @dataclass(slots=True)
 class Node:
     """A thing of the graph: a leaf, a parameter, an operation (with the tensor it made) or an
-    untracked input.
+    untracked input. ``formula``: its local derivative, by language.
     """
 
     id: int
@@ -84,7 +84,7 @@ class Node:
     place: Place | None = None
     calls: list[Place] = field(default_factory=list)
     module: str = ""
-    formula: str = ""
+    formula: dict[str, str] = field(default_factory=dict)
     saved: list[Saved] = field(default_factory=list)
     hooks: list[Hook] = field(default_factory=list)
     root: bool = False

@@ -52,15 +52,16 @@ class Freed:
 
 @dataclass(slots=True)
 class Step:
-    """One node. ``arrived``: the summed gradient of each output. ``rule``: the local derivative;
-    ``numbers``: the same with this node's own numbers, empty when they are too many. ``hooks`` fire
-    at the node, as ``kind name``. ``stop``: why play stopped after it (``nan``, ``norm`` or empty).
+    """One node. ``arrived``: the summed gradient of each output. ``rule``: the local derivative, by
+    language; ``numbers``: the same with this node's own numbers, empty when they are too many.
+    ``hooks`` fire at the node, as ``kind name``. ``stop``: why play stopped after it (``nan``,
+    ``norm`` or empty).
     """
 
     node: int
     arrived: list[Stats | None] = field(default_factory=list)
-    rule: str = ""
-    numbers: str = ""
+    rule: dict[str, str] = field(default_factory=dict)
+    numbers: dict[str, str] = field(default_factory=dict)
     sent: list[Sent] = field(default_factory=list)
     added: list[Added] = field(default_factory=list)
     freed: list[Freed] = field(default_factory=list)

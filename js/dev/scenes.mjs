@@ -35,7 +35,7 @@ export class Sketch {
       place: { cell: this.cell, line: fields.line ?? 1, code: fields.code ?? "" },
       calls: [],
       module: "",
-      formula: "",
+      formula: {},
       saved: [],
       hooks: [],
       root: false,
@@ -141,7 +141,10 @@ export function network() {
   const w1 = s.parameter("fc1.weight", [256, 784]);
   const b1 = s.parameter("fc1.bias", [256]);
   const w2 = s.parameter("fc2.weight", [10, 256]);
-  const mm1 = s.op("Mm", [x, w1], [64, 256], { line: 3, formula: "∂L/∂self = g · weightᵀ" });
+  const mm1 = s.op("Mm", [x, w1], [64, 256], {
+    line: 3,
+    formula: { en: "∂L/∂self = g · weightᵀ" },
+  });
   s.saved(mm1, ["self", [64, 784]], ["mat2", [784, 256]]);
   const add = s.op("Add", [mm1, b1], [64, 256], { line: 3 });
   const h = s.op("Relu", [add], [64, 256], {
@@ -149,7 +152,7 @@ export function network() {
     label: "h",
     code: "h = torch.relu(fc1(x))",
     retains_grad: true,
-    formula: "∂L/∂in = g · [in > 0]",
+    formula: { en: "∂L/∂in = g · [in > 0]" },
     findings: ["GV101"],
     hooks: [{ kind: "tensor", name: "print_norm", place: { cell: 7, line: 5 } }],
   });

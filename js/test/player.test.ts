@@ -41,7 +41,7 @@ const raw = (steps = 3, over: Record<string, unknown> = {}) => ({
     {
       node: 4,
       arrived: [stats(1)],
-      rule: "g",
+      rule: { en: "g" },
       sent: [
         { slot: 0, target: 2, grad: stats(1) },
         { slot: 1, target: 3, grad: stats(1) },
@@ -51,8 +51,8 @@ const raw = (steps = 3, over: Record<string, unknown> = {}) => ({
     {
       node: 3,
       arrived: [stats(1)],
-      rule: "g · other",
-      numbers: "1 · 3",
+      rule: { en: "g · other" },
+      numbers: { en: "1 · 3" },
       sent: [{ slot: 0, target: 1, grad: stats(3) }],
       freed: [{ name: "self", shape: [], bytes: 4 }],
     },

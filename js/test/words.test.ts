@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
-import { chooseLanguage, formulaIn, known, say } from "../src/i18n";
+import { chooseLanguage, known, say } from "../src/i18n";
 import { bytes, figure, tuple, tupleOfText } from "../src/model/format";
 
 const fields = (text: string) => (text.match(/\{\w+\}/g) ?? []).sort();
@@ -66,13 +66,4 @@ test("figures as people read them", () => {
     "(3,)",
     "(2, 3)",
   ]);
-});
-
-test("the words of a formula are told in the language, its names stay", () => {
-  const largest = "∂self: g to the largest of each window";
-  expect(formulaIn("en", largest)).toBe(largest);
-  expect(formulaIn("zh", largest)).toBe("∂self: g 传给每个窗口中最大的元素");
-  expect(formulaIn("zh", "2 where self > 0, 0.1 · 2 elsewhere")).toBe(
-    "2，当 self > 0, 0.1 · 2（其余）",
-  );
 });

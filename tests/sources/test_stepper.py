@@ -56,7 +56,7 @@ def test_a_step_tells_what_came_in_what_goes_out_and_what_is_freed():
     assert sin.arrived[0].values == 1.0
     assert sin.sent[0].target == mul.node
     assert sin.sent[0].grad.values == pytest.approx(np.cos(1.5))
-    assert sin.rule == "g · cos self" and sin.numbers == "1 · cos 1.5"
+    assert sin.rule["zh"] == "g · cos self" and sin.numbers["en"] == "1 · cos 1.5"
     assert [one.name for one in sin.freed] == ["self"]
     assert mul.arrived[0].values == sin.sent[0].grad.values
     added = mul.added[0]

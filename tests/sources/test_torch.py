@@ -47,7 +47,7 @@ def test_a_graph_has_names_shapes_formulas_saved_tensors_and_hooks():
     assert [(s["name"], s["label"], s["state"]) for s in rows["h"]["saved"]] == [
         ("mat1", "x", "alive")
     ]
-    assert rows["TanhBackward0"]["formula"] == "g · (1 − result²)"
+    assert rows["TanhBackward0"]["formula"]["en"] == "g · (1 − result²)"
     assert rows["loss"]["root"] and not rows["h"]["root"]
 
 

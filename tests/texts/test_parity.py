@@ -154,18 +154,21 @@ def test_the_words_of_formulas_are_told_in_chinese(root):
     gradviz.cat([gradviz.ones(1)] * 2)
     gradviz.block_diag(gradviz.ones(1, 1), gradviz.ones(1, 1))
     from gradviz.engine.operation import TENSOR
+    from gradviz.texts.formulas import told
 
-    english, chinese = (catalogue("ui", lang)["formula.words"].split("\n") for lang in ("en", "zh"))
+    english, chinese = (catalogue("formulas", lang)["words"].split("\n") for lang in ("en", "zh"))
     assert len(english) == len(chinese) and all(map(HAN.search, chinese))
-    pairs = sorted(zip(english, chinese, strict=True), key=lambda pair: -len(pair[0]))
-    left = set()
-    for function in vars(TENSOR).values():
-        formula = getattr(getattr(function, "op", None), "formula", "")
-        for word, said in pairs:
-            formula = formula.replace(word, said)
-        left |= (
-            {formula}
-            if re.search(r"[a-z]{2,} (of|the|in|to|by|at|and|each|all) ", formula)
-            else set()
-        )
+    formulas = {
+        getattr(getattr(function, "op", None), "formula", "") for function in vars(TENSOR).values()
+    }
+    left = {
+        said
+        for said in (told(formula)["zh"] for formula in formulas - {""})
+        if re.search(r"[a-z]{2,} (of|the|in|to|by|at|and|each|all) ", said)
+    }
     assert left == set()
+    assert told("") == {}
+    assert told("2 where self > 0, 0.1 · 2 elsewhere") == {
+        "en": "2 where self > 0, 0.1 · 2 elsewhere",
+        "zh": "2，当 self > 0, 0.1 · 2（其余）",
+    }

@@ -24,17 +24,6 @@ export function say(language: Language, key: string, fields: Fields = {}): strin
 
 export const known = (key: string): boolean => key in texts.en;
 
-/** The words of formulas in `language`, the longest first: [as the engine writes them, as they are told]. */
-const words = (language: Language): [string, string][] => {
-  const told = texts[language]["formula.words"].split("\n");
-  const written = texts.en["formula.words"].split("\n");
-  return written
-    .map((word, n): [string, string] => [word, told[n]])
-    .sort(([a], [b]) => b.length - a.length);
-};
-
-/** A formula as the engine writes it, with its words in `language`. */
-export function formulaIn(language: Language, formula: string): string {
-  if (language === "en") return formula;
-  return words(language).reduce((said, [word, told]) => said.replaceAll(word, told), formula);
-}
+/** A text that Python gave in several languages. */
+export const inLanguage = (language: Language, texts: Record<string, string>): string =>
+  texts[language] ?? texts.en ?? "";

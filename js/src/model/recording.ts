@@ -24,8 +24,9 @@ export interface Freed {
 export interface Step {
   node: number;
   arrived: (Stats | null)[];
-  rule: string;
-  numbers: string;
+  /** By language. */
+  rule: Record<string, string>;
+  numbers: Record<string, string>;
   sent: Sent[];
   added: Added[];
   freed: Freed[];

@@ -103,7 +103,8 @@ export interface Detail {
   calls?: Place[];
   saved?: Saved[];
   hooks?: Hook[];
-  formula?: string;
+  /** By language. */
+  formula?: Record<string, string>;
   findings?: string[];
   value?: Stats | null;
   grad?: Stats | null;

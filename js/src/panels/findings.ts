@@ -1,4 +1,5 @@
 // What the doctor says: a sentence, the line to write, the place, the bytes.
+import { inLanguage } from "../i18n";
 import { bytes, count } from "../model/format";
 import { isLeak } from "../model/marks";
 import type { Finding } from "../model/types";
@@ -8,9 +9,6 @@ import { icon } from "./icons";
 
 /** More than these are opened on demand: the panel never scrolls by itself. */
 const FIRST = 6;
-
-const inLanguage = (context: Context, texts: Record<string, string>): string =>
-  texts[context.language] ?? texts.en ?? Object.values(texts)[0] ?? "";
 
 export class Findings {
   readonly element = h("section", { class: "findings" });
@@ -86,7 +84,7 @@ export class Findings {
       h(
         "div",
         { class: "sentence" },
-        h("div", {}, ...prose(inLanguage(context, finding.message))),
+        h("div", {}, ...prose(inLanguage(context.language, finding.message))),
         fixLine(context, finding),
       ),
       h("div", { class: "place" }, placeLink(context, place)),
@@ -96,7 +94,7 @@ export class Findings {
 }
 
 function fixLine(context: Context, finding: Finding): HTMLElement | null {
-  const fix = inLanguage(context, finding.fix);
+  const fix = inLanguage(context.language, finding.fix);
   if (fix === "") return null;
   return h("div", { class: "fix" }, h("span", {}, ...prose(fix)), copyButton(context, codeOf(fix)));
 }
@@ -143,7 +141,7 @@ export function adviceOf(context: Context, finding: Finding): HTMLElement {
     { class: `why ${isLeak(finding) ? "leak" : finding.severity}` },
     holders.length > 0
       ? h("div", {}, h("b", {}, say("inspect.held_by")), ...holders)
-      : h("div", {}, ...prose(inLanguage(context, finding.message))),
+      : h("div", {}, ...prose(inLanguage(context.language, finding.message))),
     h(
       "div",
       { class: "dim" },

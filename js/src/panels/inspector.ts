@@ -1,7 +1,7 @@
 // Everything about the selected node: its facts at once, the rest as soon as Python has answered.
 
 import type { Tokens } from "../draw/tokens";
-import { formulaIn } from "../i18n";
+import { inLanguage } from "../i18n";
 import { bytes, count, figure, tupleOfText } from "../model/format";
 import type { Item } from "../model/scene";
 import {
@@ -247,7 +247,8 @@ export class Inspector {
       parts.push(tensorView(this.context, detail.grad, this.tokens!), ...this.added(detail));
     else if (detail.answered) parts.push(this.note(`grad_state.${gradState(row, detail)}`));
     else return null;
-    if (detail.formula) parts.push(this.rule(detail.formula));
+    const formula = inLanguage(this.context.language, detail.formula ?? {});
+    if (formula) parts.push(this.rule(formula));
     const check = checkPart(this.context, row);
     return check ? [...parts, check] : parts;
   }
@@ -262,8 +263,7 @@ export class Inspector {
 
   private rule(formula: string): HTMLElement {
     const title = h("b", {}, this.context.say("inspect.rule"));
-    const said = formulaIn(this.context.language, formula);
-    return h("div", { class: "rule" }, title, h("code", { testid: "formula" }, said));
+    return h("div", { class: "rule" }, title, h("code", { testid: "formula" }, formula));
   }
 
   private saved(row: NodeRow, saved: Saved[]): HTMLElement[] {

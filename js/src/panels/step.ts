@@ -1,5 +1,5 @@
 // One step of the backward pass in words and numbers; below it, why a gradient is the number it is.
-import { formulaIn } from "../i18n";
+import { inLanguage } from "../i18n";
 import { bytes, figure } from "../model/format";
 import { type Recording, type Step, termsOf, type Why } from "../model/recording";
 import type { Stats } from "../model/types";
@@ -156,7 +156,7 @@ export class StepCard {
       ),
       step.stop ? h("p", { class: "bad", role: "status" }, say(`player.stop_${step.stop}`)) : null,
       this.part("in", this.cameIn(recording, step, position)),
-      step.rule ? this.part("rule", this.rule(step)) : null,
+      step.rule.en ? this.part("rule", this.rule(step)) : null,
       ...(this.quiz && !this.guesses.has(position)
         ? [this.part("out", this.reveal(step, position))]
         : [
@@ -200,12 +200,12 @@ export class StepCard {
   }
 
   private rule(step: Step): HTMLElement[] {
-    const written = (formula: string) =>
-      formulaIn(this.context.language, formula)
+    const written = (formula: Record<string, string>) =>
+      inLanguage(this.context.language, formula)
         .split(/\s{2,}/)
         .map((line) => h("code", { class: "line" }, line));
     const lines = written(step.rule);
-    if (!step.numbers || step.numbers === step.rule) return lines;
+    if (!step.numbers.en || step.numbers.en === step.rule.en) return lines;
     const numbers = written(step.numbers);
     const same = lines.map((line, n) =>
       h("div", {}, line, numbers[n] ? h("div", { class: "numbers-line" }, "= ", numbers[n]) : null),

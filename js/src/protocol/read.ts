@@ -41,7 +41,7 @@ export const texts = (value: unknown): string[] =>
 export const wholes = (value: unknown): number[] =>
   list(value).filter((one) => typeof one === "number");
 
-const byLanguage = (value: unknown): Record<string, string> => {
+export const byLanguage = (value: unknown): Record<string, string> => {
   const result: Record<string, string> = {};
   if (isRecord(value)) for (const key of Object.keys(value)) result[key] = text(value[key]);
   return result;
@@ -112,7 +112,7 @@ export function readDetail(value: unknown): Detail {
   if ("calls" in value) detail.calls = places(value.calls);
   if ("saved" in value) detail.saved = records(value.saved).map(readSaved);
   if ("hooks" in value) detail.hooks = records(value.hooks).map(readHook);
-  if ("formula" in value) detail.formula = text(value.formula);
+  if ("formula" in value) detail.formula = byLanguage(value.formula);
   if ("findings" in value) detail.findings = texts(value.findings);
   if ("value" in value) detail.value = readStats(value.value);
   if ("grad" in value) detail.grad = readStats(value.grad);

@@ -1,7 +1,7 @@
 // Reading a recording of unknown shape.
 import type { Added, Freed, Recording, Sent, Step, Why } from "../model/recording";
 import { readGraph } from "./bundle";
-import { isRecord, readStats, records, text, texts, whole, wholes } from "./read";
+import { byLanguage, isRecord, readStats, records, text, texts, whole, wholes } from "./read";
 
 type Raw = Record<string, unknown>;
 
@@ -34,8 +34,8 @@ export const readSteps = (value: unknown): Step[] => records(value).map(readStep
 const readStep = (raw: Raw): Step => ({
   node: whole(raw.node, -1),
   arrived: Array.isArray(raw.arrived) ? raw.arrived.map(readStats) : [],
-  rule: text(raw.rule),
-  numbers: text(raw.numbers),
+  rule: byLanguage(raw.rule),
+  numbers: byLanguage(raw.numbers),
   sent: records(raw.sent).map(readSent),
   added: records(raw.added).map(readAdded),
   freed: records(raw.freed).map(readFreed),

@@ -1,4 +1,5 @@
 // Findings by kind, the heaviest first, and when each came and went.
+import { inLanguage } from "../../i18n";
 import { bytes } from "../../model/format";
 import type { Finding } from "../../model/types";
 import { isRecord, readFindings, records, text, whole } from "../../protocol/read";
@@ -30,7 +31,7 @@ export function findingsBody(host: Host): Body {
       const head = [say("panel.rule"), say("panel.what"), say("panel.holder"), say("panel.bytes")];
       const told = sorted(data).map((one) => [
         one.rule,
-        one.message[host.language] ?? one.message.en ?? "",
+        inLanguage(host.language, one.message),
         one.holders.map((holder) => reachable({ say }, holder)).join(", "),
         bytes(one.bytes),
       ]);
