@@ -60,8 +60,9 @@ def norm(array) -> float | None:
 def length(grads) -> float | None:
     """The norm of a gradient (a tensor), or of several together; None when it is not to be had."""
     parts = grads if isinstance(grads, tuple) else (grads,)
-    norms = [norm(part._a) for part in parts if part is not None]
-    return None if None in norms else math.hypot(*norms)
+    given = [part for part in parts if part is not None]
+    norms = [one for part in given if (one := norm(reading.array(part))) is not None]
+    return math.hypot(*norms) if len(norms) == len(given) else None
 
 
 def _fill(found, array):
