@@ -5,7 +5,7 @@ from functools import partial
 import gradviz.nn  # noqa: F401 (declares the operations of the layers)
 from gradviz.engine.operation import TENSOR
 from gradviz.ops.declare import OPERATIONS
-from gradviz.texts import catalogue
+from gradviz.texts.formulas import told
 
 NAME = "operations"
 WORDS = {
@@ -82,10 +82,7 @@ def row(op, words):
 
 def formula(lang, text):
     """A formula with its words in a language, as the page tells it."""
-    written, told = (catalogue("ui", one)["formula.words"].split("\n") for one in ("en", lang))
-    for word, said in sorted(zip(written, told, strict=True), key=lambda pair: -len(pair[0])):
-        text = text.replace(word, said)
-    return text
+    return told(text).get(lang, "")
 
 
 def cell(text):
