@@ -19,6 +19,18 @@ test("a leaf is drawn once for each use, with one identity", () => {
   expect(scene).toMatchObject({ shown: 3, total: 3, folded: 0 });
 });
 
+test("each leaf is drawn once where that is wanted, above the first operation that uses it", () => {
+  const s = new Sketch();
+  const w = s.parameter("w", [2]);
+  const a = s.op("Mul", [w, s.leaf("x", [2])], [2]);
+  s.op("Add", [a, w], [2]);
+  const scene = buildScene(storeOf(s), { ...noChoices(), once: true });
+  expect(scene.byNode.get(w)).toHaveLength(1);
+  expect(scene.items).toHaveLength(4);
+  expect(scene.links.map((link) => link.back)).toEqual([false, false, false, false]);
+  expect(scene.items.every((item) => !item.again)).toBe(true);
+});
+
 test("many leaves of one operation are one item, which opens and closes", () => {
   const s = new Sketch();
   const leaves = Array.from({ length: 1000 }, (_, n) => s.leaf(`w[${n}]`, [2]));

@@ -15,6 +15,8 @@ export const OPENED = 200;
 export interface Choices {
   /** What a person wants folded together; what is too many is folded in any case. */
   by?: "auto" | "none" | "sites" | "modules" | "cells";
+  /** Each leaf is drawn once, not beside each operation that uses it. */
+  once?: boolean;
   /** Groups that the person opened although the view folds by itself. */
   opened: ReadonlySet<string>;
   /** Groups that the person closed although there is room. */

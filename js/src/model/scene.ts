@@ -175,7 +175,8 @@ class Builder {
     const user = this.items[target];
     const crowd = this.crowdOf(leaf, row);
     const stem = user.members ? `${edge.slot}:${leaf.kind}` : String(leaf.id);
-    const key = crowd || `${stem}@${user.key}`;
+    const once = this.choices.once && !user.members;
+    const key = crowd || (once ? `${leaf.id}@` : `${stem}@${user.key}`);
     const at = this.byKey.get(key);
     if (at === undefined) {
       const opened = `f:${leaf.kind}@${row.id}`;

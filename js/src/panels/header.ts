@@ -26,6 +26,9 @@ export interface Tools {
   toggleFolding(): void;
   foldBy(): FoldBy;
   fold(by: FoldBy): void;
+  /** Whether each leaf is drawn once. */
+  once(): boolean;
+  toggleOnce(): void;
   /** Whether the graph is compared with how it was. */
   comparing(): boolean;
   compare(): void;
@@ -258,12 +261,22 @@ export class Header {
         ? tools
             .kinds()
             .map((kind) => this.entry(`export-${kind}`, `tool.${kind}`, () => tools.save(kind)))
-        : FOLDS.map((by) =>
-            this.entry(`fold-${by}`, `fold.${by}`, () => tools.fold(by), by === tools.foldBy()),
-          );
+        : [...FOLDS.map((by) => this.foldEntry(by)), this.onceEntry()];
     const menu = h("span", { class: "menu", role: "menu" }, ...entries);
     menu.addEventListener("keydown", (event) => turn(menu, event));
     return menu;
+  }
+
+  private foldEntry(by: FoldBy): HTMLElement {
+    const { tools } = this;
+    return this.entry(`fold-${by}`, `fold.${by}`, () => tools.fold(by), by === tools.foldBy());
+  }
+
+  private onceEntry(): HTMLElement {
+    const { tools } = this;
+    const entry = this.entry("fold-once", "fold.once", () => tools.toggleOnce(), tools.once());
+    entry.setAttribute("role", "menuitemcheckbox");
+    return entry;
   }
 
   private entry(name: string, words: string, run: () => void, checked?: boolean): HTMLElement {

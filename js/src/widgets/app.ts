@@ -87,6 +87,7 @@ export class App implements Context {
   private readonly engine: LayoutEngine;
   private readonly choices = {
     by: "auto" as FoldBy,
+    once: false,
     opened: new Set<string>(),
     closed: new Set<string>(),
   };
@@ -387,7 +388,7 @@ export class App implements Context {
     this.turnRound();
     this.keepSelection();
     const labels = this.scene.items.map((item) => labelOf(item, this.say, this.valueOf(item)));
-    const arranged = `${this.moments.at}:${this.store.structure}:${this.language}:${this.choices.by}:${[...this.choices.opened, "|", ...this.choices.closed].join()}`;
+    const arranged = `${this.moments.at}:${this.store.structure}:${this.language}:${this.choices.by}:${this.choices.once}:${[...this.choices.opened, "|", ...this.choices.closed].join()}`;
     if (this.place && arranged === this.laidOut) this.finish(this.scene, this.place, labels, false);
     else {
       const scene = this.scene;
@@ -729,6 +730,11 @@ export class App implements Context {
       toggleFolding: () => this.toggleFolding(),
       foldBy: () => this.choices.by,
       fold: (by: FoldBy) => this.foldBy(by),
+      once: () => this.choices.once,
+      toggleOnce: () => {
+        this.choices.once = !this.choices.once;
+        this.schedule();
+      },
       comparing: () => this.before !== null,
       compare: () => this.compare(),
       keys: () => this.sheet.toggle(),
