@@ -102,7 +102,7 @@ _functions = _Functions()
 
 def __getattr__(name):
     if name in ("DisableTorchFunction", "DisableTorchFunctionSubclass"):
-        return overrides().DisableTorchFunctionSubclass
+        return getattr(overrides(), name)
     if name == "_disabled_torch_function_impl":
         return overrides()._disabled_torch_function_impl
     raise AttributeError(f"module 'torch._C' has no attribute '{name}'")

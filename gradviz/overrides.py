@@ -9,15 +9,19 @@ from __future__ import annotations
 
 import functools
 import importlib
+import inspect
 import sys
 import threading
 import types
+import warnings
 
 from .engine.operation import TENSOR
 from .engine.tensor import Tensor
 from .ops import FUNCTIONS
 
 __all__ = [
+    "BaseTorchFunctionMode",
+    "TorchFunctionMode",
     "get_default_nowrap_functions",
     "handle_torch_function",
     "has_torch_function",
@@ -30,6 +34,7 @@ __all__ = [
 
 class _Thread(threading.local):
     off = 0
+    modes = ()  # the function modes that are entered, innermost last
 
 
 _thread = _Thread()
@@ -43,6 +48,18 @@ class DisableTorchFunctionSubclass:
 
     def __exit__(self, *_):
         _thread.off -= 1
+
+
+class DisableTorchFunction(DisableTorchFunctionSubclass):
+    """Inside the block no function mode is asked either."""
+
+    def __enter__(self):
+        super().__enter__()
+        self.modes, _thread.modes = _thread.modes, ()
+
+    def __exit__(self, *error):
+        _thread.modes = self.modes
+        super().__exit__(*error)
 
 
 # ---------------------------------------------------------------- asking
@@ -76,7 +93,8 @@ def _converted(found, cls):
 @functools.cache
 def get_default_nowrap_functions():
     """The functions whose results stay plain tensors."""
-    return {getattr(Tensor, name).__get__ for name in ("_base", "grad", "_grad")}
+    names = ("_base", "grad", "_grad")
+    return {table[n].__get__ for table in (_PLAIN, _ASKING) for n in names if n in table}
 
 
 def _overrides(x):
@@ -120,8 +138,12 @@ def handle_torch_function(public_api, relevant_args, *args, **kwargs):
     found = _answer(public_api, overloaded, args, kwargs)
     if found is not NotImplemented:
         return found
-    name = resolve_name(public_api) or f"{public_api.__module__}.{public_api.__name__}"
-    raise TypeError(
+    raise _none_found(public_api, overloaded)
+
+
+def _none_found(func, overloaded):
+    name = resolve_name(func) or f"{func.__module__}.{func.__name__}"
+    return TypeError(
         f"no implementation found for '{name}' on types that implement "
         f"__torch_function__: {list(map(type, overloaded))}"
     )
@@ -129,21 +151,90 @@ def handle_torch_function(public_api, relevant_args, *args, **kwargs):
 
 def _answer(func, overloaded, args, kwargs):
     kinds = tuple(map(type, overloaded))
+    if _thread.modes:
+        found = _answer_of_mode(func, kinds, args, kwargs)
+        if found is not NotImplemented:
+            return found
+        if not overloaded:
+            raise _refused(func, [f"mode object {_thread.modes[-1]}"])
     for x in overloaded:
+        if x.__torch_function__.__self__ is x:
+            _warn_of_plain_method(func)
         found = x.__torch_function__(func, kinds, args, kwargs)
         if found is not NotImplemented:
             return found
     return NotImplemented
 
 
+def _warn_of_plain_method(func):
+    quoted = "`__torch_function__" if _is_in_python(func) else "`__torch_function__`"
+    warnings.warn(
+        f"Defining your {quoted} as a plain method is deprecated and will be an error in future, "
+        "please define it as a classmethod.",
+        DeprecationWarning if _is_in_python(func) else UserWarning,
+        stacklevel=5,
+    )
+
+
+def _is_in_python(func):
+    """Whether PyTorch's function, that overloads are looked for, is written in Python."""
+    return (resolve_name(func) or "").startswith("torch.nn.functional.")
+
+
+def _answer_of_mode(func, kinds, args, kwargs):
+    """What the innermost mode gives; while it is asked only those around it are entered."""
+    modes = _thread.modes
+    if not kinds and args and _tells_type(func):
+        kinds = (type(args[0]),)
+    _thread.modes = modes[:-1]
+    try:
+        return modes[-1].__torch_function__(_again(func), kinds, args, kwargs or {})
+    finally:
+        _thread.modes = modes
+
+
+_VARIABLE = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
+_FIRST_IN_PYTHON = frozenset(
+    "__rsub__ __rtruediv__ __rpow__ __pow__ register_hook register_post_accumulate_grad_hook "
+    "backward norm split".split()
+)
+
+
+def _tells_type(func):
+    """Whether PyTorch tells a mode the type of the first argument, though that overrides nothing:
+    it does for functions that are written in Python, and where there is no other argument.
+    """
+    if isinstance(getattr(func, "__self__", None), property):
+        return True
+    if id(func) not in _NAMES:
+        return resolve_name(func) is None or "functional" in resolve_name(func)
+    code = inspect.unwrap(func).__code__
+    alone = code.co_argcount == 1 and not code.co_kwonlyargcount and not code.co_flags & _VARIABLE
+    return alone or _NAMES[id(func)] in _FIRST_IN_PYTHON
+
+
+def _again(func):
+    """The method or property ``func``, that asks whoever is left."""
+    owner = getattr(func, "__self__", None)
+    if isinstance(owner, property):
+        return getattr(_ASKING[_NAMES[id(owner)]], func.__name__)
+    return _ASKING.get(_NAMES.get(id(func)), func)
+
+
 def _ask(func, overloaded, args, kwargs):
     found = _answer(func, overloaded, args, kwargs)
     if found is not NotImplemented:
         return found
-    kinds = "".join(f"  - tensor subclass {type(x)}\n" for x in overloaded)
-    raise TypeError(
+    if _is_in_python(func):
+        raise _none_found(func, overloaded)
+    raise _refused(func, [f"tensor subclass {type(x)}" for x in overloaded])
+
+
+def _refused(func, asked):
+    lines = "".join(f"  - {one}\n" for one in asked)
+    return TypeError(
         f"Multiple dispatch failed for '{_name_of(func)}'; all __torch_function__ handlers "
-        f"returned NotImplemented:\n\n{kinds}\n"
+        f"returned NotImplemented:\n\n{lines}\n"
         "For more information, try re-running with TORCH_LOGS=not_implemented"
     )
 
@@ -240,7 +331,7 @@ def _asking(original, public, ask=_ask):
     @functools.wraps(original)
     def method(*args, **kwargs):
         overloaded = _overloaded((*args, *kwargs.values()))
-        if not overloaded:
+        if not (overloaded or _thread.modes):
             return original(*args, **kwargs)
         return ask(public, overloaded, args, kwargs or None)
 
@@ -258,7 +349,7 @@ def _reflected(name, original):
     @functools.wraps(original)
     def method(self, other):
         overloaded = _overloaded((self, other))
-        if not overloaded:
+        if not (overloaded or _thread.modes):
             return original(self, other)
         if isinstance(other, Tensor):
             return _answer(written, overloaded, (other, self), None)
@@ -306,6 +397,10 @@ for _name in (*_REFLECTED, *_UNDER_THEIR_NAME):
 _PLAIN = dict(vars(Tensor))
 _ASKING = {name: _intercepted(name, found) for name, found in _PLAIN.items()}
 _ASKING = {name: found for name, found in _ASKING.items() if found is not None}
+_NAMES: dict[int, str] = {}
+for _table in (_PLAIN, _ASKING):
+    for _name, _found in _table.items():
+        _NAMES.setdefault(id(_found), _name)
 for _name, _asks in _ASKING.items():
     setattr(Overridable, _name, _asks)
 
@@ -332,19 +427,19 @@ Tensor._make_subclass = staticmethod(_make_subclass)  # type: ignore[attr-define
 
 
 # ---------------------------------------------------------------- functions
-def _looking(function):
+def _looking(function, modes_only=False):
     """``function``, which asks first what its arguments, and the lists among them, say."""
 
     @functools.wraps(function)
     def looking(*args, **kwargs):
-        if not _thread.off:
+        if _thread.modes or not (_thread.off or modes_only):
             given = [
                 y
                 for x in (*args, *kwargs.values())
                 for y in (x if type(x) in (list, tuple) else (x,))
             ]
             overloaded = _overloaded(given)
-            if overloaded:
+            if overloaded or _thread.modes:
                 native = any(isinstance(x, Tensor) for x in overloaded)
                 return _ask(looking, overloaded, args, kwargs or (None if native else {}))
         return function(*args, **kwargs)
@@ -354,7 +449,25 @@ def _looking(function):
 
 
 _looked: dict[int, types.FunctionType] = {}  # by the id of a function, the one that asks
-_UNASKED = frozenset(("is_tensor", "tensor", "as_tensor", "asarray", "is_storage", "from_numpy"))
+_UNASKED = frozenset(
+    "is_tensor is_storage manual_seed seed initial_seed get_rng_state set_rng_state".split()
+)
+_ASKS_MODES_ONLY = frozenset(("tensor", "as_tensor", "asarray", "from_numpy"))
+
+
+@functools.cache
+def _tables():
+    """The namespaces of functions of tensors, by where they are below ``torch``."""
+    from . import fft, linalg, special
+
+    functional = importlib.import_module("gradviz.nn.functional")
+    return {
+        "": FUNCTIONS,
+        ".nn.functional": vars(functional),
+        ".linalg": vars(linalg),
+        ".fft": vars(fft),
+        ".special": vars(special),
+    }
 
 
 @functools.cache
@@ -362,8 +475,7 @@ def _watch_functions():
     """From now on functions of tensors look at their arguments."""
     import gradviz
 
-    functional = importlib.import_module("gradviz.nn.functional")
-    from . import autograd, fft, linalg, special
+    from . import autograd
     from .autograd import forward_ad
 
     def watched(name, found):
@@ -372,9 +484,9 @@ def _watch_functions():
             return found
         if not found.__module__.startswith("gradviz."):
             return found
-        return _looked.setdefault(id(found), _looking(found))
+        return _looked.setdefault(id(found), _looking(found, name in _ASKS_MODES_ONLY))
 
-    for table in (FUNCTIONS, vars(functional), vars(linalg), vars(fft), vars(special)):
+    for table in _tables().values():
         for name, found in list(table.items()):
             table[name] = watched(name, found)
     for module, names in (
@@ -408,13 +520,13 @@ class interceptable:
     lock = threading.Lock()
 
     def __enter__(self):
-        with self.lock:
+        with interceptable.lock:
             interceptable.count += 1
             if interceptable.count == 1:
                 _install(_ASKING)
 
     def __exit__(self, *_):
-        with self.lock:
+        with interceptable.lock:
             interceptable.count -= 1
             if interceptable.count == 0:
                 _install(_PLAIN)
@@ -423,6 +535,50 @@ class interceptable:
 def _install(methods):
     for name in _ASKING:
         setattr(Tensor, name, methods[name])
+
+
+class TorchFunctionMode:
+    """Inside ``with Mode():`` every function of tensors that is called by this thread asks
+    ``__torch_function__(func, types, args, kwargs)`` of the mode instead.
+    """
+
+    def __torch_function__(self, func, types, args=(), kwargs=None):
+        raise NotImplementedError
+
+    def __enter__(self):
+        interceptable.__enter__(self)
+        _thread.modes = (*_thread.modes, self)
+        return self
+
+    def __exit__(self, *error):
+        _thread.modes = _thread.modes[:-1]
+        interceptable.__exit__(self, *error)
+
+    @classmethod
+    def push(cls, *args, **kwargs):
+        """An older way to write ``cls()``."""
+        warnings.warn(
+            "`Mode.push()` is no longer necessary and can be replaced with just `with Mode()`",
+            stacklevel=2,
+        )
+        return cls(*args, **kwargs)
+
+
+class BaseTorchFunctionMode(TorchFunctionMode):
+    """A mode that lets every function through."""
+
+    def __torch_function__(self, func, types, args=(), kwargs=None):
+        return func(*args, **(kwargs or {}))
+
+
+def _get_current_function_mode():
+    """The innermost mode of this thread, or None."""
+    return _thread.modes[-1] if _thread.modes else None
+
+
+def _get_current_function_mode_stack():
+    """All modes of this thread, the innermost last."""
+    return list(_thread.modes)
 
 
 def looking(function):
@@ -440,12 +596,15 @@ def is_tensor_method_or_property(func):
 
 def resolve_name(f):
     """Where a function is found: ``torch.add``, ``torch.Tensor.add``; None for others."""
-    for name, found in _PLAIN.items():
-        if found is f:
-            return f"torch.Tensor.{name}"
-    for name, found in FUNCTIONS.items():
-        if found is f:
-            return f"torch.{name}"
+    owner = getattr(f, "__self__", None)
+    if isinstance(owner, property) and id(owner) in _NAMES:
+        return f"torch.Tensor.{_NAMES[id(owner)]}.{f.__name__}"
+    if id(f) in _NAMES:
+        return f"torch.Tensor.{_NAMES[id(f)]}"
+    for place, table in _tables().items():
+        for name, found in table.items():
+            if found is f:
+                return f"torch{place}.{name}"
     return None
 
 

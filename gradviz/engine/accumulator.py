@@ -29,6 +29,11 @@ class AccumulateGrad:
         self.variable = variable
         self.shape, self.dtype = variable._a.shape, variable._a.dtype
 
+    def __setattr__(self, name, value):
+        if name == "variable" and hasattr(self, name):
+            raise AttributeError("attribute 'variable' of 'AccumulateGrad' objects is not writable")
+        super().__setattr__(name, value)
+
     def name(self):
         return "torch::autograd::AccumulateGrad"
 

@@ -115,13 +115,19 @@ class Node:
             release(self)
         return grads
 
+    def __new__(cls, *args, **kwargs):
+        if cls.op is not None:
+            raise TypeError(f"cannot create '{cls.__name__}' instances")
+        return new(cls)
+
     @property
     def idles(self):
         """Whether it computes nothing where nobody wants its gradients."""
         return self.op is not None and not self.whole
 
-    def name(self):
+    def name(self, *given):
         """The class name, such as ``MulBackward0``."""
+        _none(self, "name", given)
         return type(self).__name__
 
     @property
@@ -156,17 +162,21 @@ class Node:
         """True: nodes are made for what is tracked only."""
         return True
 
-    def _sequence_nr(self):
+    def _sequence_nr(self, *given):
+        _none(self, "_sequence_nr", given)
         return self.seq
 
     def _set_sequence_nr(self, number):
         self.seq = number
 
-    def __call__(self, *grad_outputs):
+    def __call__(self, *grad_outputs, **named):
         """The gradients for the inputs from those for the outputs, as a backward would compute
         them.
         """
         from .operation import TENSOR
+
+        if named:
+            raise TypeError("keyword arguments are not supported")
 
         several = self.dtype.__class__ is tuple
         check_gradients(grad_outputs, len(self.dtype) if several else 1)
@@ -229,6 +239,12 @@ class Node:
 
 
 _ENGINES_OWN = frozenset(Node.__slots__)  # slots, of which some are unset
+
+
+def _none(node, name, given):
+    """The arguments of a method in C that has none."""
+    if given:
+        raise TypeError(f"{type(node).__name__}.{name}() takes no arguments ({len(given)} given)")
 
 
 def _only(node, name, given):

@@ -161,7 +161,9 @@ def _value(node, name):
     if name in op.saved_names:
         return _saved_input(node, op.saved_names.index(name))
     if name in op.saved_attrs:
-        return _as_tensor(shown(node.at[op.saved_attrs[name]], name))
+        value = node.at[op.saved_attrs[name]]
+        number = isinstance(value, xp.generic) and name != "indices"
+        return _as_tensor(shown(value.item() if number else value, name))
     at = [op.input_names[i] for i in op.shaped].index(name.removesuffix("_sym_sizes"))
     return node.at[len(op.attr_names) + at]
 
@@ -169,7 +171,7 @@ def _value(node, name):
 def _as_tensor(value):
     from .dispatch import wrap
 
-    return wrap(value) if isinstance(value, xp.ndarray) else value
+    return wrap(value) if isinstance(value, (xp.ndarray, xp.generic)) else value
 
 
 def _saved_input(node, index):

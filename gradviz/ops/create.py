@@ -18,7 +18,7 @@ from ..engine.operands import all_tensors, not_a_tensor, type_name
 from ..engine.operation import RAW, TENSOR
 from .arithmetic import to_copy, to_format
 from .declare import declare, method, only_function, only_method, public
-from .shape import sizes
+from .shape import sizes, warn_of_real
 
 
 def tensor(data, *, dtype=None, device=None, requires_grad=False, pin_memory=False):
@@ -474,10 +474,7 @@ def to(self, *args, dtype=None, device=None, non_blocking=False, copy=False, mem
         return self if same else to_format(self, wanted, memory_format)
     if wanted == self._a.dtype:
         return self.clone() if copy else self
-    if self._a.dtype.kind == "c" and wanted.kind != "c":
-        warnings.warn(
-            "Casting complex values to real discards the imaginary part", UserWarning, stacklevel=2
-        )
+    warn_of_real(self._a.dtype, wanted)
     if wanted.kind not in "biu":
         return to_copy(self, wanted)
     result = untracked(to_copy.op, to_copy.op.forward(self._a, wanted), self)

@@ -478,9 +478,9 @@ for _f in (
 
 
 def _iterate(self):
-    if self._a.ndim == 0:
+    if self.dim() == 0:
         raise TypeError("iteration over a 0-d tensor")
-    return iter(unbind(self, 0))
+    return iter(self.unbind(0))
 
 
 Tensor.__iter__ = _iterate

@@ -563,7 +563,7 @@ def _masked_source(self, mask, source):
         )
     if source._a.dtype != self._a.dtype:
         raise RuntimeError(
-            "masked_scatter: expected self and source to have same dtypes but got "
+            "masked_scatter: expected self and source to have same dtypes but got"
             f"{dtypes.scalar_name(self.dtype)} and "
             f"{dtypes.scalar_name(source.dtype)}"
         )

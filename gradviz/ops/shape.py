@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 from ..backend import xp
 from ..engine import dtypes, views
 from ..engine.accumulator import before_change
@@ -759,6 +761,14 @@ copy_op = declare(
 copy_op.op.node.name = lambda self: "torch::autograd::CopyBackwards"
 
 
+def warn_of_real(kind, wanted):
+    """UserWarning where numbers of dtype ``kind`` are complex and ``wanted`` is not."""
+    if kind.kind == "c" and wanted.kind != "c":
+        warnings.warn(
+            "Casting complex values to real discards the imaginary part", UserWarning, stacklevel=3
+        )
+
+
 def copy_(self, src, non_blocking=False):
     """Write the elements of ``src`` (broadcast, converted) into this tensor."""
     if not isinstance(src, Tensor):
@@ -767,6 +777,7 @@ def copy_(self, src, non_blocking=False):
         )
     if src._a.__class__ is not xp.ndarray or self._a.__class__ is not xp.ndarray:
         src = src.to(self.device)
+    warn_of_real(src._a.dtype, self._a.dtype)
     return views.write(copy_op.op, (self, src))
 
 
