@@ -52,7 +52,8 @@ NAMES = {
         "torch.Tensor": "to_mkldnn xpu mtia ipu record_stream",
     },
     "rare": {
-        "torch.distributions": "AbsTransform AffineTransform Binomial CatTransform Cauchy Chi2 ComposeTransform "
+        "torch.distributions": "AbsTransform AffineTransform Binomial CatTransform Cauchy Chi2 "
+        "ComposeTransform "
         "ContinuousBernoulli CorrCholeskyTransform CumulativeDistributionTransform "
         "ExpTransform ExponentialFamily FisherSnedecor GeneralizedPareto Geometric Gumbel "
         "HalfCauchy HalfNormal IndependentTransform InverseGamma Kumaraswamy LKJCholesky "
@@ -63,8 +64,8 @@ NAMES = {
         "SoftmaxTransform SoftplusTransform StackTransform StickBreakingTransform "
         "StudentT TanhTransform Transform TransformedDistribution VonMises Weibull "
         "Wishart biject_to identity_transform transform_to",
-        "torch.special": "airy_ai bessel_y0 bessel_y1 chebyshev_polynomial_t chebyshev_polynomial_u "
-        "chebyshev_polynomial_v chebyshev_polynomial_w hermite_polynomial_h "
+        "torch.special": "airy_ai bessel_y0 bessel_y1 chebyshev_polynomial_t "
+        "chebyshev_polynomial_u chebyshev_polynomial_v chebyshev_polynomial_w hermite_polynomial_h "
         "hermite_polynomial_he laguerre_polynomial_l legendre_polynomial_p "
         "modified_bessel_i0 modified_bessel_i1 modified_bessel_k0 modified_bessel_k1 "
         "scaled_modified_bessel_k0 scaled_modified_bessel_k1 "

@@ -30,9 +30,9 @@ class Observer:
         """
 
     def untracked(self, name, output, inputs):
-        """``output`` (tensor, or tuple of tensors) was computed from ``inputs`` (tensors, None where
-        left out) and no node was recorded; ``name`` is that of the node, or of the operation where
-        it has none.
+        """``output`` (tensor, or tuple of tensors) was computed from ``inputs`` (tensors, None
+        where left out) and no node was recorded; ``name`` is that of the node, or of the
+        operation where it has none.
         """
 
     def cut(self, source, result, how):

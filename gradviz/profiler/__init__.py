@@ -3,8 +3,8 @@ ran, as in ``torch.profiler``.
 
 It watches through the engine's door. The time of a backward node or a collective is its own; that
 of a forward operation is the time since the event before it, so it holds the person's Python in
-between. What makes a tensor from numbers alone (``zeros``, ``randn``) and some functions of integers
-(``unique``, ``bincount``) are not seen.
+between. What makes a tensor from numbers alone (``zeros``, ``randn``) and some functions of
+integers (``unique``, ``bincount``) are not seen.
 """
 
 from .averages import EventList, FunctionEventAvg

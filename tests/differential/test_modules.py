@@ -1,5 +1,5 @@
-"""Modules with options chosen from their tables: printed form, state, output, node and gradients are
-those of PyTorch, or the error is.
+"""Modules with options chosen from their tables: printed form, state, output, node and gradients
+are those of PyTorch, or the error is.
 """
 
 import importlib

@@ -1,5 +1,5 @@
-"""Write what PyTorch gives for programs to recorded.json: ``python -m tests.nn.record`` for new ones,
-with ``--all`` for every one.
+"""Write what PyTorch gives for programs to recorded.json: ``python -m tests.nn.record`` for new
+ones, with ``--all`` for every one.
 """
 
 import json

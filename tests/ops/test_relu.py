@@ -1,4 +1,4 @@
-"""The gradient of relu at every size and dtype: what passes, passes as it is; elsewhere it is +0."""
+"""The gradient of relu at every size and dtype: what passes, passes as it is; elsewhere +0."""
 
 import numpy as np
 import pytest

@@ -168,8 +168,8 @@ def softshrink(input, lambd=0.5):
     if not lambd >= 0:
         most = finfo(input.dtype).max
         raise RuntimeError(
-            f"lambda must be in range [0, {most:g}] for input dtype {scalar_name(input.dtype)}, but "
-            f"found {lambd:g}"
+            f"lambda must be in range [0, {most:g}] for input dtype {scalar_name(input.dtype)}, "
+            f"but found {lambd:g}"
         )
     return table.softshrink_op(input, lambd)
 
