@@ -33,9 +33,12 @@ class Rule:
         weight: Weight | None = None,
         ids=(),
         severity: str | None = None,
+        variant: str = "",
         **fields,
     ) -> Finding:
-        """A finding of this rule; ``fields`` are the further fields of its message and fix."""
+        """A finding of this rule; ``fields`` are the further fields of its message and fix, which
+        are those of its ``variant`` where one is given.
+        """
         nodes, size = (len(weight.nodes), weight.bytes) if weight is not None else (0, 0)
         line = place.line if place is not None else None
         cell = place.cell if place is not None else None
@@ -44,7 +47,7 @@ class Rule:
             "nodes": nodes,
             "size": amount(size),
         } | fields
-        key = f"findings.{self.identifier}"
+        key = f"findings.{self.identifier}" + f".{variant}" * bool(variant)
         count = fields.get("count", 0)
         grows = count >= 2 and self.kind.startswith("leak.")
         return Finding(

@@ -13,6 +13,7 @@ from ..engine.device import default
 from ..engine.dispatch import Tensor, wrap
 from ..engine.errors import advised, warn_once
 from ..engine.events import door
+from ..engine.modes import is_grad_enabled
 from .create import tensor, to
 from .declare import only_function, only_method, public
 
@@ -51,7 +52,7 @@ _LIKELY_A_SLIP = (
 
 def _scalar(self, kind, name):
     """The one element as an int, float or complex."""
-    if self.requires_grad and kind is float:
+    if kind is float and self.requires_grad and is_grad_enabled():
         warn_once(_LIKELY_A_SLIP)
     if self._a.size != 1:
         raise ValueError("only one element tensors can be converted to Python scalars")

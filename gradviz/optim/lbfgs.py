@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..backend import xp
 from ..engine import views
 from ..engine.dispatch import wrap
-from ..engine.modes import enable_grad
+from ..engine.modes import enable_grad, no_grad
 from .optimizer import Optimizer, check_lr, number
 
 
@@ -72,6 +72,7 @@ class LBFGS(Optimizer):
         return loss, gradient
 
     # ------------------------------------------------------------ the step
+    @no_grad()
     def step(self, closure):
         """Up to ``max_iter`` iterations; returns the loss before them."""
         run = enable_grad()(closure)

@@ -294,10 +294,10 @@ class Watcher(events.Observer):
         held = leaf._grad
         if held is None:
             return
-        fresh = held._id is None and not _continues(held, sweep)
+        key = events.leaf_id(held)
+        fresh = key not in self._grads and not _continues(held, sweep)
         if sweep.create_graph and held._g is not None:
             self.note_loop(leaf)
-        key = events.leaf_id(held)
         id = node_id(leaf._g) if not _is_leaf(leaf) else events.leaf_id(leaf)
         if len(self._grads) > 50_000:
             self._grads.clear()

@@ -113,3 +113,10 @@ def test_where_a_gradient_was_read(book, cells, read):
     for cell in ["\n".join(lines)] if cells == 1 else lines:
         book.run(cell)
     assert f"(read at {read})" in words(book, "GV201")[0]
+
+
+def test_a_parameter_left_behind_with_its_gradients_graph(book):
+    book.run("(w * w).sum().backward(create_graph=True)")
+    book.run("w = torch.ones(3, requires_grad=True)")
+    message, fix = words(book, "GV114")
+    assert "left behind with its parameter (1 time)" in message and ".grad = None" in fix

@@ -151,3 +151,37 @@ def test_pillow():
     assert torch.from_numpy(np.array(image)).equal(pixels)
     with pytest.raises(RuntimeError, match="Could not infer dtype of Image"):
         torch.tensor(image)
+
+
+def test_a_tracked_scalar_read_where_nothing_is_recorded_is_no_slip():
+    tracked = torch.ones(1, requires_grad=True)
+    torch.set_warn_always(True)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            with torch.no_grad():
+                assert float(tracked) == 1.0
+        with pytest.warns(UserWarning, match="to a scalar may lead"):
+            float(tracked)
+    finally:
+        torch.set_warn_always(False)
+
+
+@pytest.mark.parametrize("search", [None, "strong_wolfe"])
+def test_an_optimizer_that_reads_the_loss_does_not_warn_of_it(search):
+    w = torch.ones(2, requires_grad=True)
+    optimizer = torch.optim.LBFGS([w], line_search_fn=search)
+
+    def closure():
+        optimizer.zero_grad()
+        loss = ((w - 2) ** 2).sum()
+        loss.backward()
+        return loss
+
+    torch.set_warn_always(True)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            optimizer.step(closure)
+    finally:
+        torch.set_warn_always(False)

@@ -48,7 +48,7 @@ def _gradients(case):
     for loops in lines.values():
         place = case.place(loops[0].note)
         name = f"{place.function}()" if place is not None and place.function else ".grad"
-        calls_text = f"{name}, {len(loops)} calls"
+        calls_text = f"{name}, {len(loops)} times"
         holders = [
             f"(unreachable) local {local!r} of {calls_text}" for local in _leaves_of(case, place)
         ]
@@ -57,7 +57,8 @@ def _gradients(case):
             "(unreachable)",
             "(unreachable from the notebook)",
         ]
-        yield RULE.found(case, holders, place, None, (), "error", name=name, count=len(loops))
+        count = len(loops)
+        yield RULE.found(case, holders, place, None, (), "error", variant="gradient", count=count)
 
 
 def _leaves_of(case, place):
