@@ -31,6 +31,14 @@ def pad(input, pad, mode="constant", value=None):
     return _copied(input, pad, mode)
 
 
+_FITS = (
+    "Supported combinations for non-constant padding:\n"
+    "  - 2D or 3D input: padding size = 2 (pads last dimension)\n"
+    "  - 3D or 4D input: padding size = 4 (pads last 2 dimensions)\n"
+    "  - 4D or 5D input: padding size = 6 (pads last 3 dimensions)"
+)
+
+
 def _copied(input, pad, mode):
     if mode != "circular":
         (input,) = raised(input)
@@ -41,7 +49,7 @@ def _copied(input, pad, mode):
         )
     if n not in (1, 2, 3) or input.dim() not in (n + 1, n + 2):
         raise NotImplementedError(
-            "Only 2D, 3D, 4D, 5D padding with non-constant padding are supported for now"
+            f"Padding size {len(pad)} is not supported for {input.dim()}D input tensor.\n{_FITS}"
         )
     if mode == "circular":
         return _circular(input, pad)
