@@ -236,7 +236,7 @@ def _zeros_like(x):
 
 def _check_batch(one, samples, complain, explanation):
     """Whether ``one``, applied by vmap to a stack of samples, gives what it gives for each."""
-    from ..func.vmap import vmap
+    from ..func.mapping import vmap
 
     expected = [TENSOR.stack_list(list(x)) for x in zip(*map(one, samples), strict=True)]
     try:

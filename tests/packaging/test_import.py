@@ -31,3 +31,16 @@ def test_computing_loads_nothing_heavy(root):
         "(x * x).sum().backward()",
     )
     assert not loaded_by("\n".join(lines), root) & set(HEAVY.split())
+
+
+def test_functions_look_at_their_arguments_only_for_who_needs_it(root):
+    lines = (
+        "import gradviz as torch",
+        "from gradviz import nn, optim, autograd",
+        "import gradviz.utils.data, gradviz.utils.checkpoint, gradviz.utils._pytree",
+        "x = torch.ones(2, dtype=torch.float64, requires_grad=True)",
+        "autograd.gradcheck(torch.sin, x)",
+        "nn.Linear(2, 2).double()(x).sum().backward()",
+    )
+    assert "gradviz.overrides" not in loaded_by("\n".join(lines), root)
+    assert "gradviz.overrides" in loaded_by("import gradviz\ngradviz.vmap(gradviz.sin)", root)
