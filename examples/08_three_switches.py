@@ -128,17 +128,20 @@ for name, run in {
 # What `detach` saved dies at once with the graph, unless something else holds it. So `detach()` cuts **a
 # path**; the other
 # two switch recording off for **a stretch of code**. How fast each is depends on the machine: run the next cell a few
-# times. (The network is tiny, so what you see is mostly the cost of recording. On a GPU you would have to call
-# `torch.cuda.synchronize()` before looking at the clock.)
+# times. (The network is tiny, so what you see is mostly the cost of recording. A GPU works on while Python goes ahead:
+# where there is one, the clock is read only when it has finished.)
 
 # %% [markdown] lang="zh"
 # `detach` 那一行保存的东西会随着图立即消失，除非还有别的东西持有它。也就是说，`detach()` 切断的是**一条路径**；另外两个关掉的是
 # **一段代码**里的记录。各自有多快取决于机器，下面这个单元格可以多运行几次。（网络很小，所以看到的主要是记录的开销。
-# 如果在 GPU 上，看表之前必须先调用 `torch.cuda.synchronize()`。）
+# GPU 会在 Python 继续往下走的同时工作：有 GPU 时，要等它做完才看表。）
 
 # %%
 import time
 
+device = "cuda" if torch.cuda.is_available() else "cpu"
+finish = torch.cuda.synchronize if device == "cuda" else lambda: None
+net, x = net.to(device), x.to(device)
 times = {}
 for name, run in {
     "recorded": lambda: net(x),
@@ -150,8 +153,10 @@ for name, run in {
         started = time.perf_counter()
         for _ in range(100):
             run()
+        finish()
         rounds.append(time.perf_counter() - started)
     times[name] = min(rounds) * 1e4
+net, x = net.cpu(), x.cpu()
 {name: f"{value:.0f} µs" for name, value in times.items()}
 
 # %% [markdown] lang="en"
@@ -198,8 +203,9 @@ guess_eval = ...
 
 # %%
 net.eval()
-lesson.compare(guess_eval, net(x).requires_grad)
+result = net(x)
 net.train()
+lesson.compare(guess_eval, result.requires_grad)
 
 # %% [markdown] lang="en"
 # ## Exercise 1
