@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import weakref
 
-from gradviz.engine import events
+from gradviz.sources import reading
 from gradviz.sources.values import norm
 from gradviz.texts import text
 
@@ -46,7 +46,8 @@ class Gradients(Answer):
 def check_gradients(model, step=None) -> Gradients:
     """Print the norm (or ``None``) of each parameter's gradient, and say which look wrong.
 
-    ``model``: anything with ``named_parameters()``, or (name, tensor) pairs. A line a call, as
+    ``model``: anything with ``named_parameters()``, or (name, tensor) pairs, of real PyTorch too. A
+    line a call, as
     ``[step 50] {'fc.weight': 0.31, 'fc.bias': 'None'}``; what is odd follows, a line each. The
     result has the same as ``norms``, ``odd``, rows, and ``history`` of earlier calls.
     """
@@ -60,8 +61,8 @@ def check_gradients(model, step=None) -> Gradients:
 
 
 def _norm(parameter):
-    grad = events.grad(parameter)
-    return None if grad is None else norm(grad._a)
+    grad = reading.grad(parameter)
+    return None if grad is None else norm(reading.value(grad))
 
 
 def _odd(norms, parameters):
@@ -76,7 +77,7 @@ def _odd(norms, parameters):
 
 def _why(length, parameter):
     if length is None:
-        return "none" if events.edge(parameter) is not None else ""
+        return "none" if reading.edge(parameter) is not None else ""
     if math.isnan(length):
         return "nan"
     if math.isinf(length):

@@ -5,7 +5,9 @@ from __future__ import annotations
 import linecache
 from contextlib import contextmanager
 
+from gradviz.engine import events
 from gradviz.sources.engine import EngineSource
+from gradviz.texts import text
 from gradviz.watch.holders import Roots
 from gradviz.watch.places import Files
 from gradviz.watch.recorder import Recorder
@@ -56,8 +58,11 @@ class Watching:
 def watching():
     """Follow what runs inside: questions and assertions then know lines, backward passes and steps.
 
-    Yields the :class:`Watching`. Raises RuntimeError when something watches the engine already.
+    Yields the :class:`Watching`. Raises RuntimeError when something watches the engine already, as
+    a notebook does after ``%load_ext gradviz``: there the questions are answered without it.
     """
+    if events.door.observer is not None:
+        raise RuntimeError(text("ask.watched_already"))
     watch, before = Watching(), provided()
     frame = asking()
     if frame is not None:

@@ -34,7 +34,8 @@ def add_arguments(parser):
 
 
 def command(options) -> int:
-    """Write the notebooks; 2 when there are none, or when one would be replaced."""
+    """Write the notebooks; 2 when there are none, when one would be replaced, or
+    when nothing can be written there."""
     made = dict(course(options.lessons) if options.nbgrader else handout(options.lessons))
     files = {options.folder / name: content for name, content in made.items()}
     there = next((file for file in files if file.exists()), None)
@@ -43,9 +44,14 @@ def command(options) -> int:
         said = text(f"cli.workshop.{key}", **({} if there is None else {"file": there}))
         print(text("cli.cannot", command="workshop", said=said), file=sys.stderr)
         return 2
-    for file, content in files.items():
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(content, encoding="utf-8")
+    try:
+        for file, content in files.items():
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(content, encoding="utf-8")
+    except OSError as error:
+        said = text("cli.workshop.unwritable", folder=options.folder, reason=error.strerror)
+        print(text("cli.cannot", command="workshop", said=said), file=sys.stderr)
+        return 2
     print(text("cli.workshop.written", count=len(files), folder=options.folder))
     return 0
 

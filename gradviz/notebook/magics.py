@@ -27,7 +27,7 @@ from .views import front_end
 
 ACTIONS = (
     "on", "off", "status", "leaks", "explain", "why", "memory", "rules", "freeze", "lang", "inline",
-    "step", "torch", "instructor",
+    "step", "torch", "instructor", "help",
 )  # fmt: skip
 ASKING = ("explain", "why", "step")
 WITH_A_WORD = ("lang", "torch", "instructor")
@@ -79,6 +79,7 @@ class GradvizMagics(Magics):
             self.shell.run_cell(f"%%gradviz {line}\n{cell}")
             return
         action, *rest = line.split() or ["on"]
+        action = "help" if action in ("-h", "--help", "?") else action
         if action in ASKING:
             if not rest:
                 raise UsageError(text("notebook.usage", action=action))
@@ -185,16 +186,26 @@ class GradvizMagics(Magics):
         print(text(f"notebook.frozen.{key}", **fields))
 
     def _step(self, expression):
-        from gradviz.engine.tensor import Tensor
+        from gradviz.sources.reading import is_tensor
 
         from .player import BackwardPlayer
 
         with told_in_a_line():
-            tensor = self.shell.ev(expression)
-            if not isinstance(tensor, Tensor):
+            tensor = self._evaluated(expression)
+            if not is_tensor(tensor):
                 raise UsageError(text("notebook.usage", action="step"))
             player = BackwardPlayer(tensor, **self.settings())
         display(player)
+
+    def _evaluated(self, expression):
+        """Its value; what it raises is one line too."""
+        try:
+            return self.shell.ev(expression)
+        except Exception as error:
+            raise UsageError(f"{type(error).__name__}: {error}") from None
+
+    def _help(self):
+        print(text("notebook.help"))
 
     def _torch(self, wish="on"):
         if wish not in ("on", "off"):

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 from gradviz.engine.tensor import Tensor
+from gradviz.sources.reading import is_tensor
 from gradviz.sources.stepper import MOST, Stepper
 from gradviz.texts import text
 from gradviz.watch.recorder import Recorder
@@ -29,7 +30,8 @@ class BackwardPlayer(Displayed, PlayerView):
     each step before it tells, and counts what is guessed right. ``settings`` are traits.
 
     A sweep in the player frees nothing before it is finished; ``abort`` or ``close`` leaves every
-    gradient as it was. Raises what ``backward`` raises for a tensor; TypeError for anything else;
+    gradient as it was. Raises what ``backward`` raises for a tensor; TypeError for anything else, a
+    tensor of real PyTorch too: its engine cannot be paused;
     ValueError for more than 2,000 nodes, or a recording of another schema.
     """
 
@@ -39,6 +41,8 @@ class BackwardPlayer(Displayed, PlayerView):
             stepper = paused(what, gradient, retain_graph)
             stepper.recording.quiz = quiz
             super().__init__(stepper.recording, stepper, _busy, **settings)
+        elif is_tensor(what):
+            raise TypeError(text("notebook.step.ours_only"))
         else:
             told = recorded(what)
             told.quiz = told.quiz or quiz

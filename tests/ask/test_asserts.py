@@ -26,7 +26,8 @@ def test_without_a_watcher_there_is_no_verdict():
 
 
 def test_two_watchers_are_one_too_many():
-    with gradviz.watching(), pytest.raises(RuntimeError), gradviz.watching():
+    told = pytest.raises(RuntimeError, match="leave watching.. out")
+    with gradviz.watching(), told, gradviz.watching():
         pass
     with gradviz.watching():
         pass

@@ -51,6 +51,13 @@ def test_nothing_is_replaced(tmp_path, capsys):
     assert main(["workshop", str(tmp_path), "--lessons", "77"]) == 2
 
 
+def test_a_folder_that_cannot_be_made_is_one_line(tmp_path, capsys):
+    (tmp_path / "file").write_text("")
+    assert write(tmp_path / "file" / "folder") == 2
+    said = capsys.readouterr().err
+    assert "nothing can be written" in said and said.count("\n") == 1
+
+
 @pytest.fixture
 def course(tmp_path):
     assert write(tmp_path, "--nbgrader") == 0

@@ -161,7 +161,7 @@ def test_the_magic_in_a_terminal(run):
     "bad",
     ["%gradviz fly", "%gradviz lang xx", "%gradviz lang", "%gradviz on off", "%gradviz lang zh en"]
     + [f"%gradviz {ask}{what}" for ask in ("explain", "why", "step") for what in ("", " no", " 3")]
-    + ["%gradviz step w[", "%gradviz step w.no"],
+    + ["%gradviz step w[", "%gradviz step w.no", "%gradviz step 1/0", "%gradviz step [][1]"],
 )
 def test_bad_words_get_one_line(run, bad):
     run("%load_ext gradviz\nimport gradviz as torch\nw = torch.ones(2, requires_grad=True)")
@@ -173,6 +173,19 @@ def test_a_backward_that_cannot_be_stepped_through_says_why_and_what_to_do(run):
     run("%load_ext gradviz\nimport gradviz as torch\nw = torch.ones(2, requires_grad=True)")
     said = run("%gradviz step w * 2").splitlines()
     assert "scalar outputs" in said[0] and "loss.sum()" in said[1] and len(said) == 2
+
+
+@pytest.mark.parametrize("asked", ["help", "--help", "-h", "?"])
+def test_help_is_printed(run, asked):
+    run("%load_ext gradviz")
+    assert "%gradviz explain" in run(f"%gradviz {asked}")
+
+
+def test_pytorch_itself_cannot_be_stepped_through(run):
+    pytest.importorskip("torch", reason="asks about PyTorch's tensors, which are not installed")
+    run("%load_ext gradviz\nimport torch\nw = torch.ones(2, requires_grad=True)")
+    said = run("%gradviz step w.sum()")
+    assert "cannot be paused" in said and said.count("\n") == 1
 
 
 def test_a_failed_cell_keeps_nothing_through_the_shell(run):

@@ -216,3 +216,12 @@ def test_marks_are_counted():
     assert Mark.alive == before + 2 < MOST
     del y
     assert Mark.alive == before
+
+
+def test_norms_of_gradients_are_told(capsys):
+    net = torch.nn.Linear(2, 1)
+    assert gradviz.check_gradients(net).odd == {"weight": "none", "bias": "none"}
+    net(torch.ones(1, 2)).sum().backward()
+    found = gradviz.check_gradients(net, 3)
+    assert found.norms == pytest.approx({"weight": 2**0.5, "bias": 1.0})
+    assert "[step 3]" in capsys.readouterr().out
