@@ -198,7 +198,7 @@ declare(
     ),
     "self",
     "shape dim start end step",
-    formula="g in its place",
+    formula="the block of g",
     self=lambda F, g, dim, start, end, step: F.slice(g, dim, start, end, step),
 )
 declare(
@@ -206,7 +206,7 @@ declare(
     lambda g, shape, dim, index: _put(shape, _region(len(shape), dim, index), g),
     "self",
     "shape dim index",
-    formula="g in its place",
+    formula="the block of g",
     self=lambda F, g, dim, index: F.select(g, dim, index),
 )
 slice_op = declare(
