@@ -31,7 +31,9 @@ from .operands import (
     not_a_tensor,
     operands,
     promoted,
+    promoted_wide,
     together,
+    wide_operands,
 )
 from .operation import parameters
 from .tensor import Tensor
@@ -39,6 +41,7 @@ from .tensor import Tensor
 ndarray = xp.ndarray
 asarray = xp.asarray
 generic = xp.generic
+_SINGLE = xp.dtype(xp.float32)
 
 
 # ---------------------------------------------------------------- recording
@@ -633,13 +636,16 @@ def _kept_pair(input, other, mask, for_first, for_second):
     return kept
 
 
-def binary(op, operator=False, strict=False, operands=operands, name=None):
+def binary(op, operator=False, strict=False, operands=operands, name=None, promoted=promoted):
     """A function for an operation of two broadcast operands, of which one may be a Python number
     unless ``operands`` says otherwise. ``name``: what messages call it.
 
     As an ``operator`` it leaves what it does not know to Python; a ``strict`` one takes tensors of
     one dtype and lets NumPy's ValueError through when their shapes do not fit.
     """
+    if op.wide:
+        operands, promoted = wide_operands, promoted_wide
+    wide = op.wide
     forward, node_class = op.forward, op.node
     by = dict(zip(op.saved_inputs, op.saved_by, strict=True))
     first_for, second_for = by.get(0, 0), by.get(1, 0)
@@ -671,6 +677,8 @@ def binary(op, operator=False, strict=False, operands=operands, name=None):
             raise
         if o.__class__ is not ndarray:
             o = _array(o)
+        if wide and bd.dtype is _SINGLE is not ad.dtype:
+            o = o.astype(ad.dtype)
         if o.ndim > 1 and bd.ndim and not strict and not ad.flags.c_contiguous:
             o = laid_out(o, ad, bd)
         t = new(Tensor)
@@ -711,7 +719,7 @@ def binary(op, operator=False, strict=False, operands=operands, name=None):
             door.observer.operation(t, (input, other))
         return t
 
-    function.renamed = functools.partial(binary, op, operands=operands)
+    function.renamed = functools.partial(binary, op, operands=operands, promoted=promoted)
     return _named(function, name)
 
 

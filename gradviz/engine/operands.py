@@ -60,6 +60,28 @@ def operands(name, a, b):
     raise not_a_tensor(name, "input", 1, a)
 
 
+def wide_operands(name, a, b):
+    """As ``operands``, but a number beside half precision stays in single precision: products and
+    quotients round once.
+    """
+    if isinstance(a, Tensor) and is_number(b):
+        wanted = number_dtype(a, b)
+        return a, number(b, dtypes.float32 if _is_half(wanted) else wanted)
+    return operands(name, a, b)
+
+
+def promoted_wide(a, b):
+    """As ``promoted``, but a single number beside half precision keeps its own."""
+    common = common_dtype(a, b)
+    if _is_half(common) and b._a.ndim == 0 and b._a.dtype.kind == "f":
+        return cast(a._a, common.np), cast(b._a, dtypes.float32.np)
+    return promoted(a, b)
+
+
+def _is_half(dtype):
+    return dtype.np.itemsize == 2 and dtype.category == 2
+
+
 def tensors(name, a, b):
     """Two tensors as the user gave them, PyTorch's TypeError where one is none."""
     if not isinstance(a, Tensor):

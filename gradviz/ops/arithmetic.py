@@ -12,7 +12,7 @@ from ..engine.dispatch import Tensor, wrap
 from ..engine.memory_format import copied, in_format
 from ..engine.modes import is_recording, local, state
 from ..engine.node import LEAF, Output
-from ..engine.operands import common_dtype, number, number_dtype, operands
+from ..engine.operands import common_dtype, number, number_dtype, operands, wide_operands
 from ..engine.operation import RAW, TENSOR
 from ..engine.views import rename_in_place
 from .declare import alias, binary, declare, method, only_method, public, unary
@@ -29,6 +29,11 @@ def _conj(x):
 def floating(x):
     """``x``, whole numbers in the default dtype of floating-point ones."""
     return x if x.dtype.kind in "fcV" else memory_format.cast(x, dtypes.default.float.np)
+
+
+def is_half(dtype):
+    """Whether a NumPy dtype is float16 or bfloat16."""
+    return dtype.itemsize == 2 and dtype.kind in "fV"
 
 
 def _floating(function):
@@ -177,9 +182,20 @@ sub = binary(
     self=lambda F, g: g,
     other=lambda F, g: -g,
 )
+
+
+def _plus_scaled(a, b, alpha, dtype, join=operator.add):
+    """``a ± alpha · b`` in a dtype; of half precision in one rounding."""
+    factor = dtype.type(alpha)
+    if not is_half(dtype):
+        return join(_cast(a, dtype), _cast(b, dtype) * factor)
+    a, b = a.astype(xp.float32), b.astype(xp.float32)
+    return join(a, b * xp.float32(factor)).astype(dtype)
+
+
 add_scaled = declare(
     "add_scaled",
-    lambda a, b, alpha, dtype: _cast(a, dtype) + _cast(b, dtype) * dtype.type(alpha),
+    lambda a, b, alpha, dtype: _plus_scaled(a, b, alpha, dtype),
     "self other",
     "alpha dtype",
     node="AddBackward0",
@@ -189,7 +205,7 @@ add_scaled = declare(
 )
 sub_scaled = declare(
     "sub_scaled",
-    lambda a, b, alpha, dtype: _subtract(_cast(a, dtype), _cast(b, dtype) * dtype.type(alpha)),
+    lambda a, b, alpha, dtype: _plus_scaled(a, b, alpha, dtype, _subtract),
     "self other",
     "alpha dtype",
     node="SubBackward0",
@@ -199,7 +215,7 @@ sub_scaled = declare(
 )
 rsub = declare(
     "rsub",
-    lambda a, b, alpha, dtype: _subtract(_cast(b, dtype), _cast(a, dtype) * dtype.type(alpha)),
+    lambda a, b, alpha, dtype: _plus_scaled(b, a, alpha, dtype, _subtract),
     "self other",
     "alpha dtype",
     formula="∂self: −α · g    ∂other: g",
@@ -219,6 +235,7 @@ rsub_number = declare(
 mul = binary(
     "mul",
     operator.mul,
+    wide=True,
     formula="∂self: g · other    ∂other: g · self",
     self=lambda F, g, other: g * other.conj(),
     other=lambda F, g, self: g * self.conj(),
@@ -235,6 +252,7 @@ def _true_divide(a, b):
 true_divide = binary(
     "div",
     _true_divide,
+    wide=True,
     formula="∂self: g / other    ∂other: −g · self / other²",
     expose=False,
     self=lambda F, g, other: g / F.conj(other),
@@ -300,7 +318,9 @@ def _power(x, exponent):
     if exponent == 2:
         return x * x
     if exponent == 3:
-        return x * x * x
+        return (
+            x * x * x if x.dtype != xp.float16 else _power(x.astype(xp.float32), 3).astype(x.dtype)
+        )
     with xp.errstate(all="ignore"):
         quick = _QUICK.get(exponent) if x.dtype.kind in "fV" else None
         if quick is not None:
@@ -319,6 +339,16 @@ pow_scalar = declare(
     formula="g · n · selfⁿ⁻¹",
     self=_pow_scalar_grad,
 )
+
+
+def _base_power(base, exponent):
+    """A number to the powers of an array; of half precision in one rounding."""
+    kind = exponent.dtype
+    base = xp.asarray(base, kind)
+    if not is_half(kind):
+        return _float_power(base, exponent)
+    wide = xp.float32
+    return _float_power(base.astype(wide), exponent.astype(wide)).astype(kind)
 
 
 def _float_power(a, b):
@@ -377,7 +407,7 @@ def _pow_base_grad(F, g, self, exponent, result):
 
 pow_base = declare(
     "pow_base",
-    lambda exponent, base: _float_power(xp.asarray(base, exponent.dtype), exponent),
+    lambda exponent, base: _base_power(base, exponent),
     "exponent",
     "self",
     node="PowBackward2",
@@ -525,6 +555,7 @@ _div_trunc = binary(
 _div_floor = binary(
     "div_floor",
     _floor_divide,
+    wide=True,
     node="DivBackward2",
     expose=False,
     also={"rounding_mode": lambda node: "floor"},
@@ -560,14 +591,24 @@ _fmod_tensor = binary(
 )
 
 
-def _whole(name, forward, with_tensor, node, derivative):
-    """``name`` with a tensor or a number on its right, and with a number on its left."""
+def _in_wider(forward, x, value):
+    """``forward`` in the dtype of the number; half precision comes back."""
+    found = forward(_cast(x, value.dtype), value)
+    return found.astype(x.dtype) if is_half(x.dtype) and value.dtype == xp.float32 else found
+
+
+def _whole(name, forward, with_tensor, node, derivative, wide=False):
+    """``name`` with a tensor or a number on its right, and with a number on its left. ``wide``: a
+    number beside half precision stays in single precision.
+    """
     from ..engine.views import write
     from .declare import cast_operand
 
+    right = wide_operands if wide else operands
+
     single = declare(
         f"{name}_number",
-        lambda x, value: forward(_cast(x, value.dtype), value),
+        lambda x, value: _in_wider(forward, x, value),
         "self",
         "value",
         node=node,
@@ -590,14 +631,14 @@ def _whole(name, forward, with_tensor, node, derivative):
                 input, other = operands(name, input, other)
                 result = left(other, input._a)
         else:
-            input, other = operands(name, input, other)
+            input, other = right(name, input, other)
             result = single(input, other._a)
         return result if out is None else _out(name, result, out, (input, other))
 
     def inplace(self, other):
         if isinstance(other, Tensor):
             return write(with_tensor.op, (self, cast_operand(self, other)))
-        return write(single.op, (self,), (operands(name, self, other)[1]._a,))
+        return write(single.op, (self,), (right(name, self, other)[1]._a,))
 
     function.__name__, function.__doc__ = (
         name,
@@ -610,7 +651,12 @@ def _whole(name, forward, with_tensor, node, derivative):
 
 
 floor_divide = _whole(
-    "floor_divide", _floor_divide, _floor_tensor, "NotImplemented", refuse("floor_divide")
+    "floor_divide",
+    _floor_divide,
+    _floor_tensor,
+    "NotImplemented",
+    refuse("floor_divide"),
+    wide=True,
 )
 remainder = _whole("remainder", _remainder, _remainder_tensor, "RemainderBackward0", lambda F, g: g)
 fmod = _whole("fmod", _fmod, _fmod_tensor, "FmodBackward0", lambda F, g: g)
@@ -696,14 +742,14 @@ def _inplace(op_function, name, scaled_function=None):
     from .declare import cast_operand
 
     def function(self, other, *, alpha=1):
-        self, other = operands(name, self, other)
+        self, other = (wide_operands if op_function.op.wide else operands)(name, self, other)
         if alpha.__class__ is not int:
             check_alpha(common_dtype(self, other), alpha)
         if alpha != 1:
             return write(scaled_function.op, (self, other), (alpha, common_dtype(self, other).np))
         if name == "div" and common_dtype(self, other).category < 2:
             check_cast(dtypes.default.float.np, self._a.dtype)
-        return write(op_function.op, (self, cast_operand(self, other)))
+        return write(op_function.op, (self, cast_operand(self, other, op_function.op.wide)))
 
     function.__name__ = name + "_"
     function.__doc__ = f"In-place ``{name}``."

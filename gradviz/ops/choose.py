@@ -375,10 +375,18 @@ _one_sided("clamp_max", clamp_max_op, _max_tensor)
 alias("clip", "clamp")
 alias("clip_", "clamp_")
 
+
 # ---------------------------------------------------------------- blends
+def _between(self, end, weight, kind):
+    """From the nearer end, so that both ends are met exactly."""
+    if abs(weight) < 0.5:
+        return self + kind(weight) * (end - self)
+    return end - (end - self) * (kind(1) - kind(weight))
+
+
 lerp_number = declare(
     "lerp_number",
-    lambda self, end, weight: self + self.dtype.type(weight) * (end - self),
+    lambda self, end, weight: _between(self, end, weight, self.dtype.type),
     "self end",
     "weight",
     node="LerpBackward0",
@@ -388,7 +396,9 @@ lerp_number = declare(
 )
 lerp_op = declare(
     "lerp",
-    lambda self, end, weight: self + weight * (end - self),
+    lambda self, end, weight: xp.where(
+        xp.abs(weight) < 0.5, self + weight * (end - self), end - (end - self) * (1 - weight)
+    ),
     "self end weight",
     node="LerpBackward1",
     formula="∂self: (1 − w) · g    ∂end: w · g    ∂w: g · (end − self)",
@@ -444,7 +454,7 @@ def _scaled(x, value):
 
 addcmul_op = declare(
     "addcmul",
-    lambda self, tensor1, tensor2, value: self + _scaled(tensor1 * tensor2, value),
+    lambda self, tensor1, tensor2, value: self + _scaled(tensor1, value) * tensor2,
     "self tensor1 tensor2",
     "value",
     formula="∂self: g    ∂tensor1: g · value · tensor2    ∂tensor2: g · value · tensor1",
@@ -454,7 +464,7 @@ addcmul_op = declare(
 )
 addcdiv_op = declare(
     "addcdiv",
-    lambda self, tensor1, tensor2, value: self + _scaled(tensor1 / tensor2, value),
+    lambda self, tensor1, tensor2, value: self + _scaled(tensor1, value) / tensor2,
     "self tensor1 tensor2",
     "value",
     formula="∂self: g    ∂tensor1: g · value / tensor2    ∂tensor2: −g · value · tensor1 / "

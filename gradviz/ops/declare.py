@@ -14,7 +14,7 @@ from __future__ import annotations
 from ..engine import dispatch, dtypes, views
 from ..engine.arguments import refusal
 from ..engine.dispatch import Tensor
-from ..engine.operands import common_dtype, not_a_tensor, operands, tensors
+from ..engine.operands import common_dtype, not_a_tensor, operands, tensors, wide_operands
 from ..engine.operation import RAW, TENSOR, Op
 from ..engine.saved_names import give_saved_names
 from .formulas import formula_of
@@ -127,15 +127,18 @@ def binary(
     numbers=True,
     also=None,
     by_number=(),
+    wide=False,
     **derivatives,
 ):
     """Declare a broadcasting operation of two tensors or numbers; ``numbers=False``: a person may
     give tensors only. ``by_number``: what its node is called where the first, or the second, is a
-    number.
+    number. ``wide``: beside half precision a number stays in single precision.
     """
 
     def called(node):
-        return _op(name, forward, inputs, "", node, formula, False, None, None, derivatives, also)
+        op = _op(name, forward, inputs, "", node, formula, False, None, None, derivatives, also)
+        op.wide = wide
+        return op
 
     op = called(node)
     function = dispatch.binary(op)
@@ -297,8 +300,8 @@ def _inplace_unary(name, op, exposed):
 def _inplace_binary(name, op, operands):
     def named(name):
         def function(self, other):
-            self, other = operands(name, self, other)
-            return views.write(op, (self, cast_operand(self, other)))
+            self, other = (wide_operands if op.wide else operands)(name, self, other)
+            return views.write(op, (self, cast_operand(self, other, op.wide)))
 
         function.renamed = named
         function.__name__ = function.__qualname__ = name
@@ -308,12 +311,14 @@ def _inplace_binary(name, op, operands):
     setattr(Tensor, f"{name}_", named(f"{name}_"))
 
 
-def cast_operand(self, other):
+def cast_operand(self, other, wide=False):
     """An operand of an in-place operation in the dtype of ``self``; RuntimeError where the result
-    would not fit.
+    would not fit. ``wide``: a single number beside half precision keeps its own.
     """
     own = self._a.dtype
     if other._a.dtype is own:
+        return other
+    if wide and own.itemsize == 2 and not other._a.ndim and other._a.dtype.kind == "f":
         return other
     wanted = common_dtype(self, other)
     if not dtypes.can_cast(wanted, self.dtype):

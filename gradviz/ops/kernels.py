@@ -199,12 +199,13 @@ _RUNTIME = {
 # put together from several steps, and what NumPy or SciPy cannot do on two bytes.
 _IN_SINGLE = frozenset(
     """
+    addcmul addcdiv lerp lerp_number leaky_relu rsqrt mse_loss smooth_l1_loss huber_loss
     hardtanh hardsigmoid hardswish gelu silu mish softplus elu_op celu_op log_sigmoid sigmoid
-    pow_base igamma igammac mvlgamma logit erf erfc erfinv digamma lgamma polygamma
+    igamma igammac mvlgamma logit erf erfc erfinv digamma lgamma polygamma
     i0 i0e i1 i1e ndtri log_ndtr erfcx entr sinc zeta xlog1py angle atan2 hypot
     affine_grid_generator grid_sampler_2d_op grid_sampler_3d_op vector_norm dist renorm
     bmm baddbmm addbmm_op trilinear addmv_op addr_op linear_addmm addmm cdist_op trace_op
-    softmax log_softmax safe_softmax logsumexp logaddexp logaddexp2 logcumsumexp cumsum cumprod
+    softmax safe_softmax logaddexp logaddexp2 logcumsumexp cumsum cumprod
     var std var_mean std_mean native_layer_norm native_group_norm native_batch_norm
     adaptive_avg_pool2d_op adaptive_avg_pool2d_back adaptive_avg_pool3d_op adaptive_avg_pool3d_back
     """.split()
@@ -216,13 +217,15 @@ def _widened(x):
     return x.astype(_SINGLE) if short else x
 
 
-def _in_single(forward):
-    """``forward`` on half precision by way of float32."""
+def _in_single(forward, promotes=False):
+    """``forward`` on half precision by way of float32; ``promotes``: beside float32 it stays so."""
 
     def run(x, *rest):
         kind = x.dtype
         if kind.itemsize != 2 or kind.kind not in "fV":
             return forward(x, *rest)
+        if promotes and any(getattr(y, "dtype", kind) == _SINGLE for y in rest):
+            return forward(_widened(x), *[_widened(y) if hasattr(y, "astype") else y for y in rest])
         out = forward(_widened(x), *[_widened(y) if hasattr(y, "astype") else y for y in rest])
         if isinstance(out, tuple):
             return tuple(y.astype(kind) if y.dtype == _SINGLE else y for y in out)
@@ -236,7 +239,7 @@ def checked(name, forward):
     that is not listed.
     """
     if name in _IN_SINGLE:
-        forward = _in_single(forward)
+        forward = _in_single(forward, name in ("addcmul", "addcdiv"))
     rows, error = (
         (KERNELS[name], NotImplementedError)
         if name in KERNELS

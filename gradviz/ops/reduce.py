@@ -15,7 +15,7 @@ from ..engine.saved_names import part
 from ..engine.tensor import wrap_dim
 from . import fused
 from . import rows as by_rows
-from .arithmetic import _cast, converted
+from .arithmetic import _cast, converted, is_half
 from .declare import declare, into_zeros, method
 from .out import asked_dtype, write_out
 
@@ -148,9 +148,18 @@ sum_dims = declare(
     self=lambda F, g, self_shape, dim, keepdim: restore(F, g, self_shape, dim, keepdim),
 )
 _NUMEL = {"self_sym_numel": lambda node: math.prod(node.at[-1])}
+
+
+def _mean_all(x):
+    n = max(x.size, 1) if x.size else xp.nan
+    if is_half(x.dtype):
+        return (add_reduce(x, None, xp.float32) / xp.float32(n)).astype(x.dtype)
+    return _sum_all(x) / x.dtype.type(n)
+
+
 mean_all = declare(
     "mean",
-    lambda x: _sum_all(x) / x.dtype.type(max(x.size, 1) if x.size else xp.nan),
+    _mean_all,
     "self",
     "",
     node="MeanBackward0",
@@ -161,8 +170,12 @@ mean_all = declare(
 
 
 def _mean_dims(x, dims, keepdim):
+    n = count(x.shape, dims)
     with xp.errstate(all="ignore"):
-        return _sum_dims(x, dims, keepdim) / x.dtype.type(count(x.shape, dims))
+        if is_half(x.dtype):
+            total = add_reduce(x, dims, xp.float32, None, keepdim)
+            return (total / xp.float32(n)).astype(x.dtype)
+        return _sum_dims(x, dims, keepdim) / x.dtype.type(n)
 
 
 mean_dims = declare(
@@ -656,9 +669,9 @@ _arg(xp.argmin, "argmin")
 # ---------------------------------------------------------------- logsumexp, softmax
 def _logsumexp_forward(x, dims, keepdim):
     top = xp.maximum.reduce(x, dims, None, None, True, -xp.inf)
-    top = xp.where(xp.isfinite(top), top, 0)
+    top = xp.where(xp.isfinite(top), top, top.dtype.type(0))
     with xp.errstate(divide="ignore"):
-        out = xp.log(add_reduce(xp.exp(x - top), dims, None, None, True)) + top
+        out = xp.log(_sum_dims(xp.exp(x - top), dims, True)) + top
     return out if keepdim else out.reshape(tuple(n for i, n in enumerate(x.shape) if i not in dims))
 
 
@@ -702,11 +715,26 @@ def _softmax_forward(x, dim):
     return e
 
 
+def _half_log_softmax(x, dim):
+    """Half precision is computed in single; on the CPU the sum of the powers along the last
+    dimension and its logarithm are rounded in between.
+    """
+    wide = x.astype(xp.float32)
+    if dim not in (-1, x.ndim - 1) or x.__class__ is not ndarray:
+        return _log_softmax_forward(wide, dim).astype(x.dtype)
+    shifted = wide - xp.maximum.reduce(wide, -1, None, None, True)
+    total = add_reduce(xp.exp(shifted), -1, None, None, True).astype(x.dtype)
+    logs = xp.log(total.astype(xp.float32)).astype(x.dtype).astype(xp.float32)
+    return (shifted - logs).astype(x.dtype)
+
+
 def _log_softmax_forward(x, dim):
     if x.ndim == 0:
         return xp.zeros((), x.dtype, like=x)
     if x.size == 0:
         return x.copy()
+    if is_half(x.dtype):
+        return _half_log_softmax(x, dim)
     if _in_rows(x, dim):
         return by_rows.log_softmax(x)
     if x.__class__ is not ndarray:

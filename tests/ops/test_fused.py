@@ -50,6 +50,8 @@ def test_as_on_the_cpu(name, dtype, kernels):
     found = [t.double().numpy(force=True) for t in there]
     expected = [t.double().numpy() for t in run(CHAINS[name], values, "cpu", dtype)]
     close = {"float32": 3e-6, "float64": 1e-13, "float16": 2e-3}[str(dtype)[6:]]
+    if name == "log-softmax" and dtype is torch.float16:
+        close = 8e-3  # on the CPU the sum and its logarithm are rounded in between, as in PyTorch
     for a, b, t in zip(found, expected, there, strict=True):
         assert t.dtype is dtype
         np.testing.assert_allclose(a, b, rtol=close, atol=close)

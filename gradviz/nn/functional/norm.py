@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 
 from ...backend import xp
-from ...engine.dtypes import scalar_name
+from ...engine.dtypes import float32, scalar_name
 from ...engine.operation import TENSOR
 from ...ops import norm as table
+from ...ops.arithmetic import is_half
 from ...ops.declare import public
 from ...ops.info import finfo
 from .loss import not_differentiable
@@ -202,9 +203,13 @@ def rms_norm(input, normalized_shape, weight=None, eps=None):
             f"size{_sizes(input.shape)}"
         )
     dims = list(range(input.dim() - len(shape), input.dim()))
-    eps = finfo(input.dtype).eps if eps is None else eps
-    out = input * TENSOR.add_number(input.pow(2).mean(dims, keepdim=True), eps).rsqrt()
-    return out if weight is None else out * weight
+    half = is_half(input._a.dtype)
+    wide = TENSOR.cast(input, float32.np) if half else input
+    eps = finfo(wide.dtype).eps if eps is None else eps
+    out = wide * TENSOR.add_number(wide.pow(2).mean(dims, keepdim=True), eps).rsqrt()
+    if weight is not None:
+        out = out * weight
+    return TENSOR.cast(out, input._a.dtype) if half else out
 
 
 def local_response_norm(input, size, alpha=1e-4, beta=0.75, k=1.0):
