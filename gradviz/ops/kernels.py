@@ -217,6 +217,11 @@ def _widened(x):
     return x.astype(_SINGLE) if short else x
 
 
+def _above(y, x):
+    """Whether ``y`` is an array of single precision that counts beside ``x``."""
+    return getattr(y, "dtype", None) == _SINGLE and bool(y.ndim or not x.ndim)
+
+
 def _in_single(forward, promotes=False):
     """``forward`` on half precision by way of float32; ``promotes``: beside float32 it stays so."""
 
@@ -224,7 +229,7 @@ def _in_single(forward, promotes=False):
         kind = x.dtype
         if kind.itemsize != 2 or kind.kind not in "fV":
             return forward(x, *rest)
-        if promotes and any(getattr(y, "dtype", kind) == _SINGLE for y in rest):
+        if promotes and any(_above(y, x) for y in rest):
             return forward(_widened(x), *[_widened(y) if hasattr(y, "astype") else y for y in rest])
         out = forward(_widened(x), *[_widened(y) if hasattr(y, "astype") else y for y in rest])
         if isinstance(out, tuple):
