@@ -492,7 +492,9 @@ def _ternary(op_function, name):
     def function(input, tensor1, tensor2, *, value=1, out=None):
         if name == "addcdiv" and tensor1._a.dtype.kind in "biu" and tensor2._a.dtype.kind in "biu":
             raise RuntimeError(_CDIV)
-        result = op_function(input, tensor1, tensor2, value)
+        common = common_dtype(input, tensor1, tensor2).np
+        three = [converted(x, common) for x in (input, tensor1, tensor2)]
+        result = op_function(*three, value)
         return result if out is None else _out(name, result, out, (input, tensor1, tensor2))
 
     def inplace(self, tensor1, tensor2, *, value=1):

@@ -217,20 +217,13 @@ def _widened(x):
     return x.astype(_SINGLE) if short else x
 
 
-def _above(y, x):
-    """Whether ``y`` is an array of single precision that counts beside ``x``."""
-    return getattr(y, "dtype", None) == _SINGLE and bool(y.ndim or not x.ndim)
-
-
-def _in_single(forward, promotes=False):
-    """``forward`` on half precision by way of float32; ``promotes``: beside float32 it stays so."""
+def _in_single(forward):
+    """``forward`` on half precision by way of float32."""
 
     def run(x, *rest):
         kind = x.dtype
         if kind.itemsize != 2 or kind.kind not in "fV":
             return forward(x, *rest)
-        if promotes and any(_above(y, x) for y in rest):
-            return forward(_widened(x), *[_widened(y) if hasattr(y, "astype") else y for y in rest])
         out = forward(_widened(x), *[_widened(y) if hasattr(y, "astype") else y for y in rest])
         if isinstance(out, tuple):
             return tuple(y.astype(kind) if y.dtype == _SINGLE else y for y in out)
@@ -244,7 +237,7 @@ def checked(name, forward):
     that is not listed.
     """
     if name in _IN_SINGLE:
-        forward = _in_single(forward, name in ("addcmul", "addcdiv"))
+        forward = _in_single(forward)
     rows, error = (
         (KERNELS[name], NotImplementedError)
         if name in KERNELS
