@@ -58,7 +58,7 @@ def nav(lang, pages):
         return [page for page in pages if page.startswith(f"{folder}/")]
 
     return [
-        {said["start"]: ["index.md", "start.md", "howto.md"]},
+        {said["start"]: ["index.md", "start.md", "howto.md", "pytorch.md"]},
         {said["lessons"]: below("lessons")},
         {said["reference"]: [f"{name}.md" for name in REFERENCE]},
         {said["rules"]: below("rules")},

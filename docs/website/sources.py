@@ -65,7 +65,7 @@ WORDS = {
 # pages that are one file of docs as it is: page, file
 WHOLE = (
     "howto", "widgets", "operations", "names", "absent", "performance",
-    "architecture", "protocol", "trace", "workshop",
+    "architecture", "protocol", "trace", "workshop", "pytorch",
 )  # fmt: skip
 
 

@@ -41,6 +41,10 @@ class Flow:
         self.norms = {}
         return True
 
+    def spend(self, seconds: float):
+        """So much of the time for measuring went elsewhere."""
+        self._left -= seconds
+
     def left(self, node, grads):
         """``node`` has sent ``grads`` along its edges."""
         if len(self.norms) > EDGES:

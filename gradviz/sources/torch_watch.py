@@ -9,6 +9,7 @@ from __future__ import annotations
 import dis
 import importlib
 import sys
+import time
 import weakref
 from contextlib import contextmanager
 from functools import cache, wraps
@@ -185,9 +186,10 @@ class TorchWatcher:
             self._leave_stack()
 
     def _step_ended(self, optimizer, args, kwargs):
+        with self._paused():
+            self._stepped(optimizer)
         if not args[1:] and not kwargs:
             self._join_stack()
-        self._stepped(optimizer)
 
     @quiet
     def _stepped(self, optimizer):
@@ -224,7 +226,9 @@ class TorchWatcher:
         keep = create if keep is None else bool(keep)
         note, entry = self._here(name)
         watcher.settle_hooks()
+        started = time.perf_counter()
         watcher.look_back(roots)
+        watcher.flow.spend(time.perf_counter() - started)
         self._samples = watcher.flow.begin()
         watcher.ledger.begin_sweep(
             serial(), note, entry, keep, create, ids, ops, refs, name == "backward"
@@ -250,7 +254,9 @@ class TorchWatcher:
             self._leaves.append((weakref.ref(leaf), number))
             ledger.accumulated(number, before is None)
             if self._samples:
+                started = time.perf_counter()
                 self.watcher.updates.sample(leaf)
+                self.watcher.flow.spend(time.perf_counter() - started)
             if create and after.grad_fn is not None:
                 self._note_graph(after)
                 self.watcher.note_loop(leaf)
