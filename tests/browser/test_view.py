@@ -30,12 +30,16 @@ for step in range(4):
     loss.backward()
     history.append(loss)"""
 
-NOTE_FIRST_PAINT = """graph => new MutationObserver((_, observer) => {
-  const items = Number(graph.dataset.painted);
-  if (items === 0) return;
-  window.firstPaint = { at: Date.now(), items };
-  observer.disconnect();
-}).observe(graph, { attributeFilter: ['data-painted'] })"""
+# Every view is looked at: one may be mounted anew meanwhile.
+NOTE_FIRST_PAINT = """() => {
+  const painted = host => Number(host.shadowRoot?.querySelector('.graph')?.dataset.painted ?? 0);
+  const look = () => {
+    const items = Math.max(0, ...[...document.querySelectorAll('.gradviz-host')].map(painted));
+    if (items > 0) window.firstPaint = { at: Date.now(), items };
+    else requestAnimationFrame(look);
+  };
+  look();
+}"""
 STAMPED = "import time\nstart = time.time()\n" + LOOP + "\nprint('at', start, time.time())"
 
 
@@ -85,11 +89,11 @@ class View:
 
     def note_first_paint(self):
         """Remember, in the page, when the first picture with something in it was painted."""
-        self.root.locator(".graph").evaluate(NOTE_FIRST_PAINT)
+        self.page.evaluate(NOTE_FIRST_PAINT)
 
     def first_paint(self):
         """When that was (seconds since the epoch), and how many things were in the picture."""
-        found = self.page.evaluate("() => window.firstPaint")
+        found = self.until(lambda: self.page.evaluate("() => window.firstPaint"), bool)
         return found["at"] / 1000, found["items"]
 
     def tab(self, name):
