@@ -56,7 +56,7 @@ def subject(case: Case, place: Place | None, method: str = "") -> str:
         return ""
     for part in own_expressions(statement.node):
         if isinstance(part, ast.Call) and called(part) == method and receiver(part) is not None:
-            return _as_receiver(receiver(part))
+            return as_receiver(receiver(part))
     node = statement.node
     if isinstance(node, ast.Assign | ast.AugAssign):
         return ast.unparse(node.targets[0] if isinstance(node, ast.Assign) else node.target)
@@ -68,7 +68,7 @@ def subject(case: Case, place: Place | None, method: str = "") -> str:
     return ""
 
 
-def _as_receiver(node):
+def as_receiver(node):
     """An expression as it stands before ``.method()``."""
     said = ast.unparse(node)
     return said if isinstance(node, ATOMS) else f"({said})"

@@ -142,6 +142,8 @@ class Watcher(events.Observer):
         for slot, x in enumerate(node.e):
             if x is None:
                 tensor = inputs[slot]
+                if tensor is None:
+                    continue
                 array = tensor._a
                 if array.ndim or array.flags.writeable:
                     seen = (slot, _ref(tensor), array.shape, array.dtype)
@@ -235,8 +237,8 @@ class Watcher(events.Observer):
         nodes, _, _ = reading.walk([root for root in roots if hasattr(root, "seq")], EDITED)
         saved: dict[int, int] = {}
         for seq, node in nodes.items():
-            for _, array, *_ in reading.saved(node):
-                if array is not None:
+            for name, array, *_ in reading.saved(node):
+                if array is not None and not _is_idle(node, name):
                     place = memory(array)[0]
                     saved[place] = min(seq, saved.get(place, seq))
         for found, edited, place in self.edits:
@@ -588,3 +590,10 @@ def _continues(grad, sweep):
     """
     edge = grad._g
     return bool(sweep.create_graph and edge is not None and type(edge).__name__ == "AddBackward0")
+
+
+def _is_idle(node, name):
+    """What was saved and is no part of the gradient of itself: a bias (its gradient is a plain sum),
+    and a weight when the input, whose gradient alone needs it, wants none.
+    """
+    return name == "bias" or (name == "weight" and reading.inputs(node)[0] is None)

@@ -120,3 +120,21 @@ def test_a_parameter_left_behind_with_its_gradients_graph(book):
     book.run("w = torch.ones(3, requires_grad=True)")
     message, fix = words(book, "GV114")
     assert "left behind with its parameter (1 time)" in message and ".grad = None" in fix
+
+
+@pytest.mark.parametrize(
+    ("line", "write"),
+    [
+        ("np.asarray(losses)", "for x in losses]"),
+        ("np.asarray([loss for loss in losses])", "for x in losses]"),
+        ("np.asarray(losses[1:])", "for x in losses]"),
+        ("np.asarray(w)", "w.detach()"),
+        ("np.asarray(w * 2)", "w.detach()"),
+        ("np.asarray(torch.nn.Linear(2, 2).weight)", "torch.nn.Linear(2, 2).weight.detach()"),
+    ],
+)
+def test_what_was_handed_to_numpy_is_detached_and_not_what_numpy_gives(book, line, write):
+    book.run("import numpy as np\nlosses = [(w * i).sum() for i in range(3)]")
+    book.run(f"shown = {line}")
+    fix = words(book, "GV510")[1]
+    assert write in fix and "asarray" not in fix

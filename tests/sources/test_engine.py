@@ -508,3 +508,10 @@ def test_what_a_cell_leaves_of_the_picture_is_counted_as_it_is(book):
     assert shown("(w * w).sum()\ntick()\nNone") == chain  # nothing was alive to be shown
     assert shown("z = w * 2\ntick()\ndel z") == (2, 2)  # a ghost and its leaf
     assert trace.note == ""
+
+
+def test_an_input_that_was_not_given_has_no_place(book):
+    book.run("w = torch.ones(1, 1, 2, requires_grad=True)\nx = torch.ones(1, 1, 3)")
+    book.run("y = torch.nn.functional.conv1d(x, w)")
+    assert book.error is None
+    assert by_label(book)["y"].op == "ConvolutionBackward0"

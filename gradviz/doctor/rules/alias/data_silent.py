@@ -14,10 +14,9 @@ def look(case):
     told = set()
     for cut in case.cuts:
         place = case.place(cut.note) if cut.how == "data" and cut.stale else None
-        statement = case.cells.at(*case.cells.line(place))
-        name = _changed(statement) if statement is not None else ""
-        if statement is not None and not name:
-            name, statement = _changed_later(case, statement)
+        here = case.cells.on(*case.cells.line(place))
+        changes = [(_changed(s), s) for s in here] + [_changed_later(case, s) for s in here]
+        name, statement = next((change for change in changes if change[0]), ("", None))
         if name and case.cells.line(place) not in told:
             told.add(case.cells.line(place))
             yield RULE.found(case, [name], place_of(case, statement), name=name)
@@ -29,10 +28,14 @@ def _changed_later(case, statement):
     names = {target.id for target in targets(statement.node) if isinstance(target, ast.Name)}
     if names and isinstance(value, ast.Attribute) and value.attr == "data":
         for other in case.cells.within([statement.cell]):
-            same = other.function is statement.function and other.line > statement.line
+            same = other.function is statement.function and _start(other) > _start(statement)
             if same and changed_in_place(other.node) & names:
                 return ast.unparse(value.value), other
     return "", statement
+
+
+def _start(statement):
+    return statement.line, statement.node.col_offset
 
 
 def _changed(statement):
