@@ -10,6 +10,7 @@ from gradviz.watch.cells import Cells
 from gradviz.watch.model import Place
 from gradviz.watch.program import (
     GETTING,
+    PLAIN_CALLS,
     Statement,
     Write,
     called,
@@ -66,23 +67,74 @@ def stored(case: Case, place: Place | None, group: list[Held]) -> dict[str, str]
     """What to store instead of what a line puts somewhere, in its own words: ``loss.item() or
     loss.detach()``; a text a language.
     """
-    statement = case.cells.at(*case.cells.line(place))
+    statement = writing(case, place, group[-1])
     value = _given(case, statement, group[-1]) if statement is not None else ""
     numbers = all(held.facts.shape == () for held in group)
     return both(f"findings.store.{'number' if numbers else 'tensor'}", value=value or "x")
 
 
+def writing(case: Case, place: Place | None, held: Held) -> Statement | None:
+    """Of the statements that share a line, the one that writes what ``held`` is found by."""
+    here = case.cells.on(*case.cells.line(place))
+    wanted = [s for s in here if any(held.tokens & set(w.into[-1:]) for w in writes(s))]
+    return wanted[-1] if wanted else case.cells.at(*case.cells.line(place))
+
+
 def _given(case, statement, held):
-    """The plainest expression in what the statement puts that stands for the tensor."""
-    made, found = names_bound_at(case, held), []
-    for write in writes(statement):
-        for value in write.values:
-            parts = [p for p in ast.walk(value) if isinstance(p, ast.Name | ast.Attribute)]
-            found += [ast.unparse(p) for p in parts if not _is_called(value, p)]
-    counters = {t.id for loop in statement.loops for t in targets(loop) if isinstance(t, ast.Name)}
-    found = [name for name in found if name not in counters]
-    known = [name for name in found if name.split(".")[-1] in made]
-    return min(known or found, key=len, default="")
+    """The plainest expression in what the statement puts that stands for the tensor: a name that
+    the tensor had, else a call that gave it, else a name.
+    """
+    made, own = names_bound_at(case, held), {ast.unparse(t) for t in targets(statement.node)}
+    values = [value for write in writes(statement) for value in write.values]
+    counters = {t.id for t in _counters(statement, values) if isinstance(t, ast.Name)} | own
+    known = [name for value in values for name in _names(value) if name.split(".")[-1] in made]
+    parts = [part for value in values for part in _parts(value, own)]
+    named = [ast.unparse(p) for p in parts if isinstance(p, ast.Name | ast.Attribute)]
+    made_here = [ast.unparse(p) for p in parts if isinstance(p, ast.Call)]
+    made_here += [f"({ast.unparse(p)})" for p in parts if isinstance(p, ast.BinOp)]
+    for found in (known, made_here, named):
+        fit = [text for text in found if text not in counters]
+        if fit:
+            return min(fit, key=len)
+    return ""
+
+
+def _counters(statement, values):
+    """What the loops around a statement, and the comprehensions in it, count with."""
+    for loop in statement.loops:
+        yield from targets(loop)
+    for part in (part for value in values for part in ast.walk(value)):
+        if isinstance(part, ast.comprehension):
+            yield from ast.walk(part.target)
+
+
+def _names(value):
+    """The names and attributes in an expression, but not those of functions that are called."""
+    parts = [p for p in ast.walk(value) if isinstance(p, ast.Name | ast.Attribute)]
+    return [ast.unparse(p) for p in parts if not _is_called(value, p)]
+
+
+def _parts(value, own):
+    """What an expression is put together from: the elements of containers, and the terms of a sum
+    that ``own`` take part in.
+    """
+    adding = isinstance(value, ast.BinOp)
+    adding = adding and any(ast.unparse(part) in own for part in ast.walk(value))
+    pending = [value]
+    while pending:
+        part = pending.pop()
+        if isinstance(part, ast.BinOp) and adding:
+            pending += part.left, part.right
+        elif isinstance(part, ast.Tuple | ast.List | ast.Set):
+            pending += part.elts
+        elif isinstance(part, ast.Dict):
+            pending += part.values
+        elif isinstance(part, ast.ListComp | ast.SetComp | ast.GeneratorExp):
+            pending.append(part.elt)
+        elif isinstance(part, ast.DictComp):
+            pending.append(part.value)
+        elif not (isinstance(part, ast.Call) and called(part) in PLAIN_CALLS):
+            yield part
 
 
 def _is_called(value, part):

@@ -593,7 +593,7 @@ def _continues(grad, sweep):
 
 
 def _is_idle(node, name):
-    """What was saved and is no part of the gradient of itself: a bias (its gradient is a plain sum),
-    and a weight when the input, whose gradient alone needs it, wants none.
+    """What was saved and is no part of its own gradient: a bias (its gradient is a plain sum), and
+    a weight when the input, whose gradient alone needs it, wants none.
     """
     return name == "bias" or (name == "weight" and reading.inputs(node)[0] is None)

@@ -138,3 +138,72 @@ def test_what_was_handed_to_numpy_is_detached_and_not_what_numpy_gives(book, lin
     book.run(f"shown = {line}")
     fix = words(book, "GV510")[1]
     assert write in fix and "asarray" not in fix
+
+
+STEP = "def step():\n    loss = (w * w).sum(); loss.backward(); w.grad = None\n    return loss\n"
+
+
+@pytest.mark.parametrize(
+    ("lines", "value"),
+    [
+        ("kept = [step() for _ in range(4)]", "step()"),
+        ("kept = {i: step() for i in range(4)}", "step()"),
+        ("kept = []\nfor i in range(4): kept.append((i, step()))", "step()"),
+        ("kept = []\nfor i in range(4): v = step(); kept.append((i, v, v.item()))", "v"),
+    ],
+)
+def test_what_to_store_is_no_counter(book, lines, value):
+    book.run(STEP + lines)
+    assert f"append {value}.item() or {value}.detach()." in words(book, "GV101")[1]
+
+
+def test_a_product_that_is_kept_is_detached_as_a_whole(book):
+    book.run(
+        "hist = []\nfor i in range(4):\n    v = w * i; v.sum().backward()\n    hist.append(v * 2)"
+    )
+    for at in range(4):
+        book.run(f"hist[{at}].sum().backward(); w.grad = None")
+    assert "append (v * 2).detach()." in words(book, "GV101")[1]
+
+
+@pytest.mark.parametrize(
+    ("lines", "place", "name", "value"),
+    [
+        ("t = 0.; n = 0\nfor i in range(4):\n    n += 1; t = t + step()", 3, "t", "step()"),
+        ("t = 0.; n = 0\nfor i in range(4):\n    v = step(); t += v; n += 1", 3, "t", "v"),
+        ("t = 0.\nfor i in range(4): t = 0.9 * t + 0.1 * step()", 2, "t", "step()"),
+        (
+            "def epoch():\n    run = 0.\n    for i in range(4):\n        v = step()\n"
+            "        run = run + v\n    return run\n"
+            "hist = {}\nfor e in range(2): hist[e] = epoch()",
+            5,
+            "run",
+            "v",
+        ),
+        (
+            "class Mean:\n    def __init__(self): self.sum = 0.; self.n = 0\n"
+            "    def add(self, v): self.sum += v; self.n += 1\n"
+            "m = Mean()\nfor i in range(4): m.add(step())",
+            3,
+            "self.sum",
+            "v",
+        ),
+    ],
+)
+def test_a_total_is_named_where_it_is_added_to(book, lines, place, name, value):
+    book.run(STEP)
+    book.run(lines)
+    found = next(finding for finding in book.findings if finding.rule == "GV102")
+    assert found.line == place
+    assert f"Add plain numbers to {name}: use {value}.item()" in found.fix["en"]
+
+
+def test_a_parameter_that_is_lost_is_no_total(book):
+    book.run(
+        "for i in range(4):\n"
+        "    loss = (w * w).sum()\n"
+        "    w.retain_grad() if not w.is_leaf else None\n"
+        "    loss.backward()\n"
+        "    w = w - 0.1 * w.grad"
+    )
+    assert {f.rule for f in book.findings} & {"GV209", "GV102"} == {"GV209"}

@@ -4,8 +4,8 @@ import ast
 
 from gradviz.doctor.finding import Rule
 from gradviz.doctor.history import READ, best_first, read_by_name, spans, spans_of
-from gradviz.doctor.where import put, stored
-from gradviz.watch.program import changed_in_place, targets
+from gradviz.doctor.where import put, stored, writing
+from gradviz.watch.program import changed_in_place, own_expressions, targets
 
 ADDITIVE = (
     "AddBackward0",
@@ -41,16 +41,28 @@ def look(case):
         weight = case.graph.weigh([held.facts.id])
         own = links[0] == held.facts.id
         place = _placed(case, held) if own else case.place(case.graph.note(links[0]))
-        name = _summed(case, place) or held.path
+        statement = _summed(case, place, held)
+        if _descends(statement):
+            continue
+        name = _named(statement) or held.path
         fields = {"count": len(links), "name": name, "store": stored(case, place, [held])}
         yield RULE.found(case, [held.path], place, weight, links, severity, **fields)
 
 
 def _placed(case, held):
-    """The line that adds: where a sum in place was made, else where it was put."""
-    made = case.cells.at(*case.cells.line(held.facts.place))
-    added = made is not None and held.root in changed_in_place(made.node)
+    """The line that adds: where a name was given itself and more, else where the sum was put."""
+    here = case.cells.on(*case.cells.line(held.facts.place))
+    added = any(held.root in changed_in_place(s.node) or _adds(s.node) for s in here)
     return held.facts.place if added else put(case, [held])
+
+
+def _adds(node):
+    """``x = x + y``, ``x += y``."""
+    if isinstance(node, ast.AugAssign):
+        return True
+    bound = {ast.unparse(target) for target in targets(node)}
+    value = getattr(node, "value", None)
+    return bool(bound) and any(ast.unparse(p) in bound for p in ast.walk(value or node))
 
 
 def _sum_below(case, id):
@@ -65,11 +77,26 @@ def _sum_below(case, id):
     return [], 0
 
 
-def _summed(case, place):
-    """The variable or attribute that the sum is in, as it is written."""
-    statement = case.cells.at(*case.cells.line(place))
+def _summed(case, place, held):
+    """The statement of the line that makes the sum."""
+    here = case.cells.on(*case.cells.line(place))
+    found = writing(case, place, held)
+    adding = [s for s in here if _adds(s.node)]
+    return found if found in adding or not adding else adding[0]
+
+
+def _named(statement):
+    """The variable or attribute that a sum is in, as it is written."""
     bound = list(targets(statement.node)) if statement is not None else []
     return ast.unparse(bound[0]) if len(bound) == 1 else ""
+
+
+def _descends(statement):
+    """``w = w - lr * w.grad``: a parameter that is lost, and no total."""
+    bound = _named(statement)
+    parts = own_expressions(statement.node) if bound else ()
+    grads = [p.value for p in parts if isinstance(p, ast.Attribute) and p.attr == "grad"]
+    return any(ast.unparse(owner) == bound for owner in grads)
 
 
 def is_state(case, held):
