@@ -489,15 +489,19 @@ _CDIV = (
 
 
 def _ternary(op_function, name):
-    def function(input, tensor1, tensor2, *, value=1, out=None):
+    def refuse_integers(tensor1, tensor2):
         if name == "addcdiv" and tensor1._a.dtype.kind in "biu" and tensor2._a.dtype.kind in "biu":
             raise RuntimeError(_CDIV)
+
+    def function(input, tensor1, tensor2, *, value=1, out=None):
+        refuse_integers(tensor1, tensor2)
         common = common_dtype(input, tensor1, tensor2).np
         three = [converted(x, common) for x in (input, tensor1, tensor2)]
         result = op_function(*three, value)
         return result if out is None else _out(name, result, out, (input, tensor1, tensor2))
 
     def inplace(self, tensor1, tensor2, *, value=1):
+        refuse_integers(tensor1, tensor2)
         return write(op_function.op, (self, tensor1, tensor2), (value,))
 
     function.__doc__ = (
