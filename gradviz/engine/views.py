@@ -19,6 +19,7 @@ from .errors import advised
 from .events import door
 from .hooks import forget_joined, move_retain
 from .kept import pairs
+from .memory_format import contiguous_format
 from .modes import is_recording, local, state
 from .node import FREED, INFERENCE, LEAF, Node, Nowhere, OnView, freed, new, serial, shown_name
 from .operands import broadcast_error, check_real, together
@@ -648,7 +649,7 @@ class CopySlices(Node):
         whole = zeros_by(g._a, _extent(outer, inner))
         copy = wrap(strided(whole, *outer)).copy_(g)
         window = TENSOR.as_strided_op(copy, *inner, geometry(copy._a))
-        back = _run_inner(function, TENSOR.clone(window, None), TENSOR)
+        back = _run_inner(function, TENSOR.clone(window, contiguous_format), TENSOR)
         window.copy_(wrap(zeros_by(g._a, inner[0])) if back[0] is None else back[0])
         return (copy, *back[1:])
 
