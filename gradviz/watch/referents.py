@@ -78,7 +78,8 @@ def _reader_for(kind):
     for base, reader in _BASES:
         if issubclass(kind, base):
             return reader
-    return _object
+    named = kind.__module__.partition(".")[0], kind.__name__
+    return _BY_NAME.get(named, _object)
 
 
 # -- containers ---------------------------------------------------------------
@@ -114,6 +115,20 @@ def _written(key):
         parts = [_written(part) for part in key]
         return f"({', '.join(parts)}{',' * (len(parts) == 1)})" if all(parts) else ""
     return repr(key) if is_plain(kind) else ""
+
+
+def _table(thing):
+    """The columns of a pandas DataFrame that can hold tensors: ``df['loss']``."""
+    for name, dtype in thing.dtypes.items():
+        if dtype.kind == "O":
+            yield "item", _written(name) or name, thing[name]
+
+
+def _column(thing):
+    """``df['loss'][3]``, by the labels of its rows."""
+    if thing.dtype.kind == "O":
+        for label, item in islice(thing.items(), ITEMS):
+            yield "item", _written(label) or label, item
 
 
 # -- functions ----------------------------------------------------------------
@@ -363,3 +378,5 @@ _BASES = (
     (functools.partial, _partial),
     (type, _class),
 )
+
+_BY_NAME = {("pandas", "DataFrame"): _table, ("pandas", "Series"): _column}

@@ -229,3 +229,17 @@ def test_a_tensor_in_a_large_module_is_found_through_a_name_too():
     names = {"mine": helpers.table[-1]}
     found = walk(Roots(user_ns=names, modules=(helpers,)), Interest())
     assert "mine[0]" in [holding.path for holding in found.holdings]
+
+
+def test_the_columns_of_a_table():
+    pd = pytest.importorskip("pandas")
+    rows = [{"step": k, "loss": Thing(), ("a", 1): Thing()} for k in range(2)]
+    names = {"table": pd.DataFrame(rows), "one": pd.Series([1, Thing()], index=["x", "y"])}
+    names["empty"] = pd.DataFrame()
+    assert set(paths(Roots(user_ns=names))) == {
+        "table['loss'][0]",
+        "table['loss'][1]",
+        "table[('a', 1)][0]",
+        "table[('a', 1)][1]",
+        "one['y']",
+    }

@@ -33,7 +33,7 @@ def look(case):
     lines = {}
     for cut in case.cuts:
         lost = (
-            cut.leaves & missing
+            (cut.leaves | cut.far) & missing
             if cut.how == "no_grad" and not cut.entry.startswith(UPDATES)
             else set()
         )
