@@ -447,6 +447,13 @@ class GraphView:
                 if any(reading.class_name(x).startswith(source) for x in made):
                     yield node.seq
 
+    def fed_in_losses(self, op: str, source: str):
+        """Where the same was, close to what backward was called on; held or not."""
+        watcher = self._source.watcher
+        for name, below, note in sorted(watcher.fed):
+            if name.startswith(op) and below.startswith(source) and note:
+                yield watcher.site(note)
+
     def alive(self, sweep) -> list[int]:
         """Serials of the roots of a sweep that are still alive."""
         out = []

@@ -10,22 +10,29 @@ from gradviz.watch.program import calls, keyword, receiver, targets
 
 def look(case):
     """In one block, with the functions it calls: backward, then zero_grad, then a step, which found
-    no gradient to use.
+    no gradient to use. In a loop the next iteration may do so.
     """
     optimizers = {one.path.rpartition(".")[2] for one in case.optimizers}
     for block in _blocks(case):
         swept, cleared, stepped = None, None, False
-        for statement in (inner for each in block for inner in case.cells.performed(each)):
+        once = [inner for each in block for inner in case.cells.performed(each)]
+        twice = len(once) if _is_body(block[0]) else 0
+        for at, statement in enumerate(once + once[:twice]):
             if any(True for _ in calls(statement.node, "backward")):
                 swept, cleared, stepped = statement, None, False
             if swept is not None and _clears(statement):
                 cleared = statement
             for call in calls(statement.node, "step"):
-                sure = not stepped or _name(call).rpartition(".")[2] in optimizers
+                known = _name(call).rpartition(".")[2] in optimizers
+                sure = known or not (stepped or at >= len(once))
                 if cleared is not None and sure and _idle(case, swept, statement):
                     yield _found(case, call, cleared)
                 cleared, stepped = None, True
     yield from _each_micro_batch(case)
+
+
+def _is_body(statement):
+    return bool(statement.loops) and statement.block is statement.loops[-1].body
 
 
 def _found(case, step, cleared):

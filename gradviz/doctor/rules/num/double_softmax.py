@@ -22,6 +22,10 @@ def look(case):
             yield RULE.found(
                 case, [name] if name else [], case.place(note), None, [node], name=name
             )
+    for note in (note for pair in PAIRS for note in case.graph.fed_in_losses(*pair)):
+        if note[:2] not in told:
+            told.add(note[:2])
+            yield RULE.found(case, [], case.place(note), name="")
 
 
 def _above(case, node):
