@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..backend import xp
+from ..backend import contiguous, xp
 from .device import Named
 
 
@@ -101,7 +101,7 @@ def laid_out(out, *operands):
     if moved.flags.c_contiguous:
         return out
     back = sorted(range(out.ndim), key=order.__getitem__)
-    return xp.ascontiguousarray(moved).transpose(back)
+    return contiguous(moved).transpose(back)
 
 
 def _slowest_first(shape, strides):
