@@ -4,7 +4,7 @@ import ast
 
 from gradviz.doctor.finding import Rule
 from gradviz.doctor.where import bound, place_of
-from gradviz.watch.program import calls, targets, tokens
+from gradviz.watch.program import calls, receiver, targets, tokens
 
 
 def look(case):
@@ -35,6 +35,46 @@ def look(case):
                     case, holders, place, name=optimizer.path, model=module.path, count=len(stale)
                 )
                 break
+    yield from _of_another(case, known)
+
+
+def _of_another(case, known):
+    """Nothing of an optimiser ever gets a gradient, and beside its step a backward gives one to a
+    model that no optimiser knows and nobody changes.
+    """
+    accounts = case.ledger.leaves
+    for optimizer in case.optimizers:
+        if any(_trained(case, leaf) for leaf in optimizer.leaves):
+            continue
+        sweeps = _beside_step(case, optimizer)
+        swept = set().union(*(sweep.leaves for sweep in sweeps), ()) if len(sweeps) > 1 else set()
+        for module in sorted(case.modules if swept else (), key=lambda m: len(m.steps)):
+            own = set(module.parameters.values())
+            used = own & swept
+            changes = [accounts[leaf].changed for leaf in used]
+            still = not any(change and change.order > sweeps[0].order for change in changes)
+            if used and still and not own & known:
+                place, fields = case.place(sweeps[0].note), {"model": module.path}
+                holders = [optimizer.path, module.path]
+                name = optimizer.path
+                yield RULE.found(case, holders, place, variant="other", name=name, **fields)
+                break
+
+
+def _beside_step(case, optimizer):
+    """The backward passes from a line in whose block the optimiser's step is taken."""
+    name, steps = optimizer.path.rpartition(".")[2], []
+    for statement in case.cells.calling("step"):
+        owners = [receiver(call) for call in calls(statement.node, "step")]
+        if any(owner is not None and tokens(owner)[-1:] == [name] for owner in owners):
+            steps.append(statement)
+    blocks = {(step.cell, id(step.block)) for step in steps if not hasattr(step.node, "body")}
+    out = []
+    for sweep in case.ledger.sweeps if blocks else ():
+        here = case.cells.on(*case.cells.line(case.place(sweep.note)))
+        if any((s.cell, id(s.block)) in blocks for s in here) and not sweep.error:
+            out.append(sweep)
+    return out
 
 
 def _only_here(case, optimizer):
