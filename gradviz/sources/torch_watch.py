@@ -12,7 +12,7 @@ import sys
 import time
 import weakref
 from contextlib import contextmanager
-from functools import cache, wraps
+from functools import cache, partial, wraps
 
 from gradviz.engine.node import serial
 from gradviz.watch.places import user_chain
@@ -431,7 +431,7 @@ def _mode_class():
             name = getattr(func, "__name__", "")
             if func in sweeps:
                 settings = sweeps[func]
-                return lambda func, args, kwargs: self.watcher.sweep(func, args, kwargs, settings)
+                return partial(self.watcher.sweep, settings=settings)
             if name in CUTS:
                 return self.cut
             if name in CASTS:
@@ -445,11 +445,13 @@ def _mode_class():
             return None
 
         def cut(self, func, args, kwargs):
+            __tracebackhide__ = True
             out = func(*args, **kwargs)
             self.watcher.cut(CUTS[func.__name__], args[0], out)
             return out
 
         def cast(self, func, args, kwargs):
+            __tracebackhide__ = True
             out = func(*args, **kwargs)
             if out.__class__ is torch.Tensor and args[0].requires_grad and not out.requires_grad:
                 if not (out.is_floating_point() or out.is_complex()):
@@ -458,11 +460,13 @@ def _mode_class():
             return out
 
         def ask(self, func, args, kwargs):
+            __tracebackhide__ = True
             out = func(*args, **kwargs)
             self.watcher.asked(func.__name__, (*args, *kwargs.values()), out)
             return out
 
         def change(self, func, args, kwargs):
+            __tracebackhide__ = True
             target = args[0] if args else next(iter(kwargs.values()), None)
             targets = target if isinstance(target, list | tuple) else [target]
             targets = [one for one in targets if isinstance(one, torch.Tensor)]
@@ -478,6 +482,7 @@ def _mode_class():
             return out
 
         def normalise(self, func, args, kwargs):
+            __tracebackhide__ = True
             """Batch normalisation writes its running statistics."""
             kept = [kwargs.get(name, args[at] if len(args) > at else None) for name, at in RUNNING]
             kept = [one for one in kept if one is not None]
