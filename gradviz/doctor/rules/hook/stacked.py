@@ -1,33 +1,47 @@
 """GV120: the same hook was registered again and again."""
 
+from bisect import bisect
+from collections import Counter
+
 from gradviz.doctor.finding import Rule
 
 
 def look(case):
     """Two or more hooks with the same code, none removed, on one tensor or module, from
-    one line.
+    one line: with the same values, or put there in different training steps.
     """
     groups = {}
     for record in case.hooks:
         target, hook = record.target(), record.hook()
         code = getattr(hook, "__code__", None)
-        plain = code is not None and not hook.__closure__ and not hook.__defaults__
-        if record.removed or target is None or not plain or not record.note:
+        if record.removed or target is None or code is None or not record.note:
+            continue
+        if hook.__closure__:
             continue
         key = id(target), record.kind, code, id(getattr(hook, "__self__", None)), record.note[:2]
         groups.setdefault(key, []).append((record, target))
     for group in groups.values():
-        if len(group) >= 2:
+        count = _stacked(case, [record for record, _ in group])
+        if count >= 2:
             record, target = group[0]
             holder = _path(case, target)
-            place = case.place(record.note)
             yield RULE.found(
                 case,
                 [f"{holder}._backward_hooks", holder],
-                place,
+                case.place(record.note),
                 name=record.name,
-                count=len(group),
+                count=count,
             )
+
+
+def _stacked(case, records):
+    """How many of the hooks are too many: those whose defaults are the same, or all, when they
+    came in three training steps or more.
+    """
+    alike = Counter(tuple(map(id, record.hook().__defaults__ or ())) for record in records)
+    orders = [sweep.order for sweep in case.ledger.sweeps]
+    steps = {bisect(orders, record.order) for record in records}
+    return max(len(records) if len(steps) > 2 else 0, *alike.values())
 
 
 def _path(case, target):
