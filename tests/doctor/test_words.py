@@ -207,3 +207,13 @@ def test_a_parameter_that_is_lost_is_no_total(book):
         "    w = w - 0.1 * w.grad"
     )
     assert {f.rule for f in book.findings} & {"GV209", "GV102"} == {"GV209"}
+
+
+@pytest.mark.parametrize(
+    "kept", ["functools.partial(print, step())", "types.SimpleNamespace(at=i, loss=step())"]
+)
+def test_what_holds_them_all_is_named(book, kept):
+    book.run(
+        f"import functools, types\n{STEP}calls = []\nfor i in range(4):\n    calls.append({kept})"
+    )
+    assert words(book, "GV101")[0].startswith("calls holds 4 tensors")

@@ -11,6 +11,7 @@ from gradviz.doctor.history import (
     unrolled,
 )
 from gradviz.doctor.where import put, stored
+from gradviz.watch.links import path_of
 
 
 def look(case):
@@ -29,8 +30,17 @@ def look(case):
             weight, place = case.graph.weigh(ids(history)), put(case, history)
             count = len(history) + case.unseen.get(id(history[-1].link.owner), 0)
             store = stored(case, place, history)
-            fields = {"count": count, "name": history[0].holder, "store": store}
+            fields = {"count": count, "name": _shared(history), "store": store}
             yield RULE.found(case, paths(history), place, weight, ids(history), severity, **fields)
+
+
+def _shared(history):
+    """What holds them all: ``calls`` of ``calls[0].args[0]`` and ``calls[1].args[0]``."""
+    first = history[0]
+    if all(held.holder == first.holder for held in history):
+        return first.holder
+    alike = [len(set(steps)) == 1 for steps in zip(*(held.steps for held in history), strict=False)]
+    return path_of(first.steps[: alike.index(False)]) if False in alike[1:] else first.holder
 
 
 def _history(case, group):
