@@ -450,9 +450,9 @@ class GraphView:
     def fed_in_losses(self, op: str, source: str):
         """Where the same was, close to what backward was called on; held or not."""
         watcher = self._source.watcher
-        for name, below, note in sorted(watcher.fed):
-            if name.startswith(op) and below.startswith(source) and note:
-                yield watcher.site(note)
+        for (name, below), notes in watcher.fed.items():
+            if name.startswith(op) and below.startswith(source):
+                yield from map(watcher.site, notes)
 
     def alive(self, sweep) -> list[int]:
         """Serials of the roots of a sweep that are still alive."""

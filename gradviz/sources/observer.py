@@ -39,7 +39,7 @@ SHIFT = 24
 BELOW = 4
 FAR, LOOKS = 200, 3
 EDITED, EDITS = 5_000, 20
-FED = 2_000
+FED, FED_NOTES = 500, 10
 MOVES = 500
 MASK = (1 << SHIFT) - 1
 LOOKED_THROUGH = 100_000
@@ -89,7 +89,7 @@ class Watcher(events.Observer):
         self.contexts: deque[tuple[int, str]] = deque(maxlen=500)
         self.edits: deque = deque(maxlen=EDITS)
         self.moves: dict[tuple, Move] = {}
-        self.fed: set[tuple[str, str, int]] = set()
+        self.fed: dict[tuple[str, str], deque[int]] = {}
         self.updates = Updates()
         self.on_sweep = None
         self._grads: dict[int, int] = {}
@@ -235,16 +235,19 @@ class Watcher(events.Observer):
             self._look_for_edits(roots)
 
     def _look_below(self, root):
-        """Which operation feeds which in a loss, as (class, class of its input, where it was made):
-        the nodes may be gone when anybody asks.
+        """Which operation feeds which in a loss: by (class, class of its input) the newest notes.
+        The nodes may be gone when anybody asks.
         """
         node = root if hasattr(root, "seq") else None
         for _ in range(BELOW):
             inputs = reading.inputs(node) if node is not None else ()
             below = next((x[0] for x in inputs if x.__class__ is tuple), None)
-            if below is not None and len(self.fed) < FED:
+            note = getattr(node, "note", None)
+            if below is not None and note and len(self.fed) < FED:
                 pair = reading.class_name(node), reading.class_name(below)
-                self.fed.add((*pair, getattr(node, "note", None) or 0))
+                notes = self.fed.setdefault(pair, deque(maxlen=FED_NOTES))
+                if note not in notes:
+                    notes.append(note)
             node = below
 
     def _look_for_edits(self, roots):
