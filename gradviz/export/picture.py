@@ -94,7 +94,7 @@ def choose(trace, target: int | None = None, limit: int = LIMIT, beside=()):
     """Where to start, the nodes to show (at most ``limit``, nearest first), how many there are."""
     starts = [target, *beside] if target is not None else _results(trace)
     chosen, total = _nearest(starts, _inputs(trace), trace, limit)
-    if target is None:
+    if target is None or total == len(trace.nodes):
         total = max(total, len(trace.nodes), trace.total)
     return starts, chosen, total
 

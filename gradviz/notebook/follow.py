@@ -15,6 +15,7 @@ from gradviz.watch.recorder import Recorder
 from .scope import Scope
 
 NODES = 5_000
+COUNTED = 200_000
 
 
 class Follower:
@@ -40,6 +41,7 @@ class Follower:
         nodes, leaves = self._graph()
         if not nodes and not leaves:
             return
+        self._count(nodes)
         refs = {id: reading.weak(thing) for id, thing in (*nodes.items(), *leaves.items())}
         self._refs.update(refs)
         rows, edges = picture(self._source.rows, nodes, leaves)
@@ -101,6 +103,12 @@ class Follower:
             return {}, {}
         node = node_of(tensor)
         return newest([node], NODES) if node is not None else ({}, {self.target: tensor})
+
+    def _count(self, nodes):
+        """Tell how many nodes there are when not all of them are shown; ``COUNTED`` at most."""
+        if len(nodes) == NODES:
+            every, leaves, _ = reading.walk([nodes[max(nodes)]], COUNTED)
+            self.recorder.trace.total = len(every) + len(leaves)
 
     def _take(self, rows, edges, only_changed=False):
         rows, edges = self._scope.absorb(rows, edges)

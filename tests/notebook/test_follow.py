@@ -6,6 +6,7 @@ import weakref
 import pytest
 
 import gradviz as torch
+from gradviz.export.picture import Picture
 from gradviz.notebook.session import Session
 from gradviz.watch.holders import Roots
 
@@ -112,6 +113,20 @@ def test_it_pins_nothing(session):
     session.begin(2, None, "")
     cell(session, 2, {})
     assert len(operations(follower)) == 2
+
+
+def test_what_is_left_out_of_a_large_graph_is_counted(session):
+    w = torch.ones(1, requires_grad=True)
+    for count, expected in ((10, 11), (6_000, 6_001)):
+        y = w
+        for _ in range(count):
+            y = y * 2
+        follower = session.follower(y, Roots(user_ns={"w": w, "y": y}))
+        status = follower.recorder.trace.status()
+        assert status["total"] == expected
+        assert (status["shown"] < expected) == (count > 5_000)
+        picture = Picture.of(follower.recorder.trace, follower.target)
+        assert picture.total == expected
 
 
 def test_a_leaf(session):
