@@ -516,7 +516,7 @@ def make(op, forward, node_class, shaped{names}):
         t._v = cell
         if state.special:
             _share(t, input)
-            return finish(op, t, (input,), attrs)
+            return finish(op, t, (input,), {attrs})
         try:
             view = input._view_
         except AttributeError:
@@ -549,7 +549,7 @@ def make(op, forward, node_class, shaped{names}):
         node.hooks = node.mark = node.r = None
         node.e = (input if g is LEAF else g,)
         node.s = ()
-        node.at = (*attrs, a.shape) if shaped else attrs
+        node.at = (*{attrs}, a.shape) if shaped else {attrs}
         if door.observer is not None:
             door.observer.operation(t, (input,))
         return t
@@ -559,25 +559,24 @@ def make(op, forward, node_class, shaped{names}):
 
 
 @functools.cache
-def _view_maker(parameters, find, names):
+def _view_maker(parameters, find, attrs, names):
     find = find.strip().replace("\n", "\n        ")
-    text = _VIEW.format(
-        parameters=parameters, find=find, names="".join(f", {name}" for name in names)
-    )
+    names = "".join(f", {name}" for name in names)
+    text = _VIEW.format(parameters=parameters, find=find, attrs=attrs, names=names)
     scope = {}
     exec(compile(text, "<gradviz view>", "exec"), globals(), scope)  # noqa: S102
     return scope["make"]
 
 
-def viewing(op, parameters="input, *attrs", find="o = forward(a, *attrs)", **names):
+def viewing(op, parameters="input, *attrs", find="o = forward(a, *attrs)", attrs="attrs", **names):
     """A function ``(tensor, *attributes)`` for an operation that gives a view, saving nothing but
     sizes.
 
     Written out from a text, so that the busiest views can take other ``parameters`` and ``find``
-    the view ``o`` of the array ``a`` and their ``attrs`` without a call; ``names`` are what that
-    text uses.
+    the view ``o`` of the array ``a`` without a call, and make the tuple of their ``attrs`` only
+    when it is kept; ``names`` are what that text uses.
     """
-    make = _view_maker(parameters, find, tuple(names))
+    make = _view_maker(parameters, find, attrs, tuple(names))
     return _named(make(op, op.forward, op.node, bool(op.shaped), **names), op.name)
 
 

@@ -417,8 +417,8 @@ try:
     o = a[index, ...]
 except IndexError:
     return otherwise(input, index)
-attrs = (0, index if index >= 0 else given(index + len(a), index))
 """,
+    attrs="(0, index if index >= 0 else given(index + len(a), index))",
     otherwise=_getitem,
     given=given,
 )

@@ -216,8 +216,8 @@ except (ValueError, TypeError):
     return otherwise(input, shape)
 if not a.flags.c_contiguous:
     return otherwise(input, shape)
-attrs = (shape,)
 """,
+    attrs="(shape,)",
     otherwise=_reshape,
 )
 reshape.__name__ = reshape.__qualname__ = "reshape"

@@ -151,8 +151,9 @@ class Watcher(events.Observer):
                     seen = (slot, _ref(tensor), array.shape, array.dtype)
                     found = (seen,) if found is None else (*found, seen)
         if found is not None:
-            if len(self.inputs) >= INPUTS:
-                del self.inputs[next(iter(self.inputs))]
+            if len(self.inputs) >= INPUTS:  # half at once: to find the oldest one takes long
+                for seq in list(itertools.islice(self.inputs, INPUTS // 2)):
+                    del self.inputs[seq]
             self.inputs[node.seq] = found
 
     def _person(self, frame):

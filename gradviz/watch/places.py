@@ -31,8 +31,8 @@ class Files:
 
     def __init__(self):
         names = ("stdlib", "platstdlib", "purelib", "platlib")
-        found = {os.path.realpath(sysconfig.get_path(name)) for name in names}
-        self._outside = tuple(folder + os.sep for folder in (*found, os.path.realpath(PACKAGE)))
+        named = (PACKAGE, *[sysconfig.get_path(name) for name in names])
+        self._outside = tuple({way(x) + os.sep for x in named for way in (str, os.path.realpath)})
         self.mine: set[str] = set()
         self.foreign: set[str] = set()
 
@@ -43,8 +43,9 @@ class Files:
         if filename in self.foreign:
             return False
         mine = not filename.startswith(FOREIGN)
-        if mine and not filename.startswith("<"):
-            mine = not os.path.realpath(filename).startswith(self._outside)
+        if mine and not filename.startswith("<"):  # a real path takes a look at every folder
+            mine = not filename.startswith(self._outside)
+            mine = mine and not os.path.realpath(filename).startswith(self._outside)
         known = self.mine if mine else self.foreign
         if len(known) < 20_000:
             known.add(filename)
