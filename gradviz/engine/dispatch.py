@@ -60,6 +60,8 @@ def untracked(op, array, *inputs):
     t = wrap(array)
     if state.special:
         tell_untracked(op, t, inputs)
+        if local.between is not None and op.__class__ is not str:
+            local.between.made(op, t, inputs)
     return t
 
 
@@ -164,8 +166,11 @@ def finish(op, t, ins, attrs):
     fastest cases.
     """
     _finish(op, t, ins, attrs)
-    if state.special and local.dual is not None:
-        _carry_tangent(op, (t,), ins, attrs)
+    if state.special:
+        if local.dual is not None:
+            _carry_tangent(op, (t,), ins, attrs)
+        if local.between is not None:
+            local.between.made(op, t, ins, attrs)
     return t
 
 
@@ -230,8 +235,11 @@ def call(op, ins, attrs=()):
     o = op.forward(*[None if x is None else x._a for x in ins], *attrs)
     if op.outputs:
         outs = _finish_many(op, o, ins, attrs)
-        if state.special and local.dual is not None:
-            _carry_tangent(op, outs, ins, attrs)
+        if state.special:
+            if local.dual is not None:
+                _carry_tangent(op, outs, ins, attrs)
+            if local.between is not None:
+                local.between.made(op, outs, ins, attrs)
         return outs
     t = new(Tensor)
     t._a = o if o.__class__ is ndarray else _array(o)
@@ -735,6 +743,10 @@ def tensor_input(op, input):
     return input
 
 
+FUNCTIONS = []  # all that were made here: what stands in a block between them and their kernels
+
+
 def _named(function, name):
     function.__name__ = function.__qualname__ = name
+    FUNCTIONS.append(function)
     return function

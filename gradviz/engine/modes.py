@@ -45,6 +45,7 @@ class _Thread(threading.local):
     node = None  # the node, or leaf, whose backward or hooks run; only where a person's code may
     transforms = 0  # how many function transforms are around
     batch = None  # the innermost vmap
+    between = None  # who stands between operations and their kernels
 
 
 local = _Thread()

@@ -26,6 +26,7 @@ RAW = Namespace()
 RAW.label = "raw"
 TENSOR = Namespace()
 TENSOR.label = "tensor"
+EVERY: list[Op] = []  # all that were declared
 RAW.read, TENSOR.read = saved.read_array, saved.read_tensor
 RAW.result, TENSOR.result = saved.result_array, saved.result_tensor
 
@@ -94,6 +95,7 @@ class Op:
         if node == "NotImplemented":
             self.node.name = lambda node: "torch::autograd::NotImplemented"
         self._plan()
+        EVERY.append(self)
 
     def has_gradient(self, nr):
         """Whether output ``nr`` of a node with several is differentiable."""
@@ -182,6 +184,7 @@ def runner(op):
         "def run(node, g, F):",
         *_opening(op),
         "    if F is RAW:",
+        *(f"        {line}" for line in _read_once(op)),
         f"        return {_gradients(op)}",
         "    with native():",
         *_in_turn(op),
@@ -218,7 +221,7 @@ def first_runner(op):
     """
     lines = ["def first(node, g, keep):", *_opening(op)]
     reading = {f"F.read(s[{2 * k}], s[{2 * k + 1}])": f"v{k}" for k in range(len(op.saved_inputs))}
-    gradients = _gradients(op, bare=op.node.inputs == 1)
+    gradients = "\n    ".join([*_read_once(op), f"grads = {_gradients(op, op.node.inputs == 1)}"])
     words = "".join(word for words in op.words for word in words)
     if op.saves_result and not op.outputs and "F.result(node)" in words:
         reading["F.result(node)"] = (
@@ -234,12 +237,29 @@ def first_runner(op):
             gradients = gradients.replace(call, short)
         else:
             gradients = gradients.replace(call, name)
-    lines.append(f"    grads = {gradients}")
+    lines.append(f"    {gradients}")
     if op.saved_inputs or op.empty:
         lines += ["    if not keep and s:", "        node.s = FREED"]
     if op.saves_result:
         lines += ["    if not keep:", "        node.r = FREED"]
     return _written("first", [*lines, "    return grads"], op)
+
+
+def _shared(op):
+    """What several derivatives need of what a node saved, and the name under which it is read: an
+    unpack hook is called once a tensor.
+    """
+    if op.joint is not None:
+        return {}
+    words = [word for words in op.words for word in dict.fromkeys(words) if "F." in word]
+    return {word: f"w{k}" for k, word in enumerate(dict.fromkeys(words)) if words.count(word) > 1}
+
+
+def _read_once(op):
+    return [
+        f"{name} = {word.replace('None if s[', 'None if not s or s[')}"
+        for word, name in _shared(op).items()
+    ]
 
 
 def _opening(op):
@@ -260,7 +280,8 @@ def _gradients(op, bare=False):
         return f"joint(F, g, {', '.join(op.words[0])})"
     if op.edges == 1:
         return _spell(op, 0) if bare else f"({_spell(op, 0)},)"
-    calls = [f"{_spell(op, k)} if e[{k}] is not None else None" for k in range(op.edges)]
+    shared = _shared(op)
+    calls = [f"{_spell(op, k, shared)} if e[{k}] is not None else None" for k in range(op.edges)]
     return f"({', '.join(calls)},)" if calls else "()"
 
 

@@ -457,6 +457,8 @@ def write(op, ins, attrs=(), kept=()):
             door.observer.operation(self, ins)
     elif state.special:
         tell_untracked(op, self, ins)
+    if state.special and local.between is not None:
+        local.between.made(op, self, ins, attrs, in_place=True)
     return self
 
 

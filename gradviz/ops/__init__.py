@@ -40,4 +40,13 @@ from .precise import keep_precise
 
 keep_precise()
 
+
+def __getattr__(name):
+    if name == "aten":
+        import importlib
+
+        return importlib.import_module("gradviz.ops.aten")
+    raise AttributeError(f"module 'gradviz.ops' has no attribute '{name}'")
+
+
 __all__ = ["FUNCTIONS"]

@@ -15,6 +15,29 @@ from ..engine.modes import enable_grad, is_recording, local, no_grad, state
 from ..engine.node import edge_of
 from ..engine.saved import pack, read_tensor
 from ..ops.random import random_states, set_random_states
+from .operator_log import OperatorLog, told
+from .selective import (
+    CheckpointPolicy,
+    SelectiveCheckpointContext,
+    create_selective_checkpoint_contexts,
+)
+
+__all__ = [
+    "CheckpointError",
+    "CheckpointFunction",
+    "CheckpointPolicy",
+    "DefaultDeviceType",
+    "GraphExecGroup",
+    "SelectiveCheckpointContext",
+    "check_backward_validity",
+    "checkpoint",
+    "checkpoint_sequential",
+    "create_selective_checkpoint_contexts",
+    "detach_variable",
+    "noop_context_fn",
+    "set_checkpoint_debug_enabled",
+    "set_checkpoint_early_stop",
+]
 
 _debug = None
 _early_stop = None
@@ -46,6 +69,11 @@ _OVERLAP = (
     "Performing two backward calls that overlap (i.e. require the same saved activation in order "
     "to compute gradients) is not allowed while under the torch.utils.checkpoint.GraphExecGroup "
     "context. "
+)
+_SUPPRESSED = (
+    "torch.utils.checkpoint: the forward context provided by context_fn suppressed an exception "
+    "raised during the checkpointed forward. This is not supported because checkpoint cannot "
+    "return a value for a failed forward."
 )
 _NOT_PASSED = (
     "the use_reentrant parameter should be passed explicitly. Starting in PyTorch 2.9, calling "
@@ -215,6 +243,7 @@ class _Frame:
         self.holders, self.descriptions = [], []
         self.done = weakref.WeakSet()  # the occasions that it ran for
         self.complete = self.differs = False
+        self.logs = None  # of the operators of both runs, where somebody wants them told
 
     def pack(self, tensor):
         """Forget ``tensor``; keep what it looked like."""
@@ -224,7 +253,17 @@ class _Frame:
         return holder
 
     def unpack(self, holder):
-        """The tensor again; the first time this runs the block."""
+        """The tensor again; the first time this runs the block. CheckpointError where it does
+        something else then.
+        """
+        try:
+            return self._unpack(holder)
+        except CheckpointError as error:
+            if self.logs is None:
+                raise
+            raise CheckpointError(told(*self.logs)) from error
+
+    def _unpack(self, holder):
         occasion = GraphExecGroup._get_current_group() or local.sweep or _Look()
         if occasion not in self.done:
             self._recompute(occasion)
@@ -309,7 +348,13 @@ def _describe(tensor):
 _CHECKS = {"default": _describe, "none": lambda tensor: None}
 
 
-def _without_reentry(function, args, kwargs, preserve, context_fn, check, early_stop):
+def _without_reentry(function, args, kwargs, preserve, context_fn, check, debug, early_stop):
+    debug = debug if _debug is None else _debug
+    if debug:
+        if context_fn is not noop_context_fn:
+            raise ValueError("debug=True is incompatible with non-default context_fn")
+        logs = OperatorLog(), OperatorLog()
+        context_fn = lambda: logs  # noqa: E731
     if check not in _CHECKS:
         raise ValueError(f"determinism_check should be one of {list(_CHECKS)}, but got {check}")
     surroundings = _Surroundings(preserve)
@@ -322,9 +367,12 @@ def _without_reentry(function, args, kwargs, preserve, context_fn, check, early_
     if not is_recording():
         return function(*args, **kwargs)
     frame = _Frame(rerun, args, _CHECKS[check], early_stop if _early_stop is None else _early_stop)
+    frame.logs = logs if debug else None
     with saved_tensors_hooks(frame.pack, frame.unpack), first:
         result = function(*args, **kwargs)
-    frame.complete = True
+        frame.complete = True
+    if not frame.complete:
+        raise RuntimeError(_SUPPRESSED)
     return result
 
 
@@ -399,7 +447,7 @@ def checkpoint(
         raise ValueError("Unexpected keyword arguments: " + ",".join(kwargs))
     if not use_reentrant:
         return _without_reentry(
-            function, args, kwargs, preserve, context_fn, determinism_check, early_stop
+            function, args, kwargs, preserve, context_fn, determinism_check, debug, early_stop
         )
     if context_fn is not noop_context_fn or debug is not False:
         raise ValueError(

@@ -743,3 +743,72 @@ result = [told(f) for f in (
     lambda: iter(data.DataLoader([1, 2], timeout=1)), lambda: nn.Bilinear(0, 1, 1),
 )]"""
 )
+
+_SELECTIVE = """import functools
+P, aten, log = checkpoint.CheckpointPolicy, torch.ops.aten, []
+def contexts(policy, **more): return functools.partial(checkpoint.create_selective_checkpoint_contexts, policy, **more)
+def told(function):
+    found = message(function)
+    return found if found == "nothing" else [found[0], found[1].partition("This can")[0]]
+x = torch.arange(16.0).reshape(4, 4).div(16).requires_grad_(); w = torch.eye(4).add(0.1).requires_grad_(); b = torch.ones(4, requires_grad=True)
+def f(x, w, b): return torch.sigmoid(F.relu(F.linear(torch.matmul(torch.matmul(x, w), w) * 2, w, b)).exp().sum(0) + 1).softmax(0)
+def run(policy, function=f, args=(x, w, b), **more): return checkpoint.checkpoint(function, *args, use_reentrant=False, context_fn=contexts(policy, **more))
+"""
+PROGRAMS["a selective checkpoint asks about each operator"] = f"""{_SELECTIVE}
+result = []
+for answer in (P.PREFER_RECOMPUTE, P.PREFER_SAVE, P.MUST_CPU_OFFLOAD, True, False):
+    log.clear(); x.grad = w.grad = b.grad = None
+    run(lambda ctx, op, *args, **kwargs: (log.append([str(op), ctx.is_recompute, list(ctx.op_output.shape)]), answer)[1])[0].backward()
+    result.append([list(log), x.grad.tolist(), w.grad.tolist(), b.grad.tolist()])
+def h(x, w, b):
+    y = x * 1; y.add_(1); y = y.t()[1:].reshape(-1); m = y.max(0); e = y > 2; s, i = torch.where(e, y, y * 2).sort()
+    return s.sum() + m[0]
+log.clear(); run(lambda ctx, op, *args, **kwargs: (log.append(str(op)), P.PREFER_RECOMPUTE)[1], h).backward(); result += [log, x.grad.tolist()]"""
+PROGRAMS["what a selective checkpoint kept is not computed again"] = f"""{_SELECTIVE}
+calls, result = [], []
+class Counted(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x): calls.append(1); return x * 2
+    @staticmethod
+    def backward(ctx, g): return g * 2
+def g(x, w, b):
+    y = torch.mm(x, w); z = y.sin(); y.mul_(2); return z.cos()
+mm = [aten.mm.default]
+def twice():
+    o = run(mm); o[0].backward(retain_graph=True); o[0].backward()
+def other(k):
+    runs = []
+    def block(x, w, b):
+        runs.append(1); y = torch.mm(x, w)
+        if len(runs) == 2 and k: y = y.cosh()
+        return Counted.apply(y.sin()).cos()
+    run(mm, block).sum().backward()
+result = [told(twice), told(lambda: run(mm, g).sum().backward()), told(lambda: run(mm, g, allow_cache_entry_mutation=True).sum().backward()), told(lambda: other(False)), told(lambda: other(True)), len(calls), x.grad.tolist()]"""
+PROGRAMS["what a selective checkpoint refuses"] = f"""{_SELECTIVE}
+import contextlib
+def fails(x, w, b): raise ValueError("no")
+result = [told(lambda: contexts([aten.mm])()), told(lambda: contexts(3)()), told(lambda: contexts([3])()), [p.name for p in P], told(lambda: checkpoint.SelectiveCheckpointContext(3)),
+    told(lambda: checkpoint.checkpoint(fails, x, w, b, use_reentrant=False, context_fn=lambda: (contextlib.suppress(ValueError), contextlib.nullcontext()))),
+    told(lambda: checkpoint.checkpoint(f, x, w, b, use_reentrant=False, debug=True, context_fn=contexts([]))), told(lambda: checkpoint.checkpoint(f, x, w, b, use_reentrant=False, determinism_check="all")),
+    told(lambda: checkpoint.checkpoint(f, x, w, b, use_reentrant=True, context_fn=contexts([]))), str(aten.mm), repr(aten.mm), str(aten.mul.Tensor), repr(aten.mul.Tensor), aten.mm.default.name(), aten.mul.Tensor.name(),
+    told(lambda: aten.nothing), told(lambda: aten.mm.nothing), aten.mm.default is aten.mm.default, aten.mm.default(x, w).tolist()]"""
+PROGRAMS["debug of a checkpoint tells the operators"] = """def f(x):
+    f.runs += 1; y = x.sin() * x
+    return y.exp() if f.runs == 1 else y[:1].exp()
+def kind(error): return [type(error).__name__, [line.split(" = ")[1] for line in str(error).split("Operations executed during the original forward:")[-1].split("during recomputation:")[0].splitlines() if " = " in line], "An error happened while unpacking tensors; dumping logs" in str(error), "Detected non-determinism" in str(error), type(error.__cause__).__name__]
+result = []
+for debug in (None, True, False):
+    f.runs, x = 0, torch.ones(2, requires_grad=True)
+    if debug is None: y = checkpoint.checkpoint(f, x, use_reentrant=False, debug=True)
+    else:
+        with checkpoint.set_checkpoint_debug_enabled(debug): y = checkpoint.checkpoint(f, x, use_reentrant=False, debug=not debug)
+    try: y.sum().backward()
+    except RuntimeError as error: result.append(kind(error) if debug is not False else [type(error).__name__, str(error).splitlines()[0]])"""
+PROGRAMS["a saved tensor is unpacked once a node"] = """a, b, c = (torch.rand(3, 3).add(0.3).requires_grad_() for _ in range(3))
+def count(function):
+    seen = [0, 0]
+    def pack(t): seen[0] += 1; return t
+    def unpack(t): seen[1] += 1; return t
+    with torch.autograd.graph.saved_tensors_hooks(pack, unpack): function().sum().backward()
+    return seen
+result = [count(f) for f in (lambda: torch.where(a > 0.5, a, b), lambda: torch.maximum(a, b), lambda: torch.atan2(a, b), lambda: a ** b, lambda: torch.lerp(a, b, c), lambda: a / b, lambda: F.mse_loss(a, b), lambda: torch.cdist(a, b), lambda: torch.addcdiv(a, b, c), lambda: torch.xlogy(a, b))]"""
