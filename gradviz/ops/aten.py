@@ -61,7 +61,7 @@ class OpOverloadPacket:
         return function(*args, **kwargs)
 
     def __getattr__(self, name):
-        raise AttributeError(f"The underlying op of 'aten.{self.__name__}' has no overload name '{name}'")
+        raise AttributeError(f"The underlying op of '{self}' has no overload name '{name}'")
 
     def __str__(self):
         return f"aten.{self.__name__}"

@@ -101,7 +101,7 @@ class OperatorLog:
 
 def _short(dtype):
     kind = dtype.name.rstrip("0123456789")
-    return f"{_SHORT[kind]}{dtype.name[len(kind):]}" if kind in _SHORT else dtype.name
+    return f"{_SHORT[kind]}{dtype.name[len(kind) :]}" if kind in _SHORT else dtype.name
 
 
 def told(first, second):

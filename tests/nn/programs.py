@@ -804,7 +804,9 @@ for debug in (None, True, False):
         with checkpoint.set_checkpoint_debug_enabled(debug): y = checkpoint.checkpoint(f, x, use_reentrant=False, debug=not debug)
     try: y.sum().backward()
     except RuntimeError as error: result.append(kind(error) if debug is not False else [type(error).__name__, str(error).splitlines()[0]])"""
-PROGRAMS["a saved tensor is unpacked once a node"] = """a, b, c = (torch.rand(3, 3).add(0.3).requires_grad_() for _ in range(3))
+PROGRAMS[
+    "a saved tensor is unpacked once a node"
+] = """a, b, c = (torch.rand(3, 3).add(0.3).requires_grad_() for _ in range(3))
 def count(function):
     seen = [0, 0]
     def pack(t): seen[0] += 1; return t
