@@ -23,6 +23,7 @@ from ..engine.saved import (
     unpack,
 )
 from ..engine.saved_names import SavedTensor
+from ..engine.surface import only
 from ..engine.tensor import track
 from . import recording
 
@@ -142,6 +143,7 @@ class BackwardCFunction(FunctionCtx, _Recorded):
     """The node of a user's Function; it is the ``ctx`` of its backward."""
 
     whole = True
+    owner_name = "torch._C._FunctionBase"
     to_save = dirty_tensors = non_differentiable = saved_for_forward = None
 
     @property
@@ -196,10 +198,15 @@ class BackwardCFunction(FunctionCtx, _Recorded):
             else backward(self, *grads)
         )
 
-    def __call__(self, *grads):
+    def __call__(self, *grads, **named):
         raise TypeError(f"'{type(self).__name__}' object is not callable")
 
     __repr__ = object.__repr__
+
+    def _register_hook_dict(self, *given):
+        if not isinstance(only(self, "_register_hook_dict", given), Tensor):
+            raise RuntimeError("_register_hook_dict expected a Tensor")
+        super()._register_hook_dict(*given)
 
     def describe_saved(self):
         """For observers: what is saved, without unpacking."""

@@ -25,6 +25,7 @@ from ..engine.views import bump, geometry, pointer
 GradientEdge = namedtuple(
     "GradientEdge", ("node", "output_nr", "ownership_token"), defaults=(None,)
 )
+GradientEdge.__doc__ = "Where a gradient arrives: a node, and which of its outputs it is for."
 
 
 class Node(abc.ABC):  # noqa: B024 (nothing to override: it is for isinstance)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from ..engine.node import Node
+from ..engine.surface import none
 from .function import Function
 
 
@@ -34,5 +36,14 @@ class DelayedError(Function):
         raise RuntimeError(ctx.message)
 
 
-DelayedError._backward_cls.__name__ = "Error"
-DelayedError._backward_cls.name = lambda node: "torch::autograd::Error"
+def _name(node, *given):
+    none(node, "name", given)
+    return "torch::autograd::Error"
+
+
+_node = DelayedError._backward_cls  # in PyTorch one of its own, no user's Function
+_node.__name__ = _node.__qualname__ = "Error"
+_node.__module__, _node.owner_name = "builtins", None
+_node.__call__, _node.__repr__ = Node.__call__, Node.__repr__
+_node._register_hook_dict = Node._register_hook_dict
+_node.name = _name

@@ -15,79 +15,66 @@ import weakref
 
 from .hooks import ensure_hooks, gradient_dtype
 from .node import FIRST, LEAF, Node, Output
+from .surface import fixed, none, surfaced
 
 
+@surfaced
 class AccumulateGrad:
     """The end of the graph at a leaf: adds what arrives into ``variable.grad``."""
 
-    __slots__ = ("__weakref__", "_meta", "dtype", "shape", "variable")
+    __slots__ = ("__weakref__", "_meta", "dtype", "leaf", "shape")
+    __module__ = "builtins"
 
-    next_functions = ()
+    seq = FIRST
     _kind = 3
 
-    def __init__(self, variable):
-        self.variable = variable
-        self.shape, self.dtype = variable._a.shape, variable._a.dtype
+    def __new__(cls, *args, **kwargs):
+        raise RuntimeError("Cannot construct")
 
-    def __setattr__(self, name, value):
-        if name == "variable" and hasattr(self, name):
-            raise AttributeError("attribute 'variable' of 'AccumulateGrad' objects is not writable")
-        super().__setattr__(name, value)
-
-    def name(self):
+    def name(self, *given):
+        """``torch::autograd::AccumulateGrad``."""
+        none(self, "name", given)
         return "torch::autograd::AccumulateGrad"
 
-    @property
-    def metadata(self):
-        """A dict for the user's notes."""
-        try:
-            return self._meta
-        except AttributeError:
-            self._meta = {}
-            return self._meta
+    @fixed
+    def next_functions(self):
+        """None: the graph ends here."""
+        return ()
 
-    @property
-    def requires_grad(self):
-        """True: nodes are made for what is tracked only."""
-        return True
+    @fixed
+    def variable(self):
+        """The leaf."""
+        return self.leaf
 
-    @property
+    @fixed
     def _input_metadata(self):
         """Shape and dtype of the leaf."""
-        from .tensor import InputMetadata
+        from .tensor import input_metadata
 
-        return (InputMetadata(self.shape, self.dtype),)
+        return (input_metadata(self.shape, self.dtype),)
 
-    def _sequence_nr(self):
-        return FIRST
+    def _renumber(self, number):
+        pass  # it always runs as soon as all has arrived
 
-    def __call__(self, *grads):
+    def _add_hook(self, kind, hook):
+        from .hooks import add_accumulator_hook
+
+        return add_accumulator_hook(self, kind, hook)
+
+    def __call__(self, *grads, **named):
         """Add one gradient into ``variable.grad``; None adds nothing."""
         from .backward import accumulate
         from .node import check_gradients
 
+        if named:
+            raise TypeError("keyword arguments are not supported")
         check_gradients(grads, 1)
         if grads[0] is not None:
-            accumulate(self.variable, grads[0])
+            accumulate(self.leaf, grads[0])
         return ()
 
-    def register_hook(self, hook):
-        """Call ``hook(grad_inputs, grad_outputs)`` after the gradient was accumulated."""
-        from .hooks import add_accumulator_hook
-
-        return add_accumulator_hook(self, "post", hook)
-
-    def register_prehook(self, hook):
-        """Call ``hook(grad_outputs)`` before the gradient is accumulated."""
-        from .hooks import add_accumulator_hook
-
-        return add_accumulator_hook(self, "pre", hook)
-
-    def __repr__(self):
-        return f"<AccumulateGrad object at 0x{id(self):x}>"
-
     def __del__(self):
-        hooks = self.variable._hooks
+        hooks = self.leaf._hooks
         hooked = hooks is not None and (hooks.pre or hooks.post)
         if (hooked or hasattr(self, "_meta")) and not sys.is_finalizing():
             _leave_to_nodes(self)
@@ -99,8 +86,14 @@ class Held(Output):
     __slots__ = ("accumulator",)
 
     def __init__(self, accumulator):
-        super().__init__(accumulator.variable, 0)
+        super().__init__(accumulator.leaf, 0)
         self.accumulator = accumulator
+
+
+def _made(leaf):
+    found = object.__new__(AccumulateGrad)
+    found.leaf, found.shape, found.dtype = leaf, leaf._a.shape, leaf._a.dtype
+    return found
 
 
 def accumulator(leaf):
@@ -108,20 +101,20 @@ def accumulator(leaf):
     ref = leaf._acc
     found = ref() if ref is not None else None
     if found is None:
-        found = AccumulateGrad(leaf)
+        found = _made(leaf)
         leaf._acc = weakref.ref(found)
     return found
 
 
 def _leave_to_nodes(dying):
     """Let the nodes that use the leaf hold a successor of ``dying``; without such, hooks end."""
-    leaf = dying.variable
+    leaf = dying.leaf
     nodes = _users(leaf)
     if not nodes:
         if leaf._hooks is not None:
             leaf._hooks.pre = leaf._hooks.post = None
         return
-    successor = AccumulateGrad(leaf)
+    successor = _made(leaf)
     if hasattr(dying, "_meta"):
         successor._meta = dying._meta
     leaf._acc = weakref.ref(successor)
@@ -130,7 +123,7 @@ def _leave_to_nodes(dying):
 
 def _give_to_nodes(found, nodes):
     for node in nodes:
-        node.e = tuple(Held(found) if x is found.variable else x for x in node.e)
+        node.e = tuple(Held(found) if x is found.leaf else x for x in node.e)
 
 
 def before_change(leaf, array, renew=False):

@@ -14,7 +14,7 @@ import threading
 import warnings
 from heapq import heappop, heappush, heappushpop
 from itertools import repeat
-from operator import attrgetter
+from operator import attrgetter, index
 
 from ..backend import as_array, beside, xp
 from .accumulator import expected
@@ -407,7 +407,7 @@ class Sweep:
 
 def _check_flag(flag):
     if not isinstance(flag, int):
-        raise TypeError(f"'{type(flag).__name__}' object cannot be interpreted as an integer")
+        index(flag)
 
 
 def _begin(edge, token, leaves, stack):
@@ -635,6 +635,7 @@ def backward(
     tensors = as_tuple(tensors)
     roots = roots_of(tensors, grad_tensors, create_graph)
     if create_graph:
+        _check_flag(create_graph)
         warnings.warn(_CYCLE_WARNING, UserWarning, stacklevel=3)
     captures = None
     if inputs is not None:

@@ -85,6 +85,9 @@ class Device:
         return (Device, (self.type, self.index))
 
 
+Device.__name__ = Device.__qualname__ = "device"
+Device.__module__ = "gradviz"
+
 CPU = Device("cpu")
 
 

@@ -246,6 +246,22 @@ def tensor_table(tensor):
     return None if found is None or found.tensor is None else found.tensor.get(nr)
 
 
+def join_table(node, tensor):
+    """The hooks of ``tensor``, those of now and later ones, also run before ``node``."""
+    table, nr = tensor_table(tensor), tensor.output_nr
+    if table is None:
+        return
+
+    def joined(grads):
+        out = list(grads)
+        for hook in list(table.values()):
+            told = hook(out[nr])
+            out[nr] = out[nr] if told is None else told
+        return tuple(out)
+
+    node.register_prehook(joined)
+
+
 def gradient_dtype(leaf):
     """The NumPy dtype that ``.grad`` of this leaf takes, None where any is allowed."""
     wanted = None if leaf._hooks is None else leaf._hooks.grad_dtype

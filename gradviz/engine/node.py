@@ -11,6 +11,7 @@ import itertools
 
 from .errors import advised
 from .modes import state
+from .surface import Surface, fixed, none, surfaced
 
 new = object.__new__
 serial = itertools.count(1).__next__
@@ -75,6 +76,7 @@ class Detached(int):
         return True
 
 
+@surfaced
 class Node:
     """One recorded operation. ``name()``, ``next_functions``, hooks and saved values as in PyTorch.
 
@@ -127,47 +129,26 @@ class Node:
 
     def name(self, *given):
         """The class name, such as ``MulBackward0``."""
-        _none(self, "name", given)
+        none(self, "name", given)
         return type(self).__name__
 
-    @property
+    @fixed
     def next_functions(self):
         """One (node, output number) an input, (None, 0) for an untracked one."""
         return tuple(function_of(x) for x in self.e)
-
-    @next_functions.setter
-    def next_functions(self, value):
-        _read_only(self, "next_functions")
-
-    @property
-    def metadata(self):
-        """A dict for the user's notes."""
-        try:
-            return self._meta
-        except AttributeError:
-            self._meta = {}
-            return self._meta
-
-    @metadata.setter
-    def metadata(self, value):
-        _read_only(self, "metadata")
 
     @property
     def born(self):
         """When it was recorded: later than all its edges lead to."""
         return self.seq
 
-    @property
-    def requires_grad(self):
-        """True: nodes are made for what is tracked only."""
-        return True
-
-    def _sequence_nr(self, *given):
-        _none(self, "_sequence_nr", given)
-        return self.seq
-
-    def _set_sequence_nr(self, number):
+    def _renumber(self, number):
         self.seq = number
+
+    def _add_hook(self, kind, hook):
+        from .hooks import add_node_hook
+
+        return add_node_hook(self, kind, hook)
 
     def __call__(self, *grad_outputs, **named):
         """The gradients for the inputs from those for the outputs, as a backward would compute
@@ -185,16 +166,16 @@ class Node:
         grads = tuple(self.run(grad_outputs if several else grad_outputs[0], TENSOR))
         return grads if len(grads) != 1 else grads[0]
 
-    @property
+    @fixed
     def _input_metadata(self):
         """Shape and dtype of each output, as objects."""
-        from .tensor import InputMetadata
+        from .tensor import input_metadata
 
         several = self.dtype.__class__ is tuple
         if not several:
-            return (InputMetadata(self.shape, self.dtype),)
+            return (input_metadata(self.shape, self.dtype),)
         return tuple(
-            InputMetadata(shape, dtype)
+            input_metadata(shape, dtype)
             for k, (shape, dtype) in enumerate(zip(self.shape, self.dtype, strict=True))
             if dtype is not None and (self.op is None or self.op.has_gradient(k))
         )
@@ -204,56 +185,14 @@ class Node:
         """Shape and dtype of each output."""
         return ((self.shape, self.dtype),)
 
-    def register_hook(self, *hook):
-        """Call ``hook(grad_inputs, grad_outputs)`` after this node ran; a returned tuple replaces
-        grad_inputs.
-        """
-        from .hooks import add_node_hook
-
-        return add_node_hook(self, "post", _only(self, "register_hook", hook))
-
-    def register_prehook(self, *hook):
-        """Call ``hook(grad_outputs)`` before this node runs; a returned tuple replaces them."""
-        from .hooks import add_node_hook
-
-        return add_node_hook(self, "pre", _only(self, "register_prehook", hook))
-
     def __dir__(self):
         from .saved_names import saved_attribute_names
 
-        names = [
-            n
-            for n in super().__dir__()
-            if not n.startswith(("_saved_", "_raw_saved_")) and n not in _ENGINES_OWN
-        ]
-        return [*names, *saved_attribute_names(self)]
-
-    def __repr__(self):
-        return f"<{type(self).__name__} object at 0x{id(self):x}>"
-
-    def __reduce_ex__(self, protocol):
-        raise TypeError(f"cannot pickle '{type(self).__name__}' object")
-
-    def _register_hook_dict(self, tensor):
-        raise RuntimeError("_register_hook_dict is not supported: use Tensor.register_hook")
-
-
-_ENGINES_OWN = frozenset(Node.__slots__)  # slots, of which some are unset
-
-
-def _none(node, name, given):
-    """The arguments of a method in C that has none."""
-    if given:
-        raise TypeError(f"{type(node).__name__}.{name}() takes no arguments ({len(given)} given)")
-
-
-def _only(node, name, given):
-    """The one argument of a method in C."""
-    if len(given) != 1:
-        raise TypeError(
-            f"{type(node).__name__}.{name}() takes exactly one argument ({len(given)} given)"
-        )
-    return given[0]
+        names = Surface.__dir__(self)
+        if self.op is None:
+            return names
+        plain = [n for n in names if not n.startswith(("_saved_", "_raw_saved_"))]
+        return [*plain, *saved_attribute_names(self)]
 
 
 def check_gradients(grads, wanted):
@@ -265,11 +204,6 @@ def check_gradients(grads, wanted):
     for k, g in enumerate(grads):
         if g is not None and not isinstance(g, Tensor):
             raise TypeError(f"argument {k} is not a Variable")
-
-
-def _read_only(node, name):
-    kind = type(node).__name__ if node.op is not None else "torch._C._FunctionBase"
-    raise AttributeError(f"attribute '{name}' of '{kind}' objects is not writable")
 
 
 class MultiNode(Node):

@@ -91,9 +91,9 @@ def roots_of(tensors, seeds, create_graph):
     if isinstance(seeds, Tensor) or seeds is None:
         seeds = (seeds,) * (1 if isinstance(seeds, Tensor) else len(tensors))
     seeds = tuple(seeds)
+    made = [_seed(t, seed, tensors, seeds) for t, seed in zip(tensors, seeds, strict=False)]
     if len(seeds) < len(tensors):
         raise RuntimeError(f"got {len(tensors)} tensors and {len(seeds)} gradients")
-    made = [_seed(t, seed, tensors, seeds) for t, seed in zip(tensors, seeds, strict=False)]
     edges = [_root_edge(t, k) for k, t in enumerate(tensors)]
     return [
         (edge, _fitted(edge, seed, k, create_graph))

@@ -252,11 +252,9 @@ class SavedTensor:
 
     @property
     def data(self):
-        """The saved tensor, or what the pack hook made of it."""
+        """The saved tensor, or what the pack hook made of it; None once it was freed."""
         found = self._found()
-        if found is FREED:
-            freed()
-        return found.packed if found.__class__ is Packed else found
+        return None if found is FREED else found.packed if found.__class__ is Packed else found
 
     @property
     def unpack_hook(self):

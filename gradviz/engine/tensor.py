@@ -48,14 +48,28 @@ class Size(tuple):
 class InputMetadata:
     """Shape (a list), dtype and device of one output of a node."""
 
-    __slots__ = ("device", "dtype", "shape")
+    __slots__ = ("_np_dtype", "_shape")
     is_nested_tensor = is_cpp_nested_tensor = False
+    shape = property(lambda self: list(self._shape))
+    dtype = property(lambda self: dtypes.from_np(self._np_dtype))
+    device = property(lambda self: CPU)
 
-    def __init__(self, shape, np_dtype):
-        self.shape, self.dtype, self.device = list(shape), dtypes.from_np(np_dtype), CPU
+    def __new__(cls):
+        raise TypeError("torch._C._autograd._InputMetadata: No constructor defined!")
+
+    def __dir__(self):
+        return [n for n in super().__dir__() if n not in self.__slots__]
+
+
+def input_metadata(shape, np_dtype):
+    """What ``_input_metadata`` shows of one output."""
+    made = new(InputMetadata)
+    made._shape, made._np_dtype = shape, np_dtype
+    return made
 
 
 InputMetadata.__name__ = InputMetadata.__qualname__ = "_InputMetadata"
+InputMetadata.__module__ = "torch._C._autograd"
 
 
 class Tensor:
