@@ -663,6 +663,13 @@ def wrap_dim(dim, ndim):
     )
 
 
+def existing_dim(dim, ndim):
+    """As ``wrap_dim``; IndexError also where there are no dimensions."""
+    if not ndim:
+        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
+    return int(wrap_dim(dim, ndim))
+
+
 def element_strides(array):
     """Strides in elements, as PyTorch counts them."""
     size = array.itemsize

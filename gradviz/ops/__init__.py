@@ -11,6 +11,7 @@ from . import (  # noqa: F401
     complex,
     copying,
     create,
+    distinct,
     draw,
     elementwise,
     exchange,

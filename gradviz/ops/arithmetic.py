@@ -83,6 +83,16 @@ def refuse(name):
     return derivative
 
 
+def lacking(name):
+    """The derivative of an operation for which PyTorch says that there is none."""
+
+    def derivative(F, g):
+        raise NotImplementedError(f"the derivative for '{name}' is not implemented.")
+
+    derivative.refused = name
+    return derivative
+
+
 def refuse_complex(name, *tensors):
     """RuntimeError for a tracked complex tensor, of which PyTorch records nothing here."""
     if is_recording() and any(x._a.dtype.kind == "c" and x.requires_grad for x in tensors):
@@ -571,6 +581,14 @@ _floor_tensor = binary(
     self=refuse("floor_divide"),
     other=refuse("floor_divide"),
 )
+_floor_in_place = binary(
+    "floor_divide_",
+    _floor_divide,
+    node="NotImplemented",
+    expose=False,
+    self=refuse("floor_divide_"),
+    other=refuse("floor_divide_"),
+)
 _remainder_tensor = binary(
     "remainder_tensor",
     _remainder,
@@ -597,9 +615,10 @@ def _in_wider(forward, x, value):
     return found.astype(x.dtype) if is_half(x.dtype) and value.dtype == xp.float32 else found
 
 
-def _whole(name, forward, with_tensor, node, derivative, wide=False):
+def _whole(name, forward, with_tensor, node, derivative, wide=False, in_place=None):
     """``name`` with a tensor or a number on its right, and with a number on its left. ``wide``: a
-    number beside half precision stays in single precision.
+    number beside half precision stays in single precision; ``in_place``: what is recorded of the
+    in-place form with a tensor.
     """
     from ..engine.views import write
     from .declare import cast_operand
@@ -637,7 +656,8 @@ def _whole(name, forward, with_tensor, node, derivative, wide=False):
 
     def inplace(self, other):
         if isinstance(other, Tensor):
-            return write(with_tensor.op, (self, cast_operand(self, other)))
+            op = (in_place or with_tensor).op
+            return write(op, (self, cast_operand(op, self, other)))
         return write(single.op, (self,), (right(name, self, other)[1]._a,))
 
     function.__name__, function.__doc__ = (
@@ -657,6 +677,7 @@ floor_divide = _whole(
     "NotImplemented",
     refuse("floor_divide"),
     wide=True,
+    in_place=_floor_in_place,
 )
 remainder = _whole("remainder", _remainder, _remainder_tensor, "RemainderBackward0", lambda F, g: g)
 fmod = _whole("fmod", _fmod, _fmod_tensor, "FmodBackward0", lambda F, g: g)
@@ -749,7 +770,7 @@ def _inplace(op_function, name, scaled_function=None):
             return write(scaled_function.op, (self, other), (alpha, common_dtype(self, other).np))
         if name == "div" and common_dtype(self, other).category < 2:
             check_cast(dtypes.default.float.np, self._a.dtype)
-        return write(op_function.op, (self, cast_operand(self, other, op_function.op.wide)))
+        return write(op_function.op, (self, cast_operand(op_function.op, self, other)))
 
     function.__name__ = name + "_"
     function.__doc__ = f"In-place ``{name}``."

@@ -22,6 +22,7 @@ from ..engine.operation import RAW, TENSOR
 from ..engine.views import check_inplace, write
 from .arithmetic import _out, converted
 from .declare import alias, binary, declare, method, only_method, public
+from .kernels import NO_COMPLEX_CLAMP
 
 
 # ---------------------------------------------------------------- the larger, the smaller
@@ -284,7 +285,13 @@ def _clamp(name, call, clamped, numbers, tensors, low, high):
             x if x is None or isinstance(x, Tensor) else operands("clamp", clamped, x)[1]
             for x in (low, high)
         )
+        if any(x is not None and x._a.dtype.kind == "c" for x in (clamped, low, high)):
+            raise NotImplementedError(NO_COMPLEX_CLAMP)
         return call(tensors, (clamped, low, high), ())
+    if clamped._a.dtype.kind == "c":
+        raise NotImplementedError(NO_COMPLEX_CLAMP)
+    if isinstance(low, complex) or isinstance(high, complex):
+        raise RuntimeError("value cannot be converted to type double without overflow")
     return call(numbers, (clamped,), (low, high))
 
 
@@ -331,16 +338,23 @@ def clamp_(self, min=None, max=None):
     return _clamp("clamp_", _apply_inplace, self, clamp_op, clamp_tensors, min, max)
 
 
+def _refuse_complex_bound(bound):
+    if isinstance(bound, complex):
+        raise NotImplementedError(NO_COMPLEX_CLAMP)
+
+
 def _one_sided(name, number_op, tensor_op):
     def function(input, bound, *, out=None):
         if isinstance(bound, Tensor):
             return tensor_op(input, bound)
+        _refuse_complex_bound(bound)
         result = _apply(number_op, (input,), (bound,))
         return result if out is None else _out(name, result, out, (input,))
 
     def inplace(self, bound):
         if isinstance(bound, Tensor):
             return _apply_inplace(tensor_op, (self, bound), ())
+        _refuse_complex_bound(bound)
         return _apply_inplace(number_op, (self,), (bound,))
 
     function.__name__, function.__doc__ = name, f"Elements limited from one side (``{name}``)."
@@ -501,7 +515,10 @@ def _ternary(op_function, name):
         return result if out is None else _out(name, result, out, (input, tensor1, tensor2))
 
     def inplace(self, tensor1, tensor2, *, value=1):
-        refuse_integers(tensor1, tensor2)
+        try:
+            refuse_integers(tensor1, tensor2)
+        except AttributeError as error:
+            raise refusal(f"{name}_", (tensor1, tensor2), {}, method=True) or error from None
         return write(op_function.op, (self, tensor1, tensor2), (value,))
 
     function.__doc__ = (

@@ -43,6 +43,16 @@ only_function(tensor)
 
 
 # ---------------------------------------------------------------- filled
+def _created_grad(F, g, name):
+    raise RuntimeError(f"derivative for aten::{name} is not implemented")
+
+
+# what a tracked tensor becomes that was given as ``out=`` to a factory
+TENSOR.created = declare(
+    "created", lambda x, name: x, "self", "name", node="NotImplemented", self=_created_grad
+)
+
+
 def laid_out(made, array, memory_format=None):
     """``made`` with its elements in memory as those of ``array`` are: a transposed tensor's twin is
     transposed, unless ``memory_format`` says otherwise.
@@ -145,6 +155,14 @@ def full_like(
     return mark(wrap(made), requires_grad)
 
 
+def check_range(name, dtype):
+    """NotImplementedError for a dtype in which PyTorch makes no sequences."""
+    if dtype.category not in (1, 2):
+        raise NotImplementedError(
+            f"\"{name}_cpu\" not implemented for '{dtypes.scalar_name(dtype)}'"
+        )
+
+
 def arange(
     start, end=None, step=1, *, dtype=None, device=None, requires_grad=False, layout=None, out=None
 ):
@@ -162,6 +180,7 @@ def arange(
             if all(isinstance(x, int) for x in (start, end, step))
             else dtypes.default.float
         )
+    check_range("arange", dtype)
     n = math.ceil((end - start) / step)
     values = start + xp.arange(n, like=like_of(device)) * step
     return mark(wrap(values.astype(dtype.np)), requires_grad)

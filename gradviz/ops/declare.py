@@ -11,6 +11,7 @@ declared operations.
 
 from __future__ import annotations
 
+from ..backend import xp
 from ..engine import dispatch, dtypes, views
 from ..engine.arguments import refusal
 from ..engine.dispatch import Tensor
@@ -301,7 +302,7 @@ def _inplace_binary(name, op, operands):
     def named(name):
         def function(self, other):
             self, other = (wide_operands if op.wide else operands)(name, self, other)
-            return views.write(op, (self, cast_operand(self, other, op.wide)))
+            return views.write(op, (self, cast_operand(op, self, other)))
 
         function.renamed = named
         function.__name__ = function.__qualname__ = name
@@ -311,19 +312,28 @@ def _inplace_binary(name, op, operands):
     setattr(Tensor, f"{name}_", named(f"{name}_"))
 
 
-def cast_operand(self, other, wide=False):
-    """An operand of an in-place operation in the dtype of ``self``; RuntimeError where the result
-    would not fit. ``wide``: a single number beside half precision keeps its own.
+def _result_dtype(op, dtype):
+    """What ``op`` makes of two operands of ``dtype``; that itself where it makes nothing."""
+    none = xp.empty(0, dtype)
+    try:
+        return op.forward(none, none).dtype
+    except (NotImplementedError, RuntimeError):
+        return dtype
+
+
+def cast_operand(op, self, other):
+    """An operand of the in-place ``op`` in the dtype of ``self``; RuntimeError where the result
+    would not fit. Of a wide one, a single number beside half precision keeps its own.
     """
     own = self._a.dtype
     if other._a.dtype is own:
         return other
-    if wide and own.itemsize == 2 and not other._a.ndim and other._a.dtype.kind == "f":
+    if op.wide and own.itemsize == 2 and not other._a.ndim and other._a.dtype.kind == "f":
         return other
     wanted = common_dtype(self, other)
     if not dtypes.can_cast(wanted, self.dtype):
         views.check_target(self, (other,))
-        views.check_cast(wanted.np, own)
+        views.check_cast(_result_dtype(op, wanted.np), own)
     kept = other._g is not None or dispatch.state.special and dispatch.local.dual is not None
     return other if kept else dispatch.wrap(other._a.astype(own))
 

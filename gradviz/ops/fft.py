@@ -10,7 +10,8 @@ from ..backend import beside, xp
 from ..engine import dtypes
 from ..engine.dispatch import wrap
 from ..engine.operation import RAW, TENSOR
-from ..engine.tensor import wrap_dim
+from ..engine.tensor import existing_dim
+from .create import check_range
 from .declare import FUNCTIONS, declare, method
 from .mistakes import explained
 from .pad import constant_pad_nd
@@ -28,8 +29,26 @@ def _scaled(x, normalization, shape, dims):
     return x * x.real.dtype.type(1 / n if normalization == COUNT else 1 / math.sqrt(n))
 
 
+def _by_stride(x, dims):
+    """Dimensions from that of the largest steps in memory to that of the smallest."""
+    return sorted(dims, key=lambda d: -x.strides[d])
+
+
+def _laid_out(x, dim, transform):
+    """``transform(array, axes)``: its result lies in memory as PyTorch lays it, what is not
+    transformed first.
+    """
+    order = (*_by_stride(x, [d for d in range(x.ndim) if d not in dim]), *dim)
+    x = xp.asarray(x.transpose(order), order="C")
+    found = transform(x, tuple(order.index(d) for d in dim))
+    return found.transpose([order.index(d) for d in range(x.ndim)])
+
+
 def _c2c_forward(x, dim, normalization, forward):
-    found = xp.fft.fftn(x, axes=dim) if forward else xp.fft.ifftn(x, axes=dim, norm="forward")
+    def transform(x, axes):
+        return xp.fft.fftn(x, axes=axes) if forward else xp.fft.ifftn(x, axes=axes, norm="forward")
+
+    found = _laid_out(x, _by_stride(x, dim), transform)
     return _scaled(found.astype(x.dtype, copy=False), normalization, x.shape, dim)
 
 
@@ -46,7 +65,9 @@ _WIDE = {xp.dtype(xp.float32): xp.complex64, xp.dtype(xp.float64): xp.complex128
 
 
 def _r2c_forward(x, dim, normalization, onesided):
-    found = xp.fft.rfftn(x, axes=dim) if onesided else xp.fft.fftn(x, axes=dim)
+    transform = xp.fft.rfftn if onesided else xp.fft.fftn
+    dims = (*_by_stride(x, dim[:-1]), dim[-1])
+    found = _laid_out(x, dims, lambda x, axes: transform(x, axes=axes))
     return _scaled(found.astype(_WIDE[x.dtype], copy=False), normalization, x.shape, dim)
 
 
@@ -73,9 +94,14 @@ r2c_op = declare(
 
 
 def _c2r_forward(x, dim, normalization, last):
-    shape = [x.shape[d] for d in dim[:-1]] + [last]
     real = xp.float32 if x.dtype == xp.complex64 else xp.float64
-    found = xp.fft.irfftn(x, shape, axes=dim, norm="forward").astype(real, copy=False)
+    if len(dim) > 1:
+        x = _c2c_forward(x, dim[:-1], NONE, False)
+
+    def transform(x, axes):
+        return xp.fft.irfftn(x, [last], axes=axes, norm="forward").astype(real, copy=False)
+
+    found = _laid_out(x, dim[-1:], transform)
     return _scaled(found, normalization, found.shape, dim)
 
 
@@ -150,19 +176,12 @@ def _dims(x, s, dim):
     if dim is None:
         dims = tuple(range(n)) if s is None else tuple(range(n - len(s), n))
     else:
-        dims = tuple(_dim(d, n) for d in ((dim,) if isinstance(dim, int) else dim))
+        dims = tuple(existing_dim(d, n) for d in ((dim,) if isinstance(dim, int) else dim))
     if len(set(dims)) != len(dims):
         raise RuntimeError("FFT dims must be unique")
     if s is not None and len(s) != len(dims):
         raise RuntimeError("When given, dim and shape arguments must have the same length")
     return dims, [-1] * len(dims) if s is None else list(s)
-
-
-def _dim(dim, ndim):
-    """A dimension of a tensor that has some."""
-    if not ndim:
-        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
-    return int(wrap_dim(dim, ndim))
 
 
 def _some(name, dims):
@@ -174,6 +193,20 @@ def _check_points(x, dims):
     for d in dims:
         if x._a.shape[d] < 1:
             raise RuntimeError(f"Invalid number of data points ({x._a.shape[d]}) specified")
+
+
+def _last(x, dims, sizes):
+    """The last size of a real result: 2 (n − 1) unless given."""
+    _check_points(x, _whole(dims, sizes))
+    last = sizes[-1] if sizes[-1] != -1 else 2 * (x._a.shape[dims[-1]] - 1)
+    if last < 1:
+        raise RuntimeError(f"Invalid number of data points ({last}) specified")
+    return last
+
+
+def _whole(dims, sizes):
+    """The dimensions of which no size was given."""
+    return [d for d, n in zip(dims, sizes, strict=True) if n == -1]
 
 
 def _given(dims, sizes):
@@ -190,9 +223,9 @@ def fft_function(function):
 # ---------------------------------------------------------------- n dimensions
 def _complex_nd(name, x, s, dim, norm, forward):
     dims, sizes = _dims(x, s, dim)
+    _check_points(x, _whole(dims, sizes))
     x = _resized(_promoted(x, need_complex=True), _given(dims, sizes))
-    _check_points(x, dims)
-    return c2c_op(x, dims, _scale_of(name, norm, forward), forward) if dims else x
+    return c2c_op(x, dims, _scale_of(name, norm, forward), forward)
 
 
 @fft_function
@@ -216,8 +249,8 @@ def rfftn(input, s=None, dim=None, norm=None, *, out=None):
         )
     dims, sizes = _dims(input, s, dim)
     _some("rfftn", dims)
+    _check_points(input, _whole(dims, sizes))
     x = _resized(_promoted(input), _given(dims, sizes))
-    _check_points(x, dims)
     return r2c_op(x, dims, _scale_of("rfftn", norm, True), True)
 
 
@@ -227,9 +260,7 @@ def irfftn(input, s=None, dim=None, norm=None, *, out=None):
     dims, sizes = _dims(input, s, dim)
     _some("irfftn", dims)
     x = _promoted(input, need_complex=True)
-    last = sizes[-1] if sizes[-1] != -1 else 2 * (x._a.shape[dims[-1]] - 1)
-    if last < 1:
-        raise RuntimeError(f"Invalid number of data points ({last}) specified")
+    last = _last(x, dims, sizes)
     x = _resized(x, {**_given(dims[:-1], sizes[:-1]), dims[-1]: last // 2 + 1})
     return c2r_op(x, dims, _scale_of("irfftn", norm, False), last)
 
@@ -240,9 +271,7 @@ def hfftn(input, s=None, dim=None, norm=None, *, out=None):
     dims, sizes = _dims(input, s, dim)
     _some("hfftn", dims)
     x = _promoted(input, need_complex=True)
-    last = sizes[-1] if sizes[-1] != -1 else 2 * (x._a.shape[dims[-1]] - 1)
-    if last < 1:
-        raise RuntimeError(f"Invalid number of data points ({last}) specified")
+    last = _last(x, dims, sizes)
     x = _resized(x, {**_given(dims[:-1], sizes[:-1]), dims[-1]: last // 2 + 1})
     scale = _scale_of("hfftn", norm, True)
     if len(dims) > 1:
@@ -255,12 +284,12 @@ def ihfftn(input, s=None, dim=None, norm=None, *, out=None):
     """The inverse of ``hfftn``."""
     dims, sizes = _dims(input, s, dim)
     _some("ihfftn", dims)
+    _check_points(input, _whole(dims, sizes))
     if input._a.dtype.kind == "c":
         raise RuntimeError(
             f"Only supports floating-point dtypes, but found: {dtypes.scalar_name(input.dtype)}"
         )
     x = _resized(_promoted(input), _given(dims, sizes))
-    _check_points(x, dims)
     scale = _scale_of("ihfftn", norm, False)
     x = TENSOR.conj(r2c_op(x, dims[-1:], scale, True))
     return c2c_op(x, dims[:-1], scale, False) if len(dims) > 1 else x
@@ -281,7 +310,7 @@ def ifft(input, n=None, dim=-1, norm=None, *, out=None):
 
 def _one(name, input, n, dim, norm, forward):
     x = _promoted(input)
-    d = _dim(dim, x._a.ndim)
+    d = existing_dim(dim, x._a.ndim)
     x = _resized(x, {} if n is None else {d: n})
     if x._a.shape[d] < 1:
         raise RuntimeError(f"Invalid number of data points ({x._a.shape[d]}) specified")
@@ -324,8 +353,8 @@ for _n in (fftn, ifftn):
 @fft_function
 def fftfreq(n, d=1.0, *, out=None, dtype=None, layout=None, device=None, requires_grad=False):
     """The frequencies of ``fft`` for ``n`` points at distance ``d``."""
-    made = (dtype or dtypes.default.float).np
     _check_frequencies("fftfreq", dtype)
+    made = (dtype or dtypes.default.float).np
     if n < 0:
         raise RuntimeError(f"Trying to create tensor with negative dimension {n}: [{n}]")
     found = xp.fft.fftfreq(n, d).astype(made) if n else xp.zeros(0, made)
@@ -337,14 +366,19 @@ def rfftfreq(n, d=1.0, *, out=None, dtype=None, layout=None, device=None, requir
     """The frequencies of ``rfft`` for ``n`` points at distance ``d``."""
     _check_frequencies("rfftfreq", dtype)
     made = (dtype or dtypes.default.float).np
+    count = int(n / 2) + 1  # rounds to zero
+    if count < 0:
+        raise RuntimeError(f"Trying to create tensor with negative dimension {count}: [{count}]")
     with xp.errstate(all="ignore"):
-        found = xp.arange(n // 2 + 1) / xp.asarray(n * d, float)
+        found = xp.arange(count) / xp.asarray(n * d, float)
     return wrap(found.astype(made)).requires_grad_(requires_grad)
 
 
 def _check_frequencies(name, dtype):
     if dtype is not None and dtype.category < 2:
         raise RuntimeError(f"{name} requires a floating point or complex dtype")
+    if dtype is not None:
+        check_range("arange", dtype)
 
 
 def _shift(input, dim, way):

@@ -13,6 +13,7 @@ from ..engine.dispatch import Tensor, wrap
 from ..engine.errors import warn_once
 from ..engine.memory_format import memory_format
 from ..engine.modes import local
+from .create import check_range
 from .declare import only_method, public, tensor_argument
 
 
@@ -95,10 +96,18 @@ def _window(name, values):
         requires_grad=False,
         **named,
     ):
+        if dtype is not None and dtype.category < 2:
+            raise RuntimeError(
+                f"{name} expects floating point dtypes, got: TensorOptions(dtype="
+                f"{dtypes.c_name(dtype)}, device=cpu, layout=Strided (default), requires_grad="
+                "false (default), pinned_memory=false, memory_format=(nullopt))"
+            )
         if window_length < 0:
             raise RuntimeError(
                 f"{name} requires non-negative window_length, got window_length={window_length}"
             )
+        if dtype is not None and window_length > 1:
+            check_range("arange", dtype)
         made = values(window_length, periodic, *args, **named) if window_length else xp.zeros(0)
         made = made.astype((dtype or dtypes.default.float).np)
         return mark(wrap(beside(made, like_of(device))), requires_grad)
@@ -193,6 +202,7 @@ def range_(
         raise RuntimeError("step must be nonzero")
     if (end - start) * step < 0:
         raise RuntimeError("upper bound and lower bound inconsistent with step sign")
+    check_range("range", dtype or dtypes.default.float)
     n = math.floor((end - start) / step) + 1
     values = start + xp.arange(n, like=like_of(device)) * step
     return mark(wrap(values.astype((dtype or dtypes.default.float).np)), requires_grad)

@@ -19,7 +19,7 @@ def _named(label):
 _NO_COMPLEX = "{} is not supported for complex inputs"
 _SPECIAL = "erfcx i0e i1 i1e ndtri log_ndtr entr zeta xlog1py bessel_j0 bessel_j1".split()
 _ORDERED = ("lt", "le", "gt", "ge")
-_CLAMP = "clamp is not supported for complex types"
+NO_COMPLEX_CLAMP = "clamp is not supported for complex types"
 KERNELS = {
     **{
         name: ((f"{label}", "f"),)
@@ -75,6 +75,7 @@ KERNELS = {
         name: ((label, "fi"),)
         for name, label in {
             "floor_divide_tensor": "div_floor_cpu",
+            "floor_divide_": "div_floor_cpu",
             "div_floor": "div_floor_cpu",
             "div_trunc": "div_trunc_cpu",
             "remainder_tensor": "remainder_cpu",
@@ -149,10 +150,12 @@ KERNELS = {
     ),
     "signbit": (("signbit is not implemented for complex tensors.", "bif"),),
     **dict.fromkeys(
-        ("clamp", "clamp_min", "clamp_max", "clamp_min_tensor", "clamp_max_tensor"),
-        ((_CLAMP, "bif"),),
+        ("clamp", "clamp_min", "clamp_max"),
+        ((NO_COMPLEX_CLAMP, "bif"),),
     ),
-    "clamp_tensors": ((_CLAMP, "bif"), ("clamp_cpu", "if")),
+    "clamp_min_tensor": (("maximum_cpu", "bif"),),
+    "clamp_max_tensor": (("minimum_cpu", "bif"),),
+    "clamp_tensors": ((NO_COMPLEX_CLAMP, "bif"), ("clamp_cpu", "if")),
 }
 _RUNTIME = {
     "maximum": (("maximum not implemented for complex tensors.", "bif"),),

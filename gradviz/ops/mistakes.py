@@ -128,6 +128,12 @@ def explained(name, function, method=False, native=True, prefix=""):
     return call
 
 
+def told(error):
+    """``error`` as one that says already what was wrong."""
+    error.told = True
+    return error
+
+
 def _ask_views(args):
     """A view that may not be read says so before the call is found to be wrong."""
     for x in args:
@@ -148,6 +154,8 @@ def _renamed(name, function, error):
 
 def mistake(shown, name, function, args, kwargs, error, method=False, native=True):
     """The TypeError for a call whose arguments do not fit, None where they do."""
+    if hasattr(error, "told"):
+        return None
     args = args[1:] if method else args
     if native and arguments.known(shown, method):
         return arguments.refusal(shown, args, kwargs, method) or _no_dimension(error)
@@ -178,7 +186,42 @@ def mistake(shown, name, function, args, kwargs, error, method=False, native=Tru
 
 
 # What functions of PyTorch that are written in Python call, where that has another name.
-_BELOW = {"fold": "col2im", "unfold": "im2col", "logsigmoid": "log_sigmoid"}
+_BELOW = {
+    "fold": "col2im",
+    "unfold": "im2col",
+    "logsigmoid": "log_sigmoid",
+    "grid_sample": "grid_sampler",
+    "cross_entropy": "cross_entropy_loss",
+}
+_SIZE = "target.size input.size"
+# What they ask of their tensors first.
+_ASKED = {
+    **dict.fromkeys("mse_loss l1_loss smooth_l1_loss huber_loss".split(), _SIZE),
+    "binary_cross_entropy": f"{_SIZE} weight.size",
+    "binary_cross_entropy_with_logits": _SIZE,
+    **dict.fromkeys(
+        "adaptive_avg_pool2d adaptive_avg_pool3d adaptive_max_pool2d adaptive_max_pool3d "
+        "instance_norm".split(),
+        "input.size",
+    ),
+    "glu": "input.dim",
+    "group_norm": "input.dim",
+    "affine_grid": "theta.is_floating_point",
+    "embedding": "weight.size",
+    "embedding_bag": "weight.dtype",
+    "triplet_margin_with_distance_loss": "anchor.ndim positive.ndim negative.ndim",
+    "margin_ranking_loss": "input1.dim input2.dim target.dim",
+}
+
+
+def _lacks(value, attribute):
+    """Python's AttributeError for something that is no tensor."""
+    kind = (
+        f"type object '{value.__name__}'"
+        if isinstance(value, type)
+        else f"'{type_name(value)}' object"
+    )
+    return AttributeError(f"{kind} has no attribute '{attribute}'")
 
 
 def _refused_below(name, function, args, kwargs):
@@ -189,12 +232,19 @@ def _refused_below(name, function, args, kwargs):
         return None
     given.apply_defaults()
     given = given.arguments
+    for asked in _ASKED.get(name, "").split():
+        parameter, _, attribute = asked.partition(".")
+        value = given[parameter]
+        optional = value is None and parameter == "weight" and name != "embedding"
+        if not (isinstance(value, Tensor) or optional or hasattr(value, attribute)):
+            return _lacks(value, attribute)
     below = _BELOW.get(name, name) + ("_" if given.get("inplace") is True else "")
     handed = []
     for parameter in arguments.parameters(below):
-        if parameter.name not in given:
+        own = "input" if (name, parameter.name) == ("embedding", "indices") else parameter.name
+        if own not in given:
             break
-        value = given[parameter.name]
+        value = given[own]
         handed.append(1 if parameter.name == "reduction" else value)
     return arguments.refusal(below, handed, {}, unfinished=True) if handed else None
 

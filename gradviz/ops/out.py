@@ -9,12 +9,19 @@ from functools import cache
 from ..engine import arguments, dispatch, dtypes, views
 from ..engine.dispatch import Tensor
 from ..engine.operands import type_name
+from ..engine.operation import TENSOR
 
 _RESIZED = (
     "An output with one or more elements was resized since it had shape {}, which does not match "
     "the required output shape {}. This behavior is deprecated, and in a future PyTorch release "
     "outputs will not be resized unless they have zero elements. You can explicitly reuse an out "
     "tensor t by resizing it, inplace, to zero elements with t.resize_(0)."
+)
+
+_RECOUNTED = (
+    "The number of elements in the out tensor of shape {0} is {1} which does not match the computed "
+    "number of elements {2}. Note that this may occur as a result of rounding error. The out tensor "
+    "will be resized to a tensor of shape ({2},)."
 )
 
 # ---------------------------------------------------------------- dtypes
@@ -33,7 +40,8 @@ _REFUSALS = {
         _SAME,
     ),
     **dict.fromkeys(
-        "ceil floor round trunc fix sgn sign neg negative clamp clip abs".split(), _FOUND
+        "ceil floor round trunc fix sgn sign neg negative clamp clip abs fft_ifft fft_ihfft".split(),
+        _FOUND,
     ),
     **dict.fromkeys(("polar", "complex"), _SCALAR),
     **dict.fromkeys(
@@ -61,7 +69,7 @@ _KINDS = {
     **dict.fromkeys(
         ("isposinf", "isneginf"), ("b", "{name} does not support non-boolean outputs.")
     ),
-    **dict.fromkeys(("fft", "rfft", "ihfft", "fftn", "rfftn", "ihfftn"), ("c", _COMPLEX)),
+    **dict.fromkeys(("fft", "ifft", "rfft", "ihfft", "fftn", "rfftn", "ihfftn"), ("c", _COMPLEX)),
     **dict.fromkeys(("irfft", "hfft", "irfftn", "hfftn"), ("fV", _REAL)),
     "logsumexp": (
         "fcV",
@@ -71,22 +79,35 @@ _KINDS = {
 _FFT = {"ifft": "ifft", "ifftn": "fftn", "fft2": "fftn", "ifft2": "fftn", "rfft2": "rfftn"}
 _FFT.update({"irfft2": "irfftn", "hfft2": "hfftn", "ihfft2": "ihfftn"})
 _JOINED = frozenset("cat stack column_stack hstack vstack dstack row_stack".split())
-_CREATED = frozenset("zeros ones full eye linspace logspace arange range empty".split())
+_CREATED = frozenset(
+    "zeros ones full eye linspace logspace arange range empty fft_fftfreq fft_rfftfreq".split()
+)
 # Of these ``out`` says the dtype where ``dtype`` does not.
+_DRAWN = frozenset("rand randn randint randperm".split())
 _ADOPT = frozenset("sum nansum prod cumsum cumprod nanmean".split()) | _CREATED
 
 
-def check_dtype(name, made, out):
-    """RuntimeError where PyTorch does not write a result of dtype ``made`` into ``out``."""
-    given = dtypes.of(out._a)
+def _bare(name):
     bare = name.removeprefix("fft_")
-    bare = _FFT.get(bare, bare)
-    words = {"name": "ifft" if bare == "ifft" else bare, "out": dtypes.scalar_name(given)}
+    return _FFT.get(bare, bare)
+
+
+def _check_kind(name, out):
+    """RuntimeError for an ``out`` of a kind of dtype that a result never has."""
+    bare, given = _bare(name), dtypes.of(out._a)
+    words = {"name": bare, "out": dtypes.scalar_name(given)}
     if bare in _KINDS:
         kinds, text = _KINDS[bare]
         unsigned = given.np.kind == "u" and given.np.itemsize > 1
         if given.np.kind not in kinds or unsigned:
             raise RuntimeError(text.format(**words))
+
+
+def check_dtype(name, made, out):
+    """RuntimeError where PyTorch does not write a result of dtype ``made`` into ``out``."""
+    _check_kind(name, out)
+    bare, given = _bare(name), dtypes.of(out._a)
+    words = {"name": bare, "out": dtypes.scalar_name(given)}
     if name in _REFUSALS and made is not given:
         raise RuntimeError(
             _REFUSALS[name].format(
@@ -137,8 +158,13 @@ def check_untracked(name, *tensors):
 
 def write_out(name, result, out, args=()):
     """Put ``result`` into ``out=``; RuntimeError where gradients would be lost."""
-    if result.dtype.category >= 2 and any(isinstance(a, Tensor) for a in args):
-        check_untracked(name, *args, out)
+    created = name in _CREATED or name in _DRAWN
+    if name.startswith("fft_"):
+        _check_kind(name, out)
+    if created and out.is_leaf:
+        check_untracked(f"aten::{name}", out)
+    if result.dtype.category >= 2 and not created and any(isinstance(a, Tensor) for a in args):
+        check_untracked(_transform(name, args[0]), *args, out)
     if dispatch.state.special and dispatch.local.dual is not None:
         if any(isinstance(a, Tensor) and a._tangent for a in (*args, out)):
             raise NotImplementedError(
@@ -147,13 +173,20 @@ def write_out(name, result, out, args=()):
             )
     check_dtype(name, result.dtype, out)
     if out._a.shape != result._a.shape:
-        if out._a.size:
+        if out._a.size and name in ("arange", "fft_rfftfreq", "fft_fftfreq"):
+            warnings.warn(
+                _RECOUNTED.format(list(out._a.shape), out._a.size, result._a.size), UserWarning, 3
+            )
+        elif out._a.size and not created:
             warnings.warn(
                 _RESIZED.format(list(out._a.shape), list(result._a.shape)), UserWarning, 3
             )
-        out._a = result._a.astype(out._a.dtype)
+        order = "C" if name.startswith("fft_") else "K"
+        out._a = result._a.astype(out._a.dtype, order=order)
     else:
         out._a[...] = result._a
+    if created and out.requires_grad:
+        return views.write(TENSOR.created.op, (out,), (name,))
     views.bump(out)
     return out
 
@@ -165,6 +198,22 @@ _RECORDED = {
     "linalg_eigvalsh": "_linalg_eigh",
     "special_multigammaln": "mvlgamma",
 }
+_TO_REAL = frozenset("irfft irfft2 irfftn hfft hfft2 hfftn".split())
+_FROM_REAL = frozenset("fft ifft rfft rfft2 rfftn ihfft".split())
+
+
+def _transform(name, input):
+    """What the step that writes the result of a Fourier transform is recorded as; ``name`` for
+    another function.
+    """
+    if not name.startswith("fft_"):
+        return name
+    bare = name.removeprefix("fft_")
+    if bare in _TO_REAL:
+        return "_fft_c2r"
+    return "_fft_r2c" if bare in _FROM_REAL and not input.is_complex() else "_fft_c2c"
+
+
 # These, and what is in ``fft``, look at their arguments first.
 _LATE = frozenset(("matrix_power", "linalg_matrix_power"))
 
@@ -183,7 +232,9 @@ def called_with_out(name, function, args, kwargs, typed):
         return function(*args, **kwargs, out=out)
     if isinstance(out, Tensor):
         recorded = _recorded(name, function)
-        early = recorded and not name.startswith("fft_") and name not in _LATE
+        early = (
+            recorded and name not in _CREATED and not name.startswith("fft_") and name not in _LATE
+        )
         if early and out.dtype.category >= 2:
             check_untracked(recorded, *args, *kwargs.values(), out)
         if typed:

@@ -377,40 +377,7 @@ _record("cummax", "max", "CummaxBackward0")
 _record("cummin", "min", "CumminBackward0")
 
 
-# ---------------------------------------------------------------- distinct values, search
-def unique(input, sorted=True, return_inverse=False, return_counts=False, dim=None):
-    """The distinct elements in order; with their inverse indices and counts on request."""
-    found = xp.unique(
-        input._a, return_inverse=return_inverse, return_counts=return_counts, axis=dim
-    )
-    if not (return_inverse or return_counts):
-        return wrap(found)
-    values, *rest = found
-    if return_inverse:
-        rest[0] = rest[0].reshape(input._a.shape if dim is None else -1)
-    return (wrap(values), *[wrap(as_array(r, dtype=xp.int64)) for r in rest])
-
-
-def unique_consecutive(input, return_inverse=False, return_counts=False, dim=None):
-    """The elements (slices along ``dim``) without immediate repetitions."""
-    rows = (
-        input._a.ravel()[:, None]
-        if dim is None
-        else xp.moveaxis(input._a, dim, 0).reshape(input._a.shape[dim], -1)
-    )
-    fresh = xp.ones(len(rows), bool, like=rows)
-    fresh[1:] = (rows[1:] != rows[:-1]).any(1)
-    starts = xp.nonzero(fresh)[0]
-    values = input._a.ravel()[starts] if dim is None else xp.take(input._a, starts, dim)
-    out = [wrap(values)]
-    if return_inverse:
-        inverse = xp.cumsum(fresh) - 1
-        out.append(wrap(inverse.reshape(input._a.shape) if dim is None else inverse))
-    if return_counts:
-        out.append(wrap(xp.diff(xp.append(starts, len(rows)))))
-    return out[0] if len(out) == 1 else tuple(out)
-
-
+# ---------------------------------------------------------------- search
 _SLOW = (
     "torch.searchsorted(): {what} tensor is non-contiguous, this will lower the performance due to "
     "extra data copy when converting non-contiguous tensor to contiguous, please use contiguous "
@@ -468,8 +435,6 @@ def isin(elements, test_elements, *, assume_unique=False, invert=False):
     return wrap(xp.isin(a, b, assume_unique=assume_unique, invert=invert))
 
 
-method(unique)
-method(unique_consecutive)
 for _f in (searchsorted, bucketize, isin):
     public(_f.__name__, _f)
 

@@ -99,7 +99,12 @@ sinc = unary(
 def _poly_forward(x, n):
     import scipy.special
 
-    return as_array(scipy.special.polygamma(n, x)).astype(x.dtype, copy=False)
+    found = as_array(scipy.special.polygamma(n, x)).astype(x.dtype, copy=False)
+    pole = (x < 0) & (x == xp.floor(x))
+    if n == 1 and pole.any():  # as large there as the sine of the rounded angle lets it be
+        pi = x.dtype.type(math.pi)
+        return xp.where(pole, xp.square(pi / xp.sin(pi * x)), found)
+    return found
 
 
 polygamma_op = declare(
