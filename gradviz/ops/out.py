@@ -19,9 +19,9 @@ _RESIZED = (
 )
 
 _RECOUNTED = (
-    "The number of elements in the out tensor of shape {0} is {1} which does not match the computed "
-    "number of elements {2}. Note that this may occur as a result of rounding error. The out tensor "
-    "will be resized to a tensor of shape ({2},)."
+    "The number of elements in the out tensor of shape {0} is {1} which does not match the "
+    "computed number of elements {2}. Note that this may occur as a result of rounding error. The "
+    "out tensor will be resized to a tensor of shape ({2},)."
 )
 
 # ---------------------------------------------------------------- dtypes
@@ -40,7 +40,8 @@ _REFUSALS = {
         _SAME,
     ),
     **dict.fromkeys(
-        "ceil floor round trunc fix sgn sign neg negative clamp clip abs fft_ifft fft_ihfft".split(),
+        "ceil floor round trunc fix sgn sign neg negative clamp clip abs fft_ifft "
+        "fft_ihfft".split(),
         _FOUND,
     ),
     **dict.fromkeys(("polar", "complex"), _SCALAR),
