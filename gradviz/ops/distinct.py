@@ -59,6 +59,7 @@ def _declared(name, forward, node):
         "dim inverse counts",
         node=node,
         outputs=(True, False, False),
+        formula="—",
         self=lacking(name),
     )
 
