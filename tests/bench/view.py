@@ -42,9 +42,12 @@ START = """async ([script, data, round]) => {
   view.render({el, model: {get: name => traits[name], set: nothing, save_changes: nothing,
     on: nothing, off: nothing, send: nothing}});
   const graph = el.firstChild.shadowRoot.querySelector('.graph');
-  while (!(Number(graph.dataset.painted) > 0)) await paint();
+  const painted = () => Number(graph.dataset.painted) > 0;
+  if (!painted()) await new Promise(done => new MutationObserver(() => painted() && done())
+    .observe(graph, {attributeFilter: ['data-painted']}));
+  const spent = performance.now() - start;
   el.remove();
-  return performance.now() - start;
+  return spent;
 }"""
 
 

@@ -178,7 +178,9 @@ export class App implements Context {
     this.applyTheme();
     this.graph.rename();
     this.laidOut = "";
-    this.refresh();
+    // A view that has just come is told its settings more than once, and its graph right after.
+    if (this.picture) this.refresh();
+    else this.schedule();
     this.outer?.configured();
   }
 
@@ -280,9 +282,10 @@ export class App implements Context {
     if (delta.replace) this.askedFor = "";
     this.marks.update(this.store.findings);
     if (!this.frozen) this.ask();
-    // The last picture of a cell does not wait.
-    if (state !== "running") this.hurry();
-    this.schedule();
+    // The last picture of a cell does not wait, and the first is there in the page's next frame.
+    if (state !== "running" || !this.picture) this.hurry();
+    if (this.picture) this.schedule();
+    else this.refresh();
   }
 
   private listener() {
