@@ -82,6 +82,9 @@ class Observer:
     def hook_called(self, number, given, told):
         """A hook of a tensor or a node was called with ``given`` and gave ``told``."""
 
+    def module_called(self, module, result):
+        """``module``, or every module, has hooks; it was called and gave ``result``."""
+
     def hook_removed(self, target, kind, hook):
         """It was removed."""
 

@@ -1,4 +1,4 @@
-"""Every hook on modules, tensors and nodes, and how to take one off."""
+"""Every hook on modules, optimizers, tensors and nodes, and how to take one off."""
 
 from __future__ import annotations
 
@@ -8,15 +8,9 @@ from gradviz.engine import events
 from gradviz.watch.bench import HookRow
 from gradviz.watch.model import Hook
 
-from . import reading
-from .observer import hook_name
+from . import hooktables, reading
+from .observer import hook_name, weak
 
-MODULE = {
-    "_forward_pre_hooks": "forward_pre",
-    "_forward_hooks": "forward",
-    "_backward_pre_hooks": "backward_pre",
-    "_backward_hooks": "backward",
-}
 BESIDE = (
     "_forward_hooks_with_kwargs",
     "_forward_pre_hooks_with_kwargs",
@@ -30,14 +24,15 @@ def unseen(kind, number, hook) -> Hook:
 
 
 class HookList:
-    """The hooks of ``model`` and of ``tensors`` (name to tensor); nothing is kept alive.
+    """The hooks of ``model`` and of ``others`` (name to tensor, module or optimizer), and those of
+    all modules, whose owner is ""; nothing is kept alive.
 
     ``about(kind, number, hook)``: the ``Hook`` that is known of it.
     """
 
-    def __init__(self, model=None, tensors=None, about=unseen):
+    def __init__(self, model=None, others=None, about=unseen):
         self._model = None if model is None else weakref.ref(model)
-        self._tensors = {name: weakref.ref(t) for name, t in (tensors or {}).items()}
+        self._others = {name: weakref.ref(one) for name, one in (others or {}).items()}
         self._about = about
         self._tables: list = []
 
@@ -49,7 +44,7 @@ class HookList:
                 one = self._about(kind, key, hook)
                 row = HookRow(len(self._tables), owner, kind, one.name, one.place, one.calls)
                 rows.append(row)
-                self._tables.append((weakref.ref(table), key, weakref.ref(thing), kind))
+                self._tables.append((weakref.ref(table), key, weak(thing), kind))
         return rows
 
     def remove(self, number: int) -> bool:
@@ -68,15 +63,32 @@ class HookList:
     def _found(self):
         """(owner, kind, table, thing) of every table with hooks."""
         model = self._model() if self._model is not None else None
-        for name, module in model.named_modules() if model is not None else ():
-            for attribute, kind in MODULE.items():
-                yield name or type(module).__name__, kind, getattr(module, attribute), module
-        for name, parameter in model.named_parameters() if model is not None else ():
-            yield from _of_tensor(name, parameter)
-        for name, ref in self._tensors.items():
-            tensor = ref()
-            if tensor is not None:
-                yield from _of_tensor(name, tensor)
+        others = {name: ref() for name, ref in self._others.items()}
+        modules = (one for one in (model, *others.values()) if hasattr(one, "named_modules"))
+        for kind, table in hooktables.of_all_modules(next(modules, None)):
+            yield "", kind, table, None
+        if model is not None:
+            yield from _of_modules("", model)
+        for name, thing in others.items():
+            if hasattr(thing, "named_modules"):
+                yield from _of_modules(name, thing)
+            elif reading.is_tensor(thing):
+                yield from _of_tensor(name, thing)
+            for kind, table in hooktables.of_optimizer(thing):
+                yield name, kind, table, thing
+
+
+def _of_modules(prefix, model):
+    """Of a module and all below it, then of their parameters."""
+
+    def named(name):
+        return f"{prefix}.{name}".strip(".") or type(model).__name__
+
+    for name, module in model.named_modules():
+        for kind, table in hooktables.of_module(module):
+            yield named(name), kind, table, module
+    for name, parameter in model.named_parameters():
+        yield from _of_tensor(named(name), parameter)
 
 
 def _of_tensor(name, tensor):

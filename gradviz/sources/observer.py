@@ -86,6 +86,7 @@ class Watcher(events.Observer):
         self.collecting = False
         self.flow = Flow()
         self.inputs: dict[int, tuple] = {}
+        self.hooked: dict[int, list] = {}
         self.contexts: deque[tuple[int, str]] = deque(maxlen=500)
         self.edits: deque = deque(maxlen=EDITS)
         self.moves: dict[tuple, Move] = {}
@@ -419,6 +420,16 @@ class Watcher(events.Observer):
         record.calls += 1
         if told is not None:
             record.norms = length(given[0]), length(told)
+
+    @quiet
+    def module_called(self, module, result):
+        """Remember which node is what a module with hooks gave."""
+        for one in result if isinstance(result, (tuple, list)) else (result,):
+            node = reading.node_of(one) if reading.is_tensor(one) else None
+            if node is not None:
+                if len(self.hooked) >= HOOKS:
+                    del self.hooked[next(iter(self.hooked))]
+                self.hooked.setdefault(node.seq, []).append(weak(module))
 
     def hook(self, number, hook) -> HookRecord | None:
         """What is known of a hook whose handle has this id (PyTorch counts its own handles)."""

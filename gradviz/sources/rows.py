@@ -12,7 +12,7 @@ from gradviz.texts.formulas import told
 from gradviz.watch.ledger import Event
 from gradviz.watch.model import LEAF, OPERATION, PARAMETER, UNTRACKED, Edge, Hook, Node, Saved
 
-from . import reading
+from . import hooktables, reading
 from .graph import is_freed
 from .observer import hook_name
 from .reading import is_node
@@ -64,7 +64,7 @@ class Rows:
         )
         row.bytes = prod(shape) * _itemsize(dtype)
         row.saved = self.saved(node)
-        row.hooks = self.hooks(node)
+        row.hooks = [*self.hooks(node), *self._hooks_of_modules(node)]
         row.retains_grad = any(hook.kind == "retain_grad" for hook in row.hooks)
         row.module = self._module(node)
         tensor = self.tensors.get(node.seq)
@@ -125,6 +125,16 @@ class Rows:
         out = [self.hook(kind, *one) for kind, table in tables for one in table.items()]
         kept = [Hook(kind, "") for kind, hook in reading.hooks(thing) if hook is None]
         return out + kept
+
+    def _hooks_of_modules(self, node):
+        """Hooks of the modules, and of all modules, that gave what ``node`` made."""
+        for module in (ref() for ref in self.watcher.hooked.get(node.seq, ())):
+            for find in (hooktables.of_all_modules, hooktables.of_calls) if module else ():
+                for kind, table in find(module):
+                    for number, hook in table.items():
+                        found = self.hook(kind, number, hook)
+                        found.owner = type(module).__name__
+                        yield found
 
     def hook(self, kind, number, hook) -> Hook:
         """One hook, and what was seen of it."""

@@ -9,8 +9,9 @@ from .model import Place
 
 @dataclass(slots=True)
 class HookRow:
-    """``kind``: as in ``Hook``, or forward_pre, forward, backward_pre, backward of a module;
-    ``calls``: None where they are not counted.
+    """``kind``: as in ``Hook``, or one of the state of a module or an optimizer (state_dict_pre,
+    state_dict, load_state_dict_pre, load_state_dict), or of its steps (step_pre, step); ``owner``:
+    "" for one of all modules; ``calls``: None where they are not counted.
     """
 
     number: int

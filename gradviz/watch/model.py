@@ -50,9 +50,9 @@ class Saved:
 
 @dataclass(slots=True)
 class Hook:
-    """``kind``: tensor, retain_grad, pre, post, post_accumulate, module. ``calls``: how often it
-    was called, None where that is not counted; ``before``, ``after``: norms of the gradient that it
-    last replaced.
+    """``kind``: tensor, retain_grad, pre, post, post_accumulate; forward_pre, forward,
+    backward_pre, backward of the module ``owner``. ``calls``: how often it was called, None where
+    that is not counted; ``before``, ``after``: norms of the gradient that it last replaced.
     """
 
     kind: str
@@ -61,6 +61,7 @@ class Hook:
     calls: int | None = None
     before: float | None = None
     after: float | None = None
+    owner: str = ""
 
 
 @dataclass(slots=True)

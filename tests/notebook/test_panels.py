@@ -200,6 +200,37 @@ def test_bench_lists_and_removes_hooks(net):
     assert again(bench) == bench.to_json()
 
 
+def test_bench_lists_hooks_of_states_of_steps_and_of_all_modules(net):
+    calls = []
+
+    def note(*_):
+        calls.append(None)
+
+    everywhere = torch.nn.modules.module.register_module_forward_hook(note)
+    optimizer = torch.optim.SGD(net.parameters(), 0.1)
+    optimizer.register_step_post_hook(note)
+    net.register_state_dict_post_hook(note)
+    net[0].register_load_state_dict_pre_hook(note)
+    bench = torch.HookBench(net, opt=optimizer, again=net[0])
+    try:
+        rows = shown(bench)["hooks"]
+        assert [(row["owner"], row["kind"]) for row in rows] == [
+            ("", "forward"),
+            ("Sequential", "state_dict"),
+            ("0", "load_state_dict_pre"),
+            ("opt", "step"),
+            ("again", "load_state_dict_pre"),
+        ]
+        assert bench.lines()[0].startswith("every module: after forward ")
+        for row in reversed(rows[:4]):
+            bench.remove(row["number"])
+        assert shown(bench)["hooks"] == []
+        net(torch.ones(1, 4)), net.load_state_dict(net.state_dict()), optimizer.step()
+        assert not calls
+    finally:
+        everywhere.remove()
+
+
 def test_storage_map_tells_who_shares():
     w = torch.arange(16.0).reshape(4, 4)
     told = shown(torch.StorageMap(w=w, v=w[1:], t=w.t(), alone=torch.ones(2)))["storages"]

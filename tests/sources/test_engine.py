@@ -165,6 +165,23 @@ def test_hooks_versions_and_retained_gradients(book):
     assert found["w"].version == 1
 
 
+def test_hooks_of_a_module_are_on_what_it_gave(book):
+    book.run(
+        "def look(*_): pass\nnet = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.ReLU())\n"
+        "net[1].register_forward_hook(look)\nhandle = net.register_forward_pre_hook(look)\n"
+        "h = net(torch.ones(1, 2))\ny = h.sum()"
+    )
+    rows = by_label(book)
+    assert [(hook.kind, hook.owner, hook.name) for hook in rows["h"].hooks] == [
+        ("forward", "ReLU", "look"),
+        ("forward_pre", "Sequential", "look"),
+    ]
+    assert [hook.place.line for hook in rows["h"].hooks] == [3, 4]
+    assert not rows["y"].hooks
+    book.run("handle.remove()\nh = net(torch.ones(1, 2))")
+    assert [hook.owner for hook in by_label(book)["h"].hooks] == ["ReLU"]
+
+
 def test_hooks_tell_how_often_they_were_called_and_what_they_changed(book):
     book.run(FIRST)
     book.run(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 
 from ...engine.dispatch import Tensor
+from ...engine.events import door
 from ...engine.hooks import register
 from . import global_hooks as everywhere
 from .backward_hooks import BackwardHook, attach_plain_hooks
@@ -126,6 +127,8 @@ class _Call:
             self.result = backward.setup_output_hook(self.result)
         if plain:
             attach_plain_hooks(module, plain, self.args, self.result)
+        if door.observer is not None:
+            door.observer.module_called(module, self.result)
         return self.result
 
     def _forward_pre_hooks(self):

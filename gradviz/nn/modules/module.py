@@ -25,6 +25,11 @@ from .global_hooks import (  # noqa: F401 (part of this module in PyTorch)
 from .hooks import HookMethods
 from .state import StateMethods
 
+_global_forward_hooks = everywhere.forward
+_global_forward_pre_hooks = everywhere.forward_pre
+_global_backward_hooks = everywhere.backward
+_global_backward_pre_hooks = everywhere.backward_pre
+
 _TABLES = (
     "_backward_pre_hooks",
     "_backward_hooks",

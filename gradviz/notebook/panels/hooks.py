@@ -9,20 +9,21 @@ from .live import LivePanel, session_of
 
 
 class HookBench(LivePanel):
-    """Hooks of the modules, parameters and tensors that were given, in order of firing.
+    """Hooks of the modules, parameters, tensors and optimizers that were given, in order of firing,
+    and those of all modules at once.
 
-    ``model``: a module, or what ``to_json`` gave; ``tensors``: more, by name. Nothing is kept
-    alive. ``selected``: the name of the owner.
+    ``model``: a module, or what ``to_json`` gave; ``others``: more tensors, modules and optimizers,
+    by name. Nothing is kept alive. ``selected``: the name of the owner.
     """
 
     kind = "hooks"
 
-    def __init__(self, model=None, **tensors):
-        settings = {name: tensors.pop(name) for name in list(tensors) if self.has_trait(name)}
+    def __init__(self, model=None, **others):
+        settings = {name: others.pop(name) for name in list(others) if self.has_trait(name)}
         if isinstance(model, dict):
             super().__init__(model, **settings)
             return
-        self._list = HookList(model, tensors, _about)
+        self._list = HookList(model, others, _about)
         super().__init__(**settings)
 
     def read(self):
@@ -41,7 +42,11 @@ class HookBench(LivePanel):
     def lines(self):
         """A hook a line."""
         hooks = self._values.get("hooks", [])
-        return [f"{one['owner']}: {text('ui.hook.' + one['kind'])} {one['name']}" for one in hooks]
+        every = text("ui.panel.all_modules")
+        return [
+            f"{one['owner'] or every}: {text('ui.hook.' + one['kind'])} {one['name']}"
+            for one in hooks
+        ]
 
 
 def _about(kind, number, hook):

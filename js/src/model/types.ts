@@ -81,6 +81,8 @@ export interface Hook {
   /** Norms of the gradient that it last replaced. */
   before: number | null;
   after: number | null;
+  /** Of hooks of modules. */
+  owner: string;
 }
 
 export interface Stats {

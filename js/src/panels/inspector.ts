@@ -319,6 +319,7 @@ export class Inspector {
           "div",
           {},
           h("code", { class: "name" }, hook.name),
+          hook.owner && ` · ${hook.owner}`,
           hook.place ? " · " : null,
           hook.place && placeLink(this.context, hook.place),
           this.calls(hook),

@@ -82,6 +82,7 @@ const readHook = (raw: Raw): Hook => ({
   calls: figure(raw.calls),
   before: figure(raw.before),
   after: figure(raw.after),
+  owner: text(raw.owner),
 });
 
 const readHeat = (value: unknown): (number | null)[][] | null =>

@@ -16,7 +16,7 @@ export function hooksBody(host: Host): Body {
       const rows = records(data.hooks).map((hook) => {
         const place = readPlace(hook.place);
         return [
-          text(hook.owner),
+          ownerOf(host, hook),
           say(`hook.${text(hook.kind)}`),
           text(hook.name),
           place ? placeText(host, place) : "",
@@ -38,12 +38,15 @@ export function hooksBody(host: Host): Body {
   };
 }
 
+const ownerOf = (host: Host, hook: Raw): string =>
+  text(hook.owner) || host.say("panel.all_modules");
+
 const calls = (hook: Raw): string => (hook.calls == null ? "" : String(whole(hook.calls)));
 
 function row(host: Host, hook: Raw): HTMLElement {
   const { say } = host;
   const place = readPlace(hook.place);
-  const owner = text(hook.owner);
+  const owner = ownerOf(host, hook);
   const remove = h(
     "button",
     {
@@ -57,7 +60,11 @@ function row(host: Host, hook: Raw): HTMLElement {
   return h(
     "div",
     { class: "bench-row", role: "listitem", testid: "hook" },
-    h("button", { class: "link name", onclick: () => host.put("selected", owner) }, owner),
+    h(
+      "button",
+      { class: "link name", onclick: () => host.put("selected", text(hook.owner)) },
+      owner,
+    ),
     h("span", { class: "dim" }, say(`hook.${text(hook.kind)}`)),
     h("code", {}, text(hook.name)),
     (place && placeLink(host, place)) || h("span", {}),
