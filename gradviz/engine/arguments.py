@@ -110,6 +110,20 @@ class Signature:
             return self._too_many(args)
         return self._unknown(kwargs, len(args)) if left > 0 else None
 
+    def spoiled(self, args, kwargs):
+        """The error for a list of integers that begins with one and goes on otherwise."""
+        for place, p in enumerate(self.parameters):
+            value = args[place] if place < len(args) else kwargs.get(p.name)
+            if self.open_ended and args and not isinstance(value, (tuple, list)):
+                value = args
+            for k, part in enumerate(value if isinstance(value, (tuple, list)) else ()):
+                if p.kind == "ints" and not _int(part):
+                    return TypeError(
+                        f"{self.name}(): argument '{p.name}' failed to unpack the object at pos "
+                        f'{k + 1} with error "type must be tuple of ints,but got {type_name(part)}"'
+                    )
+        return None
+
     def _too_many(self, args):
         n, least, most = len(args), self.least, self.positional
         if least != most:
@@ -265,11 +279,13 @@ def refusal(name, args, kwargs, method=False, unfinished=False):
             p.optional = True
     if len(signatures) == 1:
         only = signatures[0]
-        return only.refusal(args, kwargs) if only.most else _none(name, args, kwargs)
+        if not only.most:
+            return _none(name, args, kwargs)
+        return only.refusal(args, kwargs) or only.spoiled(args, kwargs)
     for signature in signatures:
         found = signature.refusal(args, kwargs)
         if found is None:
-            return None
+            return signature.spoiled(args, kwargs)
         if str(found).startswith("expected Tensor as element"):
             return found
     shown = [s for s in signatures if not s.hidden]
@@ -313,7 +329,7 @@ def _no_such_combination(name, args, kwargs, signatures):
 def _why_not(signature, args, kwargs):
     """What was wrong, told only where the number of arguments is that of all parameters."""
     parts = str(signature)[1:-1].split(", ")
-    if len(args) + len(kwargs) != len(parts) or parts == [""]:
+    if len(args) + len(kwargs) != len(parts):
         return None
     kinds, _, names = zip(*(part.rpartition(" ") for part in parts), strict=True)
     unknown = [key for key in kwargs if key not in names[len(parts) - len(kwargs) :]]

@@ -157,6 +157,8 @@ def held(value, np_dtype):
     """
     kind = np_dtype.kind
     try:
+        if kind in "fVui" and isinstance(value, complex) and value.imag:
+            raise OverflowError
         if kind == "u" and -xp.iinfo(np_dtype).max <= value < 0:
             return xp.asarray(value).astype(np_dtype)[()]
         if kind in "fV" and isinstance(value, complex) and not value.imag:

@@ -437,7 +437,16 @@ class Tensor:
         """The shape, or the size of one dimension."""
         if dim is None:
             return Size(self._a.shape)
-        return self._a.shape[wrap_dim(dim, self._a.ndim)]
+        try:
+            return self._a.shape[wrap_dim(dim, self._a.ndim)]
+        except TypeError as error:
+            from .arguments import refusal
+
+            raise refusal("size", (dim,), {}, method=True) or error from None
+        except IndexError:
+            if self._a.ndim:
+                raise
+            raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions") from None
 
     @property
     def dtype(self):

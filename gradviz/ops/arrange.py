@@ -13,7 +13,7 @@ from ..engine.tensor import wrap_dim
 from .declare import FUNCTIONS, declare, into_zeros, method, only_function, only_method, public
 from .join import cat, stack, tensor_split, variadic
 from .layout import channels_kept
-from .shape import clone, reshape, sizes, unsafe_view_op, unsqueeze
+from .shape import clone, reshape, sizes, told_of, unsafe_view_op, unsqueeze
 
 # ---------------------------------------------------------------- flip, roll, rotate, repeat
 flip_op = declare(
@@ -67,12 +67,28 @@ def _unrepeat(F, g, shape, repeats):
     return F.sum_dims(F.reshape(g, tuple(split)), tuple(copies), False) if copies else g
 
 
-def flip(input, *given, dims=None):
-    """A copy with the given dimensions reversed."""
+def _flip(input, dims):
     if isinstance(dims, int):
         raise refusal("flip", (input, dims), {})
-    order = sizes(given if dims is None else (dims,))
-    return flip_op(input, tuple(wrap_dim(d, input._a.ndim) for d in order))
+    return flip(input, dims)
+
+
+def flip(input, *given, dims=None):
+    """A copy with the given dimensions reversed."""
+    try:
+        order = sizes(given if dims is None else (dims,))
+    except (TypeError, ValueError) as error:
+        raise told_of("flip", given, error) from None
+    if not given and dims is None:
+        raise told_of("flip", (), None)
+    order = tuple(wrap_dim(d, input._a.ndim) for d in order)
+    if len(set(order)) != len(order):
+        raise RuntimeError(f"dim {_repeated(order)} appears multiple times in the list of dims")
+    return flip_op(input, order)
+
+
+def _repeated(dims):
+    return next(d for k, d in enumerate(dims) if d in dims[:k])
 
 
 def roll(input, shifts, dims=None):
@@ -124,7 +140,8 @@ def tile(input, dims):
     return repeat(input, *((1,) * (input._a.ndim - len(dims)) + tuple(dims)))
 
 
-method(flip)
+only_method(flip)
+public("flip", lambda input, dims: _flip(input, dims))
 method(roll)
 method(rot90)
 only_method(repeat)

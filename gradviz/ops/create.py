@@ -182,6 +182,8 @@ def arange(
         )
     check_range("arange", dtype)
     n = math.ceil((end - start) / step)
+    if dtype.category == 1:
+        start, step = int(start), int(step)
     values = start + xp.arange(n, like=like_of(device)) * step
     return mark(wrap(values.astype(dtype.np)), requires_grad)
 
@@ -351,6 +353,8 @@ only_method(
 
 # ---------------------------------------------------------------- filling in place
 def _filled(x, value):
+    if isinstance(value, complex):
+        value = dtypes.held(value, x.dtype)
     try:
         return xp.full(x.shape, value, x.dtype, like=x)
     except (OverflowError, TypeError):

@@ -179,6 +179,9 @@ class _Reader:
         return _Index(self.out._a, self.pending)
 
 
+_INDICES = frozenset(map(xp.dtype, (xp.int64, xp.int32, xp.uint8, bool)))
+
+
 class _Index:
     """Index tensors of an array, checked in the order in which PyTorch does it: masks and dtypes,
     shapes, dimensions without elements. ``check_bounds`` comes last.
@@ -186,7 +189,7 @@ class _Index:
 
     def __init__(self, array, pending):
         self.shape = array.shape
-        if any(a.dtype.kind not in "iub" for _, a in pending):
+        if any(a.dtype not in _INDICES for _, a in pending):
             raise IndexError("tensors used as indices must be long, int, byte or bool tensors")
         for dim, a in pending:
             if a.dtype == bool:
@@ -290,6 +293,8 @@ def _array(i):
     made = xp.asarray([host(x._a) if isinstance(x, Tensor) else x for x in i])
     if made.dtype.kind in "USO":
         _refuse(i)
+    if made.dtype.kind == "f":
+        made = made.astype(xp.int64)  # numbers in a list, not those of a tensor, are cut
     return made.astype(xp.int64) if made.size == 0 else made
 
 
@@ -343,6 +348,16 @@ _ZERO_DIM = (
 )
 
 
+def _entries(i):
+    """The entries of an index that is no tuple; a short list that holds more than numbers stands
+    for one.
+    """
+    inside = (list, tuple, range, Tensor, slice, type(None), type(Ellipsis))
+    if i.__class__ is list and len(i) < 32 and any(isinstance(part, inside) for part in i):
+        return tuple(i)
+    return (i,)
+
+
 def _read(self, index):
     reader = _Reader(self)
     for i, place in _expanded(index, self._a.ndim):
@@ -356,7 +371,9 @@ _END = 2**63 - 1  # what PyTorch keeps of an end that was left out
 def _slice(x, dim, i, always=False):
     n = x._a.shape[dim]
     start, stop, step = (v if v is None else _integer(v) for v in (i.start, i.stop, i.step))
-    if step is not None and step <= 0:
+    if step == 0:
+        raise ValueError("slice step cannot be zero")
+    if step is not None and step < 0:
         raise ValueError("step must be greater than zero")
     if not (start or always) and (stop is None or stop >= n) and step in (None, 1):
         return x
@@ -370,7 +387,9 @@ def _slice(x, dim, i, always=False):
 
 
 def _integer(v):
-    return v._a.item() if isinstance(v, Tensor) else v.__index__()
+    if isinstance(v, Tensor) or hasattr(v, "__index__"):
+        return v.__index__()
+    raise TypeError("slice indices must be integers or None or have an __index__ method")
 
 
 def _select(x, dim, i, place):
@@ -388,7 +407,7 @@ def _getitem(self, index):
         _refuse_of_one(index)
     if kind is slice:
         return _slice(self, 0, index, always=True)
-    reader = _read(self, index if kind is tuple else (index,))
+    reader = _read(self, index if kind is tuple else _entries(index))
     out = reader.out
     if reader.pending:
         index = reader.index()
@@ -435,12 +454,15 @@ def setitem(self, index, value):
             raise TypeError(
                 f"can't assign a {type(value).__name__} to a torch.{self.dtype.type_name}"
             )
+        kind = self._a.dtype.kind
+        if kind in "iu" or value.__class__ is complex:
+            value = dtypes.held(value, self._a.dtype)
         value = wrap(xp.asarray(value).astype(self._a.dtype))
     if index is False:
         return
     if self._a.ndim == 0:
         _refuse_of_one(index)
-    reader = _read(self, index if index.__class__ is tuple else (index,))
+    reader = _read(self, index if index.__class__ is tuple else _entries(index))
     target = reader.out
     if reader.pending:
         shape = _without_leading_ones(value._a.shape)

@@ -202,10 +202,14 @@ def range_(
         raise RuntimeError("step must be nonzero")
     if (end - start) * step < 0:
         raise RuntimeError("upper bound and lower bound inconsistent with step sign")
-    check_range("range", dtype or dtypes.default.float)
+    dtype = dtype or dtypes.default.float
+    check_range("range", dtype)
     n = math.floor((end - start) / step) + 1
+    if dtype.category == 1:
+        start, step = int(start), int(step)
+        n = (int(end) - start) // step + 1
     values = start + xp.arange(n, like=like_of(device)) * step
-    return mark(wrap(values.astype((dtype or dtypes.default.float).np)), requires_grad)
+    return mark(wrap(values.astype(dtype.np)), requires_grad)
 
 
 def empty_permuted(

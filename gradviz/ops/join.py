@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..backend import beside, contiguous, xp, zeros_by
+from ..engine.arguments import refusal
 from ..engine.dispatch import Tensor
 from ..engine.given import given
 from ..engine.memory_format import channels_format, in_format
@@ -11,6 +12,7 @@ from ..engine.operands import common_dtype
 from ..engine.operation import RAW, TENSOR
 from ..engine.tensor import wrap_dim
 from .declare import declare, method, public
+from .mistakes import told
 from .out import write_out
 
 # ---------------------------------------------------------------- joining
@@ -101,9 +103,16 @@ _stack = variadic(
 )
 
 
+def _several(name, tensors, dim):
+    """The tensors of a list; TypeError for one tensor alone."""
+    if isinstance(tensors, Tensor):
+        raise refusal(name, (tensors, dim), {})
+    return list(tensors)
+
+
 def cat(tensors, dim=0, *, out=None):
     """Tensors joined along an existing dimension."""
-    tensors = list(tensors)
+    tensors = _several("cat", tensors, dim)
     if not tensors:
         raise ValueError("torch.cat(): expected a non-empty list of Tensors")
     for k, x in enumerate(tensors):
@@ -143,7 +152,7 @@ def _check_cat(tensors, dim):
 
 def stack(tensors, dim=0, *, out=None):
     """Tensors of one shape joined along a new dimension."""
-    tensors = list(tensors)
+    tensors = _several("stack", tensors, dim)
     if not tensors:
         raise RuntimeError("stack expects a non-empty TensorList")
     first = tensors[0]._a.shape
@@ -267,7 +276,12 @@ def narrow(input, dim, start, length):
         raise RuntimeError("narrow() cannot be applied to a 0-dim tensor.")
     d = wrap_dim(dim, input._a.ndim)
     size = input._a.shape[d]
-    start = int(start)
+    if isinstance(start, float):
+        raise refusal("narrow", (dim, start, length), {}, method=True)
+    if isinstance(start, Tensor):
+        if start._a.ndim or start._a.dtype.kind not in "iu":
+            raise RuntimeError("start must be an 0-dim integral Tensor.")
+        start = int(start)
     if length < 0:
         raise RuntimeError("narrow(): length must be non-negative.")
     if not -size <= start <= size:
@@ -390,6 +404,8 @@ def split(tensor, split_size_or_sections, dim=0):
     """Views of consecutive parts: of one size (the last may be smaller), or of the given sizes."""
     if isinstance(split_size_or_sections, (list, tuple)):
         return split_with_sizes(tensor, split_size_or_sections, dim)
+    if isinstance(split_size_or_sections, str):
+        raise told(refusal("split_with_sizes", (tensor, split_size_or_sections), {}))
     return _split_by(split_op, tensor, split_size_or_sections, dim)
 
 
@@ -397,8 +413,12 @@ def _split_by(op, tensor, size, dim):
     _at_least_one("split", tensor)
     d = wrap_dim(dim, tensor._a.ndim)
     total = tensor._a.shape[d]
-    if size < 0 or size == 0 and total:
+    if size < 0:
         raise RuntimeError(f"split expects split_size be non-negative, but got split_size={size}")
+    if size == 0 and total:
+        raise RuntimeError(
+            f"split_size can only be 0 if dimension size is 0, but got dimension size of {total}"
+        )
     parts = [size] * (total // size) + ([total % size] if total % size else []) if size else [0]
     return op(tensor, tuple(parts or [0]), d)
 

@@ -221,7 +221,11 @@ def matmul(input, other, *, out=None):
     if state.special and local.autocast is not None:
         input, other = lowered(input, other)
     if not isinstance(other, Tensor) or not isinstance(input, Tensor):
-        raise not_a_tensor("matmul", "other", 2, other)
+        raise (
+            not_a_tensor("matmul", "other", 2, other)
+            if isinstance(input, Tensor)
+            else not_a_tensor("matmul", "input", 1, input)
+        )
     a, b = input._a.ndim, other._a.ndim
     if a == 2 and b == 2:
         return mm(input, other)
@@ -476,14 +480,22 @@ def linear(input, weight, bias=None):
     if state.special and local.autocast is not None:
         input, weight, bias = lowered(input, weight, bias)
     if input._a.shape[-1:] != weight._a.shape[1:2] and weight._a.ndim == 2:
+        if not input._a.ndim:
+            raise RuntimeError(
+                "both arguments to linear need to be at least 1D, but they are 0D and 2D"
+            )
         rows = _count(input._a.shape[:-1])
         raise RuntimeError(
             "mat1 and mat2 shapes cannot be multiplied "
-            f"({rows}x{input._a.shape[-1] if input._a.ndim else 1} and "
+            f"({rows}x{input._a.shape[-1]} and "
             f"{weight._a.shape[1]}x{weight._a.shape[0]})"
         )
     if weight._a.ndim == 1:
         return matmul(input, weight)
+    if weight._a.ndim > 2:
+        raise RuntimeError(
+            f"t() expects a tensor with <= 2 dimensions, but self is {weight._a.ndim}D"
+        )
     kind = input._a.dtype
     if (
         kind is not weight._a.dtype

@@ -6,6 +6,7 @@ looked at when something has gone wrong inside, by the kind that a parameter of 
 
 from __future__ import annotations
 
+import contextlib
 import re
 from types import FunctionType
 
@@ -94,7 +95,7 @@ def explained(name, function, method=False, native=True, prefix=""):
     if not isinstance(function, FunctionType):
         return function
     if hot or not prefix and hasattr(function, "op"):
-        if "<" in function.__qualname__:
+        if "<" in function.__qualname__ or function.__name__[0] == "_":
             function.__name__ = function.__qualname__ = name
         return function
     code = function.__code__
@@ -112,6 +113,11 @@ def explained(name, function, method=False, native=True, prefix=""):
             wanted = kwargs.get("dtype")
             if wanted.__class__ is type and wanted in dtypes.PYTHON:
                 return call(*args, **{**kwargs, "dtype": dtypes.PYTHON[wanted]})
+            if kwargs and native and isinstance(error, TypeError):
+                renamed = _pytorch_names(kwargs, own)
+                if renamed != kwargs and arguments.known(shown, method):
+                    with contextlib.suppress(TypeError):
+                        return call(*args, **renamed)
             found = mistake(shown, name, function, args, kwargs, error, method, native)
             found = found or _renamed(shown, function, error)
             if found is None:
@@ -126,6 +132,19 @@ def explained(name, function, method=False, native=True, prefix=""):
     if hasattr(function, "op"):
         call.op = function.op
     return call
+
+
+# The names that NumPy has for them.
+_NUMPY = {"axis": "dim", "keepdims": "keepdim", "x": "input", "a": "input"}
+_NUMPY.update(x1="input", x2="other")
+
+
+def _pytorch_names(kwargs, own):
+    """``kwargs`` with NumPy's names, which PyTorch understands, replaced by those in ``own``."""
+    return {
+        _NUMPY[key] if _NUMPY.get(key) in own and key not in own else key: value
+        for key, value in kwargs.items()
+    }
 
 
 def told(error):
@@ -242,7 +261,7 @@ def _refused_below(name, function, args, kwargs):
     handed = []
     for parameter in arguments.parameters(below):
         own = "input" if (name, parameter.name) == ("embedding", "indices") else parameter.name
-        if own not in given:
+        if own not in given or own == "padding_idx":
             break
         value = given[own]
         handed.append(1 if parameter.name == "reduction" else value)

@@ -217,11 +217,11 @@ def _finish(name, result, out, input):
     return write_out(name, result, out, (input,))
 
 
-def sum(input, dim=None, keepdim=False, *, dtype=None, out=None, axis=None):
+def sum(input, dim=None, keepdim=False, *, dtype=None, out=None, axis=None, keepdims=False):
     """The sum of all elements, or along ``dim``; integers sum in int64."""
     if dim is None and axis is None and dtype is None and not keepdim and out is None:
         return sum_all(input)
-    dim = axis if dim is None else dim
+    dim, keepdim = axis if dim is None else dim, keepdim or keepdims
     if dim is None and keepdim:
         raise refusal("sum", (input,), {"keepdim": keepdim})
     dtype = dtypes.PYTHON.get(dtype, dtype) if out is None else asked_dtype("sum", dtype, out)
@@ -235,7 +235,7 @@ def sum(input, dim=None, keepdim=False, *, dtype=None, out=None, axis=None):
     return _finish("sum", narrowed(result, dtype), out, input)
 
 
-def mean(input, dim=None, keepdim=False, *, dtype=None, out=None, axis=None):
+def mean(input, dim=None, keepdim=False, *, dtype=None, out=None, axis=None, keepdims=False):
     """The mean of all elements, or along ``dim``; RuntimeError for integers."""
     input = _as(input, dtype)
     if input._a.dtype.kind in "biu":
@@ -244,7 +244,7 @@ def mean(input, dim=None, keepdim=False, *, dtype=None, out=None, axis=None):
             "or complex dtype. Got: "
             f"{dtypes.scalar_name(input.dtype)}"
         )
-    dim = axis if dim is None else dim
+    dim, keepdim = axis if dim is None else dim, keepdim or keepdims
     if dim is None and keepdim:
         raise refusal("mean", (input,), {"keepdim": keepdim})
     if dim is None:
@@ -816,32 +816,25 @@ log_softmax_op = declare(
 )
 
 
-def softmax(input, dim=None, dtype=None):
+def softmax(input, dim, dtype=None):
     """exp(x) / Σ exp(x) along ``dim``."""
     input = _as(input, dtype, TENSOR.cast)
-    d = wrap_dim(_implicit_dim(input, dim), input._a.ndim)
+    d = wrap_dim(dim, input._a.ndim)
     _refuse_kinds("softmax", input, d)
     return softmax_op(input, d)
 
 
-def log_softmax(input, dim=None, dtype=None):
+def log_softmax(input, dim, dtype=None):
     """log(softmax(x)) along ``dim``."""
     input = _as(input, dtype, TENSOR.cast)
-    d = wrap_dim(_implicit_dim(input, dim), input._a.ndim)
+    d = wrap_dim(dim, input._a.ndim)
     _refuse_kinds("log_softmax", input, d)
     return log_softmax_op(input, d)
 
 
-def _implicit_dim(input, dim):
-    """The dimension that PyTorch guesses (with a deprecation) when none is given."""
-    if dim is not None:
-        return dim
-    return 0 if input._a.ndim in (0, 1, 3) else 1
-
-
 def _refuse_kinds(name, input, dim):
     if input._a.dtype.kind in "biuc":
-        kernel = f"{name}_{'lastdim_' if dim == input._a.ndim - 1 else ''}kernel_impl"
+        kernel = f"{name}_{'lastdim_' if dim >= input._a.ndim - 1 else ''}kernel_impl"
         raise NotImplementedError(
             f"\"{kernel}\" not implemented for '{dtypes.scalar_name(input.dtype)}'"
         )

@@ -7,6 +7,7 @@ import warnings
 from ..backend import xp
 from ..engine import dtypes, views
 from ..engine.accumulator import before_change
+from ..engine.arguments import refusal
 from ..engine.dispatch import Tensor, viewing
 from ..engine.errors import warn_once
 from ..engine.forward_mode import carry
@@ -29,6 +30,11 @@ def sizes(args):
     return tuple(int(n) for n in args)
 
 
+def told_of(name, given, error):
+    """PyTorch's TypeError for sizes that are none, ``error`` for others."""
+    return refusal(name, given, {}, method=True) or error
+
+
 def infer(shape, numel):
     """``shape`` with a −1 filled in; RuntimeError when the element counts differ."""
     known = 1
@@ -39,7 +45,7 @@ def infer(shape, numel):
                 raise RuntimeError("only one dimension can be inferred")
             unknown = i
         elif n < 0:
-            raise RuntimeError(f"invalid shape dimension {n}")
+            raise RuntimeError(f"invalid shape dimension {n} at index {i} of shape {list(shape)}")
         else:
             known *= n
     if unknown is None:
@@ -198,12 +204,21 @@ RAW.reshape = lambda x, shape: x.reshape(shape)
 def _reshape(input, shape):
     """Where the quick way does not lead: one size is −1, or a copy is needed."""
     array = input._a
-    shape = infer(sizes(shape), array.size)
+    try:
+        shape = infer(sizes(shape), array.size)
+    except (RuntimeError, TypeError, ValueError) as error:
+        raise told_of("reshape", shape, error) from None
     if array.flags.c_contiguous:
         return view_op(input, shape)
     if _viewable(array, shape) is not None:
         return reshape_alias_op(input, shape)
     return unsafe_view_op(clone(input, memory_format=contiguous_format), shape)
+
+
+def _odd(shape):
+    """Whether a size is below −1, which NumPy takes for −1."""
+    given = shape[0] if len(shape) == 1 else shape
+    return min(given, default=0) < -1 if isinstance(given, (tuple, list)) else given < -1
 
 
 reshape = viewing(
@@ -214,11 +229,12 @@ try:
     o = a.reshape(*shape)
 except (ValueError, TypeError):
     return otherwise(input, shape)
-if not a.flags.c_contiguous:
+if not a.flags.c_contiguous or o.shape != shape and -1 not in shape and odd(shape):
     return otherwise(input, shape)
 """,
     attrs="(shape,)",
     otherwise=_reshape,
+    odd=_odd,
 )
 reshape.__name__ = reshape.__qualname__ = "reshape"
 reshape.__doc__ = """The same elements in another shape: a view where strides allow, a copy
@@ -233,7 +249,10 @@ def view(self, *shape):
     if len(shape) == 1 and isinstance(shape[0], (dtypes.dtype, type)):
         return _view_dtype(self, shape[0])
     array = self._a
-    shape = infer(sizes(shape), array.size)
+    try:
+        shape = infer(sizes(shape), array.size)
+    except (RuntimeError, TypeError, ValueError) as error:
+        raise told_of("view", shape, error) from None
     if not array.flags.c_contiguous and _viewable(array, shape) is None:
         raise RuntimeError(
             "view size is not compatible with input tensor's size and stride (at least one "
@@ -381,9 +400,14 @@ def _inverse(dims):
 
 def permute(input, *given, dims=None):
     """A view with its dimensions in another order."""
-    dims = sizes(given if dims is None else (dims,))
+    try:
+        dims = sizes(given if dims is None else (dims,))
+    except (TypeError, ValueError) as error:
+        raise told_of("permute", given, error) from None
     n = input._a.ndim
     if len(dims) != n:
+        if not given and not dims:
+            raise told_of("permute", (), None)
         raise RuntimeError(
             "permute(sparse_coo): number of dimensions in the tensor input does not match the "
             "length of the desired ordering of "
@@ -398,7 +422,10 @@ def permute(input, *given, dims=None):
 def transpose(input, dim0, dim1):
     """A view with two dimensions exchanged."""
     n = input._a.ndim
-    d0, d1 = wrap_dim(dim0, n), wrap_dim(dim1, n)
+    try:
+        d0, d1 = wrap_dim(dim0, n), wrap_dim(dim1, n)
+    except TypeError as error:
+        raise told_of("transpose", (dim0, dim1), error) from None
     return transpose_op(input, d0, d1)
 
 
@@ -572,12 +599,27 @@ squeeze_dims_op = declare(
 )
 
 
-def expand(self, *shape):
+def _nothing_to_keep(i, shape, own):
+    """PyTorch's error for a −1 in dimension ``i``, where there is no size to keep."""
+    if own == () and 0 not in shape:
+        return RuntimeError("numel: integer multiplication overflow")
+    return RuntimeError(
+        "The expanded size of the tensor (-1) isn't allowed in a leading, non-existing dimension "
+        f"{i}"
+    )
+
+
+def expand(self, *given):
     """A view with singleton dimensions repeated without a copy; −1 keeps a size."""
-    shape = sizes(shape)
+    try:
+        shape = sizes(given)
+    except (TypeError, ValueError) as error:
+        raise told_of("expand", given, error) from None
     own = self._a.shape
     extra = len(shape) - len(own)
     if extra < 0:
+        if not given:
+            raise told_of("expand", (), None)
         raise RuntimeError(
             f"expand({dtypes.tensor_name(self._a)}{{{list(own)}}}, size={list(shape)}): the "
             "number of sizes provided "
@@ -590,11 +632,7 @@ def expand(self, *shape):
         have = own[i - extra] if i >= extra else 1
         if n == -1:
             if i < extra:
-                raise RuntimeError(
-                    "expand: The expanded size of the tensor (-1) isn't allowed in a leading, "
-                    "non-existing "
-                    f"dimension {i}"
-                )
+                raise _nothing_to_keep(i, out, own)
             out[i] = have
         elif i >= extra and have != n and have != 1:
             raise RuntimeError(
@@ -622,18 +660,26 @@ public("broadcast_tensors", broadcast_tensors)
 public("broadcast_shapes", lambda *shapes: Size(xp.broadcast_shapes(*shapes)))
 
 
-def unsqueeze(input, dim):
+def unsqueeze(input, dim=None, *, axis=None):
     """A view with a dimension of size 1 at ``dim``."""
-    return unsqueeze_op(input, wrap_dim(dim, input._a.ndim + 1))
+    try:
+        return unsqueeze_op(input, wrap_dim(dim, input._a.ndim + 1))
+    except TypeError as error:
+        if dim is None and axis is not None:
+            return unsqueeze(input, axis)
+        raise told_of("unsqueeze", (dim,), error) from None
 
 
-def squeeze(input, dim=None):
+def squeeze(input, dim=None, *, axis=None):
     """A view without dimensions of size 1, or without that one if its size is 1."""
     if dim is None:
-        return squeeze_op(input)
+        return squeeze_op(input) if axis is None else squeeze(input, axis)
     if isinstance(dim, (tuple, list)):
         return squeeze_dims_op(input, tuple(wrap_dim(d, input._a.ndim) for d in dim))
-    return squeeze_dim_op(input, wrap_dim(dim, input._a.ndim))
+    try:
+        return squeeze_dim_op(input, wrap_dim(dim, input._a.ndim))
+    except TypeError as error:
+        raise told_of("squeeze", (dim,), error) from None
 
 
 method(unsqueeze)

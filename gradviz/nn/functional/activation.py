@@ -229,7 +229,9 @@ def softmax(input, dim=None, _stacklevel=3, dtype=None):
 
 def softmin(input, dim=None, _stacklevel=3, dtype=None):
     """``softmax(−input)``."""
-    return _softmax(-input, _chosen_dim("softmin", dim, input.dim(), _stacklevel), dtype)
+    if dim is None:
+        dim = _chosen_dim("softmin", dim, input.dim(), _stacklevel)
+    return (-input).softmax(dim, dtype=dtype)
 
 
 def log_softmax(input, dim=None, _stacklevel=3, dtype=None):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ...backend import xp
 from ...engine.arguments import refusal
 from ...engine.dispatch import wrap
+from ...engine.dtypes import tensor_name
 from ...engine.kept import keep
 from ...engine.modes import no_grad
 from ...ops.declare import public
@@ -173,11 +174,13 @@ def embedding(
         if not -rows <= padding_idx < rows:
             raise AssertionError("Padding_idx must be within num_embeddings")
         padding_idx %= rows
-    if input._a.dtype.kind not in "iu":
+    if weight.dim() != 2:
+        raise RuntimeError("'weight' must be 2-D")
+    if input._a.dtype not in (xp.int64, xp.int32):
         raise RuntimeError(
             "Expected tensor for argument #1 'indices' to have one of the following scalar types: "
             "Long, Int; but got "
-            f"torch.{input.dtype.type_name} instead (while checking arguments for embedding)"
+            f"{tensor_name(input._a)} instead (while checking arguments for embedding)"
         )
     if input.numel() and (int(input._a.min()) < 0 or int(input._a.max()) >= rows):
         raise IndexError("index out of range in self")

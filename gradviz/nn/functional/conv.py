@@ -26,7 +26,7 @@ def _sizes(shape):
     return "[" + ", ".join(map(str, shape)) + "]"
 
 
-def _check(name, n, input, weight, bias, groups, transposed):
+def _check(name, n, input, weight, bias, stride, groups, transposed):
     for position, (what, x) in enumerate((("input", input), ("weight", weight)), 1):
         if not isinstance(x, Tensor):
             raise not_a_tensor(name, what, position, x)
@@ -45,10 +45,25 @@ def _check(name, n, input, weight, bias, groups, transposed):
             )
         )
     channels = input.shape[-n - 1]
+    if groups <= 0:
+        raise RuntimeError("non-positive groups is not supported")
+    if weight.dim() != n + 2:
+        raise RuntimeError(
+            "weight should have at least three dimensions"
+            if weight.dim() < 3
+            else f"expected stride to be a single integer value or a list of {weight.dim() - 2} "
+            "values to match the convolution dimensions, but got stride="
+            f"{list(spread(stride, n))}"
+        )
     if weight.shape[0] < groups:
         raise RuntimeError(
             f"Given groups={groups}, expected weight to be at least {groups} at dimension 0, but "
             f"got weight of size {_sizes(weight.shape)} instead"
+        )
+    if weight.shape[0] % groups:
+        raise RuntimeError(
+            f"Given groups={groups}, expected weight to be divisible by {groups} at dimension 0, "
+            f"but got weight of size [{_sizes(weight.shape)}] instead"
         )
     made = weight.shape[1] * groups if transposed else weight.shape[0]
     if bias is not None and tuple(bias.shape) != (made,):
@@ -75,7 +90,19 @@ def _batched(input, n):
     return input.shape if input.dim() == n + 2 else (1, *input.shape)
 
 
+def _check_numbers(n, **given):
+    """RuntimeError for a number of steps that is not one a dimension."""
+    for what, values in given.items():
+        if len(values) != n:
+            raise RuntimeError(
+                f"expected {what} to be a single integer value or a list of {n} values to match "
+                f"the convolution dimensions, but got {what}={list(values)}"
+            )
+
+
 def _check_size(input, weight, stride, padding, dilation):
+    if any(d <= 0 for d in dilation):
+        raise RuntimeError(f"dilation should be greater than zero, but got {list(dilation)}")
     kernel = [d * (k - 1) + 1 for d, k in zip(dilation, weight.shape[2:], strict=True)]
     padded = [s + 2 * p for s, p in zip(input.shape[2:], padding, strict=True)]
     if any(a < k for a, k in zip(padded, kernel, strict=True)):
@@ -116,11 +143,12 @@ def _conv(n):
     def conv(input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
         if state.special and local.autocast is not None:
             input, weight, bias = lowered(input, weight, bias)
-        _check(name, n, input, weight, bias, groups, False)
+        _check(name, n, input, weight, bias, stride, groups, False)
         stride, dilation = spread(stride, n), spread(dilation, n)
         if isinstance(padding, str):
             input, padding = _named_padding(name, input, weight, stride, padding, dilation)
         padding = spread(padding, n)
+        _check_numbers(n, stride=stride, padding=padding, dilation=dilation)
         if any(p < 0 for p in padding):
             raise RuntimeError("negative padding is not supported")
         if input.dim() == n + 1:
@@ -143,7 +171,7 @@ def _conv_transpose(n):
     def conv(input, weight, bias=None, stride=1, padding=0, output_padding=0, groups=1, dilation=1):
         if state.special and local.autocast is not None:
             input, weight, bias = lowered(input, weight, bias)
-        _check(name, n, input, weight, bias, groups, True)
+        _check(name, n, input, weight, bias, stride, groups, True)
         stride, padding, extra, dilation = (
             spread(v, n) for v in (stride, padding, output_padding, dilation)
         )

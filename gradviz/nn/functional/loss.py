@@ -13,11 +13,13 @@ from ...engine.kept import keep
 from ...engine.modes import is_grad_enabled, local, native, state
 from ...engine.operands import broadcast_error
 from ...engine.operation import TENSOR
+from ...engine.tensor import existing_dim
 from ...ops import loss as table
 from ...ops.arithmetic import converted
 from ...ops.declare import FUNCTIONS
 from ...ops.loss import reduction_code
 from ...ops.lower import raised
+from ...ops.reduce import log_softmax as _log_softmax
 from ...ops.shape import broadcast_tensors
 
 
@@ -212,6 +214,10 @@ def _check_nll(input, target, weight, n):
             "got weight tensor of shape: "
             f"[{', '.join(map(str, weight.shape))}]"
         )
+    if weight is not None and weight._a.dtype != input._a.dtype:
+        raise RuntimeError(
+            f"expected scalar type {scalar_name(input.dtype)} but found {scalar_name(weight.dtype)}"
+        )
 
 
 def _nll_any(input, index, weight, code, ignore_index):
@@ -251,7 +257,7 @@ def cross_entropy(
     reduction = legacy_reduction(size_average, reduce, reduction)
     code = reduction_code(reduction)
     dim = 0 if input.dim() == 1 else 1
-    if input._a.shape == target._a.shape and input.dim() > 0:
+    if input._a.shape == target._a.shape:
         if target._a.dtype.kind not in "fV":
             raise RuntimeError(
                 "Expected floating point type for target with class probabilities, got "
@@ -263,7 +269,7 @@ def cross_entropy(
     if label_smoothing:
         return _smoothed(input, target, weight, reduction, ignore_index, label_smoothing, dim)
     return nll_loss(
-        TENSOR.log_softmax(input, dim),
+        _log_softmax(input, dim),
         target,
         weight,
         ignore_index=ignore_index,
@@ -282,7 +288,7 @@ def _by_class(weight, ndim, dim):
 
 def _probabilities(input, target, weight, code, smoothing, dim):
     _check_smoothing(smoothing)
-    log_p = TENSOR.log_softmax(input, dim)
+    log_p = _log_softmax(input, existing_dim(dim, input.dim()))
     if smoothing > 0:
         with native():
             target = target * (1 - smoothing) + smoothing / input.shape[dim]
@@ -298,7 +304,7 @@ def _probabilities(input, target, weight, code, smoothing, dim):
 
 def _smoothed(input, target, weight, reduction, ignore_index, smoothing, dim):
     _check_smoothing(smoothing)
-    log_p = TENSOR.log_softmax(input, dim)
+    log_p = _log_softmax(input, dim)
     nll = nll_loss(log_p, target, weight, ignore_index=ignore_index, reduction=reduction)
     by_class = log_p if weight is None else log_p * _by_class(weight, input.dim(), dim)
     ignored = target._a == ignore_index
