@@ -115,7 +115,8 @@ def explained(name, function, method=False, native=True, prefix=""):
                 return call(*args, **{**kwargs, "dtype": dtypes.PYTHON[wanted]})
             if kwargs and native and isinstance(error, TypeError):
                 renamed = _pytorch_names(kwargs, own)
-                if renamed != kwargs and arguments.known(shown, method):
+                fits = renamed != kwargs and not (method and "out" in kwargs)
+                if fits and arguments.known(shown, method):
                     with contextlib.suppress(TypeError):
                         return call(*args, **renamed)
             found = mistake(shown, name, function, args, kwargs, error, method, native)
