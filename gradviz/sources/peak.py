@@ -7,6 +7,7 @@ from __future__ import annotations
 import time
 
 from . import reading
+from .budget import Budget
 from .graph import reach, saved_bytes
 
 NODES, MAKERS = 3_000, 8
@@ -23,21 +24,18 @@ class Peak:
     def __init__(self):
         self.makers: list[tuple] = []
         self._most = 0
-        self._left = SAVED
-        self._then = time.perf_counter()
+        self._budget = Budget(SHARE, SAVED)
 
     def weigh(self, roots) -> int:
         """Bytes of saved tensors behind ``roots`` (nodes; leaves hold nothing)."""
-        now = time.perf_counter()
-        self._left = min(SAVED, self._left + SHARE * (now - self._then))
-        self._then = now
-        if self._left <= 0:
+        if not self._budget.has_some():
             return 0
+        started = time.perf_counter()
         found = reach([root for root in roots if hasattr(root, "seq")], NODES)
         total = saved_bytes(found.nodes.values())
         if total > self._most:
             self._most, self.makers = total, _makers(found.nodes)
-        self._left -= time.perf_counter() - now
+        self._budget.since(started)
         return total
 
 

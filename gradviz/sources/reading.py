@@ -40,6 +40,11 @@ def is_node(thing) -> bool:
     return hasattr(type(thing), "seq")
 
 
+def is_torchs(node) -> bool:
+    """Whether a node is one of PyTorch's."""
+    return node.__class__ is TorchNode
+
+
 def node_behind(thing):
     """The node that made a tensor, a node itself (a ``grad_fn`` too), None of anything else."""
     if isinstance(thing, Tensor):
@@ -95,7 +100,7 @@ def is_leaf(tensor) -> bool:
 
 def class_name(node) -> str:
     """``MulBackward0``."""
-    return node.name() if node.__class__ is TorchNode else type(node).__name__
+    return node.name() if is_torchs(node) else type(node).__name__
 
 
 def tensors_of(nodes) -> list:

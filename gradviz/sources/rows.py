@@ -75,10 +75,11 @@ class Rows:
 
     def _bump(self, node):
         """The change in place that ``node`` was recorded for: the node gets its serial just before
-        (the tensor may get one in between); that of a view's base, just after.
+        (the tensor may get one in between); that of a view's base, just after; PyTorch numbers that
+        of the view after it.
         """
         if node.name().endswith("CopySlices"):
-            return self.bumps.get(node.seq - 1)
+            return self.bumps.get(node.seq + (2 if reading.is_torchs(node) else -1))
         for event in (self.bumps.get(node.seq + 1), self.bumps.get(node.seq + 2)):
             if event is not None and event.node:
                 sources = (x[0].seq for x in reading.inputs(node) if x.__class__ is tuple)

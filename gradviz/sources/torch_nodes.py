@@ -17,6 +17,8 @@ from functools import cache
 
 from gradviz.engine.node import serial
 
+from .torch_lines import lines
+
 KEY = "gradviz"
 SPACE = "torch::autograd::"
 MOST = 2_000 if sys.platform == "win32" else 10_000
@@ -117,19 +119,19 @@ def is_fn(kind) -> bool:
     return alike and not hasattr(kind, "seq")
 
 
-def node_for(fn, note=0, tell=None) -> TorchNode:
-    """The node of ``fn``; a node that is new to us gets a serial, and so does what is below it, in
-    the order of creation. New ones get the ``note``; ``tell`` hears of each mark and
-    node.
+def node_for(fn) -> TorchNode:
+    """The node of ``fn``; a node that is new to us gets a mark, and so does what is below it, in
+    the order of creation.
     """
     mark = fn.metadata.get(KEY)
     if mark is None:
         for fresh in _unmarked(fn):
-            mark = fresh.metadata[KEY] = Mark(serial(), note)
+            found = lines.take(fresh._sequence_nr()) or (serial(), 0)
+            mark = fresh.metadata[KEY] = Mark(*found)
             if is_custom(fresh):
                 mark.fn = weakref.ref(fresh)
-            if tell is not None:
-                tell(mark, fresh)
+            if lines.tell is not None:
+                lines.tell(mark, fresh)
         mark = fn.metadata[KEY]
     node = mark.handle()
     if node is None:
@@ -138,6 +140,15 @@ def node_for(fn, note=0, tell=None) -> TorchNode:
     elif node._fn is None:
         node._fn = fn
     return node
+
+
+def serial_of(fn) -> int:
+    """The serial of ``fn``, which gets no mark for that where its line was heard."""
+    found = lines.serial(fn._sequence_nr())
+    if found is None:
+        mark = fn.metadata.get(KEY)
+        found = node_for(fn).seq if mark is None else mark.seq
+    return found
 
 
 def _unmarked(fn):
@@ -173,6 +184,23 @@ class WeakNode:
         if node is None:
             node = TorchNode(mark)
             mark.handle = weakref.ref(node)
+        return node
+
+
+class WeakResult(weakref.ref):
+    """A weak reference to a result: calling it gives the node that made it, or None when the result
+    is gone. Nobody has looked at the node before.
+    """
+
+    __slots__ = ()
+
+    def __call__(self):
+        tensor = super().__call__()
+        fn = None if tensor is None else made_by(tensor)
+        if fn is None or (Mark.alive >= MOST and KEY not in fn.metadata):
+            return None
+        node = node_for(fn)
+        node.mark.made = weakref.ref(tensor)
         return node
 
 

@@ -1,7 +1,8 @@
 """Watches PyTorch while a cell runs: what our engine tells its observer, told of PyTorch.
 
-A ``TorchFunctionMode`` hears every call of PyTorch from Python. It lets each call run as it is,
-looks at what came out, and is on PyTorch's stack only between ``begin`` and ``end``.
+A ``TorchFunctionMode`` (``torch_mode``) hears the calls of PyTorch from Python. It lets each run as
+it is, and is on PyTorch's stack only between ``begin`` and ``end``. It is taken off for what is
+PyTorch's alone: modules of PyTorch, steps of optimizers, the clearing of gradients.
 """
 
 from __future__ import annotations
@@ -12,37 +13,32 @@ import sys
 import time
 import weakref
 from contextlib import contextmanager
-from functools import cache, partial, wraps
+from functools import wraps
 
 from gradviz.engine.node import serial
 from gradviz.watch.places import user_chain
 
-from . import reading, torch_tensors
+from . import reading, torch_mode, torch_tensors
+from .budget import Budget
 from .observer import Watcher, quiet
 from .torch_import import Notice
+from .torch_lines import lines
+from .torch_mode import HOOKS, is_in_place, mode_class
+from .torch_modules import is_closed
 from .torch_nodes import (
-    KEY,
     MOST,
+    SPACE,
     Mark,
     WeakNode,
+    WeakResult,
     is_custom,
     is_leaf_end,
     loaded,
     made_by,
     node_for,
+    serial_of,
 )
 
-CUTS = {
-    "detach": "detach",
-    "item": "item",
-    "__float__": "item",
-    "__int__": "item",
-    "__complex__": "item",
-    "numpy": "numpy",
-    "__array__": "numpy",
-}
-CASTS = frozenset("to type type_as long int short char byte bool".split())
-HOOKS = {"register_hook": "tensor", "register_post_accumulate_grad_hook": "post_accumulate"}
 FAST = ("MultiheadAttention", "TransformerEncoderLayer", "TransformerEncoder")
 MODULE_HOOKS = {
     "register_forward_pre_hook": "forward_pre",
@@ -51,9 +47,8 @@ MODULE_HOOKS = {
     "register_full_backward_hook": "backward",
     "register_backward_hook": "backward",
 }
-NOT_IN_PLACE = frozenset("requires_grad_ share_memory_ detach_ rename_".split())
-LEAVES = 100_000
-OURS = frozenset((__file__, quiet.__code__.co_filename))
+LOOKS, SHARE, SAVED = 5, 0.01, 0.005
+OURS = frozenset((__file__, torch_mode.__file__, quiet.__code__.co_filename))
 
 _frame = sys._getframe
 
@@ -70,7 +65,11 @@ class TorchWatcher:
         self._replaced: list = []
         self._grads: dict[int, int] = {}
         self._leaves: list = []
+        self._budget = Budget(SHARE, SAVED)
+        self._looks: dict[tuple, int] = {}
+        self._known: dict[int, weakref.ref] = {}
         self._samples = False
+        self._core = None
 
     # -- beginning and ending ------------------------------------------------------------
     @quiet
@@ -86,15 +85,24 @@ class TorchWatcher:
             hooks.register_optimizer_step_pre_hook(self._step_begins),
             hooks.register_optimizer_step_post_hook(self._step_ended),
         ]
+        module, self._core = torch.nn.Module, torch._C
         for name, kind in MODULE_HOOKS.items():
-            self._replace(
-                torch.nn.Module, name, self._told_of(getattr(torch.nn.Module, name), kind)
-            )
+            self._replace(module, name, self._told_of(getattr(module, name), kind))
         for name in FAST:
             owner = getattr(torch.nn, name)
             self._replace(owner, "forward", self._unheard(owner.forward))
-        self.mode = _mode_class()(self)
+        self._replace(module, "__call__", self._called(module.__call__))
+        self._replace(module, "zero_grad", self._clears(module.zero_grad))
+        self._replace(hooks.Optimizer, "zero_grad", self._clears(hooks.Optimizer.zero_grad))
+        function = torch.autograd.Function
+        self._replace(function, "apply", self._applied(function.__dict__["apply"]))
+        lines.skip(self._next_number())
+        lines.tell = self._tell
+        self.mode = mode_class()(self)
         self._join_stack()
+
+    def _next_number(self):
+        return self._core._autograd._get_sequence_nr()
 
     def end(self):
         """PyTorch is as it was."""
@@ -107,8 +115,11 @@ class TorchWatcher:
         for owner, name, original in self._replaced:
             setattr(owner, name, original)
         self._replaced.clear()
+        lines.tell = None
         self.mode, self._handles = None, []
         self._grads, self._leaves = {}, []
+        self._looks.clear()
+        self._known.clear()
 
     def _join_stack(self):
         """Put the mode below those of the program, which come and go at the top."""
@@ -138,12 +149,12 @@ class TorchWatcher:
 
     # -- results -----------------------------------------------------------------------------
     @quiet
-    def made(self, tensor, fn):
-        """``fn`` was recorded, and ``tensor`` is its result."""
-        if Mark.alive >= MOST:
-            return
-        node = node_for(fn, self.watcher.note_at(_frame(2)), self._tell)
-        node.mark.made = weakref.ref(tensor)
+    def made(self, result):
+        """Nodes were made by the call that runs, and ``result`` came out."""
+        lines.made(self._next_number(), self.watcher.note_at(_frame(2)))
+        one = result[0] if result.__class__ in (tuple, list) and result else result
+        if torch_tensors.is_tensor(one):
+            self.watcher.ring.append(WeakResult(one))
 
     def _tell(self, mark, fn):
         self.watcher.ring.append(WeakNode(mark))
@@ -152,12 +163,12 @@ class TorchWatcher:
             self.watcher.note_context(node_for(fn), [v for v in held if made_by(v) is fn])
 
     @quiet
-    def unrecorded(self, func, args, result):
+    def unrecorded(self, name, args, result):
         """A result without a graph, of something that has one, while nothing is recorded."""
         torch = loaded()
         kept = [a for a in args if isinstance(a, torch.Tensor) and a.requires_grad]
         if kept and not torch.is_inference_mode_enabled():
-            self.watcher.cut_at(*self._here(func.__name__), kept, result, "no_grad")
+            self.watcher.cut_at(*self._here(name), kept, result, "no_grad")
 
     @quiet
     def cut(self, how, source, result):
@@ -194,10 +205,34 @@ class TorchWatcher:
     @quiet
     def _stepped(self, optimizer):
         note, entry = self._here("step")
+        if self._next_number() != lines.end:
+            lines.made(self._next_number(), self.watcher.note_at(_frame(2)))
         for group in optimizer.param_groups:
             for parameter in group["params"]:
                 if parameter.grad is not None:
                     self.watcher.changed_at(note, entry, parameter)
+
+    def _clears(self, original):
+        """``zero_grad``, unheard; of gradients that it fills with zeros we are told after it."""
+
+        @wraps(original)
+        def zero_grad(owner, *args, **kwargs):
+            __tracebackhide__ = True
+            with self._paused():
+                original(owner, *args, **kwargs)
+                self._cleared(owner)
+
+        return zero_grad
+
+    @quiet
+    def _cleared(self, owner):
+        found = owner.parameters() if hasattr(owner, "parameters") else None
+        if found is None:
+            found = (p for group in owner.param_groups for p in group["params"])
+        zeroed = [p.grad for p in found if p.grad is not None]
+        note, entry = self._here("zero_grad") if zeroed else ((), "")
+        for grad in zeroed:
+            self.watcher.changed_at(note, "zero_grad", grad, 0, self._owner_of(grad))
 
     # -- backward passes ------------------------------------------------------------------------
     def sweep(self, func, args, kwargs, settings):
@@ -217,53 +252,70 @@ class TorchWatcher:
         watcher = self.watcher
         tensors = args[0] if args else kwargs.get("tensors", kwargs.get("outputs"))
         given = tensors if isinstance(tensors, list | tuple) else [tensors]
-        roots = [reading.node_of(t) or t for t in given if reading.is_tensor(t)]
-        ids = tuple(reading.leaf_id(r) if reading.is_tensor(r) else r.seq for r in roots)
-        refs = tuple(reading.weak(root) for root in roots)
-        ops = tuple(reading.class_name(root) for root in roots)
+        given = [one for one in given if reading.is_tensor(one)]
         create = bool(settings("create_graph", args, kwargs))
         keep = settings("retain_graph", args, kwargs)
         keep = create if keep is None else bool(keep)
         note, entry = self._here(name)
         watcher.settle_hooks()
-        started = time.perf_counter()
-        watcher.look_back(roots)
-        watcher.flow.spend(time.perf_counter() - started)
-        self._samples = watcher.flow.begin()
+        ids, ops = [], []
+        for tensor in given:
+            fn = made_by(tensor)
+            ids.append(torch_tensors.leaf_id(tensor) if fn is None else serial_of(fn))
+            ops.append(type(tensor).__name__ if fn is None else fn.name().removeprefix(SPACE))
+        refs = [weakref.ref(t) if made_by(t) is None else WeakResult(t) for t in given]
         watcher.ledger.begin_sweep(
-            serial(), note, entry, keep, create, ids, ops, refs, name == "backward"
-        )
-        if watcher.on_sweep is not None:
-            watcher.on_sweep(roots)
+            serial(), note, entry, keep, create, tuple(ids), tuple(ops), tuple(refs),
+            name == "backward",
+        )  # fmt: skip
+        self._samples = self._is_time(note[:2], *ops)
+        if self._samples:
+            started = time.perf_counter()
+            roots = [reading.node_of(t) or t for t in given]
+            watcher.ledger.current.root_refs = tuple(reading.weak(root) for root in roots)
+            watcher.look_back(roots)
+            if watcher.on_sweep is not None:
+                watcher.on_sweep(roots)
+            if name == "backward":
+                self._meet(_leaves(roots))
+            self._budget.since(started)
+        else:
+            watcher.updates.compare()
         if name != "backward":
             return create
-        return [(leaf, leaf.grad, leaf._version) for leaf in _leaves(roots)], create
+        held = ((id, leaf) for id, ref in self._known.items() if (leaf := ref()) is not None)
+        return [(id, leaf, leaf._version, *_state(leaf.grad)) for id, leaf in held], create
+
+    def _meet(self, leaves):
+        """Whether these get a gradient is asked at each backward pass from now on."""
+        self._known = {id: ref for id, ref in self._known.items() if ref() is not None}
+        for leaf in leaves:
+            self._known[torch_tensors.leaf_id(leaf)] = weakref.ref(leaf)
+
+    def _is_time(self, *site):
+        """Whether to look at a graph: the first few of each line, and later now and then."""
+        self._looks[site] = before = self._looks.get(site, 0) + 1
+        return before <= LOOKS or bool(self.watcher.edits) or self._budget.has_some()
 
     @quiet
     def _sweep_ended(self, begun, out):
         leaves, create = begun if begun.__class__ is tuple else ((), begun)
         ledger = self.watcher.ledger
         self._grads, self._leaves = {}, []
-        for leaf, before, version in leaves:
+        for number, leaf, version, *before in leaves:
             if leaf._version != version and leaf._post_accumulate_grad_hooks:
                 self._changed_by_hook(leaf)
-            after = leaf.grad
-            if after is None:
+            after, at = _state(leaf.grad)
+            if after is None or (after is before[0] and at == before[1]):
                 continue
-            number = torch_tensors.leaf_id(leaf)
             self._leaves.append((weakref.ref(leaf), number))
-            ledger.accumulated(number, before is None)
+            ledger.accumulated(number, before[0] is None)
             if self._samples:
-                started = time.perf_counter()
                 self.watcher.updates.sample(leaf)
-                self.watcher.flow.spend(time.perf_counter() - started)
             if create and after.grad_fn is not None:
-                self._note_graph(after)
                 self.watcher.note_loop(leaf)
-        if create:
-            for tensor in out if isinstance(out, tuple) else ():
-                if tensor is not None and tensor.grad_fn is not None:
-                    self._note_graph(tensor)
+        if self._next_number() != lines.end:
+            lines.made(self._next_number(), self.watcher.note_at(_frame(2)))
         ledger.end_sweep()
 
     def _changed_by_hook(self, leaf):
@@ -274,11 +326,6 @@ class TorchWatcher:
             at = _writing(getattr(hook, "__code__", None))
             if at is not None:
                 self.watcher.changed_at((hook.__code__, at, ()), "", leaf)
-
-    def _note_graph(self, tensor):
-        fn = made_by(tensor)
-        if fn is not None and KEY not in fn.metadata:
-            self.made(tensor, fn)
 
     # -- requests --------------------------------------------------------------------------------
     @quiet
@@ -295,7 +342,7 @@ class TorchWatcher:
 
     def _replace(self, owner, name, other):
         """``owner`` has another method until the end."""
-        self._replaced.append((owner, name, getattr(owner, name)))
+        self._replaced.append((owner, name, owner.__dict__[name]))
         setattr(owner, name, other)
 
     def _unheard(self, original):
@@ -305,6 +352,7 @@ class TorchWatcher:
 
         @wraps(original)
         def forward(module, *args, **kwargs):
+            __tracebackhide__ = True
             recording = loaded().is_grad_enabled()
             if module.training or (recording and any(p.requires_grad for p in module.parameters())):
                 return original(module, *args, **kwargs)
@@ -312,6 +360,54 @@ class TorchWatcher:
                 return original(module, *args, **kwargs)
 
         return forward
+
+    def _called(self, original):
+        """The call of a module; unheard where all inside is PyTorch's own."""
+        core = self._core
+
+        @wraps(original)
+        def call(module, *args, **kwargs):
+            __tracebackhide__ = True
+            if core._len_torch_function_stack() != 1 or not is_closed(module):
+                return original(module, *args, **kwargs)
+            mode = core._pop_torch_function_stack()
+            try:
+                out = original(module, *args, **kwargs)
+            finally:
+                core._push_on_torch_function_stack(mode)
+            if mode is self.mode:
+                self._left(module, args, out)
+            return out
+
+        return call
+
+    def _left(self, module, args, out):
+        if self._next_number() != lines.end:
+            self.made(out)
+        elif not loaded().is_grad_enabled():
+            weights = [p for p in module.parameters() if p.requires_grad]
+            self.unrecorded(type(module).__name__, (*args, *weights), out)
+
+    def _applied(self, original):
+        """``apply`` of custom functions, which no mode hears."""
+
+        @wraps(original.__func__)
+        def apply(kind, *args, **kwargs):
+            __tracebackhide__ = True
+            out = original.__func__(kind, *args, **kwargs)
+            if self._core._len_torch_function_stack() and self._next_number() != lines.end:
+                self._custom(out)
+            return out
+
+        return classmethod(apply)
+
+    @quiet
+    def _custom(self, out):
+        self.made(out)
+        one = out[0] if out.__class__ is tuple else out
+        fn = made_by(one) if torch_tensors.is_tensor(one) else None
+        if fn is not None and Mark.alive < MOST:
+            node_for(fn).mark.made = weakref.ref(one)
 
     @contextmanager
     def _paused(self):
@@ -339,15 +435,18 @@ class TorchWatcher:
         self.watcher.hooked_at(note, module, kind, hook, handle.id, handle)
 
 
+def _state(grad):
+    """A gradient and how often it was changed."""
+    return grad, None if grad is None or grad.is_inference() else grad._version
+
+
 def _leaves(roots):
     """The leaves that gradients of ``roots`` arrive at."""
     found = [root for root in roots if reading.is_tensor(root)]
     pending, seen = [root.fn for root in roots if not reading.is_tensor(root)], set()
-    while pending and len(seen) < LEAVES:
+    while pending and len(seen) < MOST:
         for below, _ in pending.pop().next_functions:
             if below is None or id(below) in seen:
-                continue
-            if Mark.alive >= MOST and not is_leaf_end(below) and KEY not in below.metadata:
                 continue
             seen.add(id(below))
             if is_leaf_end(below):
@@ -360,152 +459,6 @@ def _leaves(roots):
 def _writing(code):
     """The first instruction of ``code`` that looks up a method which writes in place."""
     for one in dis.get_instructions(code) if code is not None else ():
-        if one.opname in ("LOAD_METHOD", "LOAD_ATTR") and _is_in_place(str(one.argval)):
+        if one.opname in ("LOAD_METHOD", "LOAD_ATTR") and is_in_place(str(one.argval)):
             return one.offset
     return None
-
-
-def _setting(places):
-    """How to find the options of a function: by name, or by place."""
-
-    def read(name, args, kwargs):
-        place = places[name]
-        return kwargs.get(name, args[place] if len(args) > place else None)
-
-    return read
-
-
-@cache
-def _mode_class():
-    """The class of the mode; made when PyTorch is there."""
-    torch = loaded()
-    tensor_classes = frozenset((torch.Tensor, torch.nn.Parameter))
-    data = torch.Tensor.data
-    accessor = type(torch.Tensor.data.__get__)
-    backward = _setting({"retain_graph": 2, "create_graph": 3})
-    sweeps = {
-        torch.Tensor.backward: backward,
-        torch.autograd.backward: backward,
-        torch.autograd.grad: _setting({"retain_graph": 3, "create_graph": 4}),
-    }
-
-    class Watching(torch.overrides.TorchFunctionMode):
-        """Hears of every call. What is raised in a call passes through."""
-
-        def __init__(self, watcher):
-            super().__init__()
-            self.watcher = watcher
-            self.ways: dict = {}
-
-        def __torch_function__(self, func, types, args=(), kwargs=None):
-            __tracebackhide__ = True
-            if func.__class__ is accessor:
-                out = func(*args)
-                if func.__self__ is data and func.__name__ == "__get__":
-                    self.watcher.cut("data", args[0], out)
-                return out
-            way = self.ways.get(func, self)
-            if way is self:
-                way = self.ways[func] = self.way_of(func)
-            if way is not None:
-                return way(func, args, kwargs or {})
-            out = func(*args, **kwargs) if kwargs else func(*args)
-            self.look(func, args, out)
-            return out
-
-        def look(self, func, args, out):
-            """Take note of a result."""
-            if out.__class__ in tensor_classes:
-                fn = out.grad_fn
-                if fn is not None:
-                    self.watcher.made(out, fn)
-                elif not torch.is_grad_enabled():
-                    self.watcher.unrecorded(func, args, out)
-            elif out.__class__ in (tuple, list):
-                for one in out:
-                    if one.__class__ is torch.Tensor and one.grad_fn is not None:
-                        self.watcher.made(one, one.grad_fn)
-
-        def way_of(self, func):
-            """What to do with a function that is more than an operation."""
-            name = getattr(func, "__name__", "")
-            if func in sweeps:
-                settings = sweeps[func]
-                return partial(self.watcher.sweep, settings=settings)
-            if name in CUTS:
-                return self.cut
-            if name in CASTS:
-                return self.cast
-            if name in HOOKS or name == "retain_grad":
-                return self.ask
-            if name == "__setitem__" or _is_in_place(name):
-                return self.change
-            if name == "batch_norm":
-                return self.normalise
-            return None
-
-        def cut(self, func, args, kwargs):
-            __tracebackhide__ = True
-            out = func(*args, **kwargs)
-            self.watcher.cut(CUTS[func.__name__], args[0], out)
-            return out
-
-        def cast(self, func, args, kwargs):
-            __tracebackhide__ = True
-            out = func(*args, **kwargs)
-            if out.__class__ is torch.Tensor and args[0].requires_grad and not out.requires_grad:
-                if not (out.is_floating_point() or out.is_complex()):
-                    self.watcher.cut("integer", args[0], out)
-            self.look(func, args, out)
-            return out
-
-        def ask(self, func, args, kwargs):
-            __tracebackhide__ = True
-            out = func(*args, **kwargs)
-            self.watcher.asked(func.__name__, (*args, *kwargs.values()), out)
-            return out
-
-        def change(self, func, args, kwargs):
-            __tracebackhide__ = True
-            target = args[0] if args else next(iter(kwargs.values()), None)
-            targets = target if isinstance(target, list | tuple) else [target]
-            targets = [one for one in targets if isinstance(one, torch.Tensor)]
-            recording = torch.is_grad_enabled() and func.__name__ != "__setitem__"
-            before = [_maker(one) if recording else 0 for one in targets]
-            out = func(*args, **kwargs)
-            for one in targets:
-                fn = made_by(one)
-                if fn is not None and KEY not in fn.metadata:
-                    self.watcher.made(one, fn)
-            name = "setitem" if func.__name__ == "__setitem__" else func.__name__
-            self.watcher.changed(name, targets, before)
-            return out
-
-        def normalise(self, func, args, kwargs):
-            __tracebackhide__ = True
-            """Batch normalisation writes its running statistics."""
-            kept = [kwargs.get(name, args[at] if len(args) > at else None) for name, at in RUNNING]
-            kept = [one for one in kept if one is not None]
-            before = [one._version for one in kept]
-            out = func(*args, **kwargs)
-            self.look(func, args, out)
-            written = [one for one, at in zip(kept, before, strict=True) if one._version != at]
-            if written:
-                self.watcher.changed("batch_norm", written, [0] * len(written))
-            return out
-
-    return Watching
-
-
-RUNNING = (("running_mean", 1), ("running_var", 2))
-
-
-def _is_in_place(name):
-    return name.endswith("_") and not name.endswith("__") and name not in NOT_IN_PLACE
-
-
-def _maker(tensor):
-    """The serial of the node that made ``tensor``, 0 for one that was not recorded."""
-    fn = made_by(tensor)
-    mark = None if fn is None else fn.metadata.get(KEY)
-    return 0 if mark is None else mark.seq
