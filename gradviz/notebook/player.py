@@ -7,7 +7,9 @@ from pathlib import Path
 
 from gradviz.engine.tensor import Tensor
 from gradviz.sources.reading import is_tensor
-from gradviz.sources.stepper import MOST, Stepper
+from gradviz.sources.stepper import Stepper
+from gradviz.sources.stepping import MOST, Stepping
+from gradviz.sources.torch_stepper import TorchStepper
 from gradviz.texts import text
 from gradviz.watch.recorder import Recorder
 from gradviz.watch.recording import Recording, load
@@ -29,20 +31,18 @@ class BackwardPlayer(Displayed, PlayerView):
     ``gradient`` and ``retain_graph`` as in ``backward``; ``quiz``: the page asks what goes out of
     each step before it tells, and counts what is guessed right. ``settings`` are traits.
 
-    A sweep in the player frees nothing before it is finished; ``abort`` or ``close`` leaves every
-    gradient as it was. Raises what ``backward`` raises for a tensor; TypeError for anything else, a
-    tensor of real PyTorch too: its engine cannot be paused;
+    A sweep in the player frees nothing before it is finished, one of real PyTorch what has run;
+    ``abort`` or ``close`` leaves every gradient as it was. Raises what ``backward`` raises for a
+    tensor; TypeError for anything else;
     ValueError for more than 2,000 nodes, or a recording of another schema.
     """
 
     def __init__(self, what, gradient=None, retain_graph=False, quiz=False, **settings):
         settings = settings_of(settings)
-        if isinstance(what, Tensor):
+        if is_tensor(what):
             stepper = paused(what, gradient, retain_graph)
             stepper.recording.quiz = quiz
             super().__init__(stepper.recording, stepper, _busy, **settings)
-        elif is_tensor(what):
-            raise TypeError(text("notebook.step.ours_only"))
         else:
             told = recorded(what)
             told.quiz = told.quiz or quiz
@@ -58,10 +58,11 @@ class BackwardPlayer(Displayed, PlayerView):
         return still(recorder, None)
 
 
-def paused(tensor, gradient=None, retain_graph=False) -> Stepper:
+def paused(tensor, gradient=None, retain_graph=False) -> Stepping:
     """A stepper before its first step, with the names of the notebook on its picture."""
+    kind = Stepper if isinstance(tensor, Tensor) else TorchStepper
     try:
-        stepper = Stepper(tensor, gradient, retain_graph)
+        stepper = kind(tensor, gradient, retain_graph)
     except ValueError as error:
         raise ValueError(text("notebook.step.too_many", most=MOST)) from error
     recorder, _, detail = graph_of(shell_of(), tensor, at_once=True)

@@ -6,22 +6,16 @@ to what they were, saved tensors are still there. Hooks that have fired cannot b
 
 from __future__ import annotations
 
-import math
-
-import numpy as np
-
 from gradviz.backend import host
 from gradviz.engine import events
 from gradviz.engine.backward import Sweep
 from gradviz.engine.roots import roots_of
 from gradviz.engine.saved import release
 from gradviz.texts.formulas import told
-from gradviz.watch.model import Stats
 from gradviz.watch.recording import (
     ABORTED,
     FAILED,
     FINISHED,
-    PAUSED,
     Added,
     Freed,
     Recording,
@@ -32,24 +26,17 @@ from gradviz.watch.recording import (
 from .local import with_numbers
 from .observer import hook_name
 from .paths import explain
-from .values import norm, stats
-
-MOST = 2_000
-TOLD_FULLY = 400
+from .stepping import MOST, Stepping
 
 
-class Stepper:
+class Stepper(Stepping):
     """A paused ``backward()`` of ``tensor``. ``rows`` and ``edges`` draw its graph.
 
-    ``recording`` grows with each step. ``stop_at``: ids of nodes to pause before; ``stop_norm``: a
-    norm above which to pause, ``stop_nan``: pause when a gradient is not finite. Raises what
-    ``backward`` raises for ``tensor`` and ``gradient``; ValueError for more than 2,000 nodes.
+    Raises what ``backward`` raises for ``tensor`` and ``gradient``; ValueError for more than 2,000
+    nodes.
     """
 
     def __init__(self, tensor, gradient=None, retain_graph=False, rows=(), edges=()):
-        self.stop_at: set[int] = set()
-        self.stop_nan, self.stop_norm = True, math.inf
-        self._tainted: set[int] = set()
         roots = roots_of((tensor,), gradient, False)
         with events.unwatched():
             self._sweep = Sweep(roots, True, False)
@@ -61,12 +48,14 @@ class Stepper:
         self._before = {id: _copy(leaf) for id, leaf in self._leaves.items()}
         self._writer = Writer(self)
         self._sweep.observed_by(self._writer)
-        self.recording = Recording(
-            list(rows),
-            list(edges),
-            roots=[_id(edge) for edge, _ in roots],
-            plan=sorted(self._nodes, reverse=True),
-            kept=retain_graph,
+        super().__init__(
+            Recording(
+                list(rows),
+                list(edges),
+                roots=[_id(edge) for edge, _ in roots],
+                plan=sorted(self._nodes, reverse=True),
+                kept=retain_graph,
+            )
         )
 
     def _reach(self):
@@ -85,18 +74,6 @@ class Stepper:
                 ]
         return list(found.values()), leaves
 
-    @property
-    def paused(self) -> bool:
-        """True while there is something left to run."""
-        return self.recording.state == PAUSED
-
-    @property
-    def following(self) -> int | None:
-        """The id of the node that runs next."""
-        done = len(self.recording.steps)
-        plan = self.recording.plan
-        return plan[done] if self.paused and done < len(plan) else None
-
     def step(self) -> Step | None:
         """Run one node. Raises what the sweep raises; the recording then says ``failed``."""
         if not self.paused:
@@ -111,15 +88,6 @@ class Stepper:
         if done or len(steps) == len(self.recording.plan):
             self._finish()
         return steps[-1] if len(steps) > before else None
-
-    def play(self, to: int | None = None) -> int:
-        """Run until ``to`` steps are done (default: all) or a breakpoint; how many are done."""
-        goal = len(self.recording.plan) if to is None else to
-        while self.paused and len(self.recording.steps) < goal:
-            step = self.step()
-            if (step is not None and step.stop) or self.following in self.stop_at:
-                break
-        return len(self.recording.steps)
 
     def abort(self):
         """Leave every gradient as it was before the first step."""
@@ -168,31 +136,9 @@ class Stepper:
         held, kept = self._before[events.leaf_id(leaf)]
         return None if held is None else kept
 
-    def stats(self, array) -> Stats:
+    def stats(self, array):
         """Numbers of a gradient; of a long sweep only norms."""
-        array = np.asarray(host(getattr(array, "_a", array)))
-        if len(self._nodes) > TOLD_FULLY:
-            return Stats(tuple(array.shape), str(array.dtype), norm=norm(array))
-        return stats(array, str(array.dtype))
-
-    def why_stop(self, step) -> str:
-        """The breakpoint that ``step`` hits. Where a gradient was not finite when it was sent here,
-        its origin has stopped the sweep already.
-        """
-        explained = step.node in self._tainted
-        self._tainted.update(one.target for one in step.sent if _unsound(one.grad))
-        grads = [*step.arrived, *(one.grad for one in step.sent)]
-        if self.stop_nan and not explained and any(map(_unsound, grads)):
-            return "nan"
-        norms = [grad.norm for grad in grads if grad is not None and grad.norm is not None]
-        return "norm" if any(norm > self.stop_norm for norm in norms) else ""
-
-
-def _unsound(found) -> bool:
-    """Whether a gradient is there and is not finite."""
-    if found is None:
-        return False
-    return bool(found.nan or found.inf or (found.norm and not math.isfinite(found.norm)))
+        return super().stats(host(getattr(array, "_a", array)))
 
 
 class Writer(events.Observer):
