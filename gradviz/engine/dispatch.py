@@ -639,7 +639,7 @@ def _kept_pair(input, other, mask, for_first, for_second):
         v = other._v
         kept += (other, v and v[0]) if for_second & mask else (None, None)
     if input._v is INFERENCE or other._v is INFERENCE:
-        _check_inference(kept)
+        check_inference(kept)
     return kept
 
 
@@ -717,7 +717,7 @@ def binary(op, operator=False, strict=False, operands=operands, name=None, promo
             else:
                 node.s = (input, va and va[0], other, vb and vb[0])
             if va is INFERENCE or vb is INFERENCE:
-                _check_inference(node.s)
+                check_inference(node.s)
         else:
             node.s = _kept_pair(
                 input, other, (ga is not None) | (gb is not None) << 1, first_for, second_for
@@ -730,7 +730,8 @@ def binary(op, operator=False, strict=False, operands=operands, name=None, promo
     return _named(function, name)
 
 
-def _check_inference(kept):
+def check_inference(kept):
+    """RuntimeError where one of the saved tensors is an inference tensor."""
     for x in kept[::2]:
         if x is not None and x._v is INFERENCE:
             refuse_inference()

@@ -74,6 +74,25 @@ def _caller(op):
     return function
 
 
+def variant(op, also, **derivatives):
+    """The operation ``op`` under the same name with other derivatives."""
+    node, made = op.node.__name__, (op.view, op.outputs)
+    found = Op(
+        op.name,
+        op.forward,
+        op.input_names,
+        op.attr_names,
+        derivatives,
+        None,
+        node,
+        op.formula,
+        *made,
+    )
+    found.also, found.hidden, found.empty = also, op.hidden, op.empty
+    give_saved_names(found)
+    return found
+
+
 def into_zeros(name, forward, index="", attrs="", *, node, self, also=None, hidden=()):
     """Declare an operation that puts the elements of its first tensor into zeros. PyTorch's node
     has an edge for these, the first, which leads nowhere; ``index``: the tensors that say where.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..backend import contiguous, xp
+from ..backend import xp
 from ..engine import dtypes, views
 from ..engine.dispatch import Tensor
 from ..engine.memory_format import contiguous_format
@@ -13,6 +13,7 @@ from ..engine.tensor import wrap_dim
 from . import fits
 from .declare import declare, method, only_method, public
 from .lower import lowered
+from .mm import addmm_laid, addmm_op, linear_mm_op, linear_op, mm_op, times
 from .out import called_with_out
 from .shape import clone, expand, permute, reshape, transpose, unsafe_view_op, unsqueeze, view_op
 
@@ -24,15 +25,6 @@ def _swap(F, x):
     return F.conj(F.transpose(x, -2, -1))
 
 
-mm_op = declare(
-    "mm",
-    lambda a, b: a.dot(b),
-    "self mat2",
-    node="MmBackward0",
-    formula="∂self: g · mat2ᵀ    ∂mat2: selfᵀ · g",
-    self=lambda F, g, mat2: F.mm(g, F.t(mat2).conj()),
-    mat2=lambda F, g, self: F.mm(F.t(self).conj(), g),
-)
 mv_op = declare(
     "mv",
     lambda a, b: a.dot(b),
@@ -90,92 +82,15 @@ bmm_op = declare(
 )
 
 
-def _addmm(bias, a, b, beta, alpha):
-    out = a.dot(b)
-    if alpha != 1:
-        out *= out.dtype.type(alpha)
-    try:
-        out += bias if beta == 1 else bias * out.dtype.type(beta)
-    except ValueError:
-        raise fits.does_not_expand(bias.shape, out.shape) from None
-    return out
-
-
-def _times(x, k):
-    if k == 1:
-        return x
-    return x * k if isinstance(x, Tensor) else x * x.dtype.type(k)
-
-
-addmm_op = declare(
-    "addmm",
-    _addmm,
-    "self mat1 mat2",
-    "beta alpha",
-    formula="∂self: g    ∂mat1: g · mat2ᵀ    ∂mat2: mat1ᵀ · g",
-    self=lambda F, g, beta: _times(g, beta),
-    mat1=lambda F, g, mat2, alpha: _times(F.mm(g, F.conj(F.t(mat2))), alpha),
-    mat2=lambda F, g, mat1, alpha: _times(F.mm(F.conj(F.t(mat1)), g), alpha),
-)
-
-
-def _turns(a, b):
-    """Whether a small batch meets a large weight that is seen transposed: OpenBLAS copies such a
-    weight element by element before it multiplies, and does not when the product is transposed.
-    """
-    return (
-        4 < len(a) <= 64
-        and b.size >= 1 << 14
-        and b.shape[1] > 64
-        and b.__class__ is ndarray
-        and b.flags.f_contiguous
-    )
-
-
-def _linear_addmm(bias, a, b, beta, alpha):
-    if _turns(a, b) and bias.shape == b.shape[1:]:
-        turned = b.T.dot(a.T)
-        return xp.add(turned.T, bias, out=xp.empty_like(turned, shape=turned.shape[::-1]))
-    return _addmm(bias, a, b, beta, alpha)
-
-
-def _linear_mm(a, b):
-    return contiguous(b.T.dot(a.T).T) if _turns(a, b) else a.dot(b)
-
-
-# In ``linear`` mat2 is a weight seen transposed: its gradient is computed so that the weight's own
-# comes out row by row.
-linear_op = declare(
-    "linear_addmm",
-    _linear_addmm,
-    "self mat1 mat2",
-    "beta alpha",
-    node="AddmmBackward0",
-    formula="∂self: g    ∂mat1: g · mat2ᵀ    ∂mat2: mat1ᵀ · g",
-    also={"alpha": lambda node: 1, "beta": lambda node: 1},
-    self=lambda F, g: g,
-    mat1=lambda F, g, mat2: F.mm(g, F.t(mat2).conj()),
-    mat2=lambda F, g, mat1: F.t(F.mm(F.t(g), mat1.conj())),
-)
-linear_mm_op = declare(
-    "linear_mm",
-    _linear_mm,
-    "self mat2",
-    node="MmBackward0",
-    formula="∂self: g · mat2ᵀ    ∂mat2: selfᵀ · g",
-    self=lambda F, g, mat2: F.mm(g, F.t(mat2).conj()),
-    mat2=lambda F, g, self: F.t(F.mm(F.t(g), self.conj())),
-)
 baddbmm_op = declare(
     "baddbmm",
-    lambda c, a, b, beta, alpha: _times(c, beta) + _times(products(a, b), alpha),
+    lambda c, a, b, beta, alpha: times(c, beta) + times(products(a, b), alpha),
     "self batch1 batch2",
     "beta alpha",
-    self=lambda F, g, beta: _times(g, beta),
-    batch1=lambda F, g, batch2, alpha: _times(F.bmm(g, _swap(F, batch2)), alpha),
-    batch2=lambda F, g, batch1, alpha: _times(F.bmm(_swap(F, batch1), g), alpha),
+    self=lambda F, g, beta: times(g, beta),
+    batch1=lambda F, g, batch2, alpha: times(F.bmm(g, _swap(F, batch2)), alpha),
+    batch2=lambda F, g, batch1, alpha: times(F.bmm(_swap(F, batch1), g), alpha),
 )
-RAW.t, RAW.transpose = (lambda x: x.T), (lambda x, a, b: x.swapaxes(a, b) if x.ndim else x)
 
 
 def mm(input, mat2, *, out=None):
@@ -341,7 +256,9 @@ def addmm_(self, mat1, mat2, *, beta=1, alpha=1):
     """In-place ``addmm``."""
     fits.check_addmm(self, mat1, mat2)
     fits.check_target(self, (mat1._a.shape[0], mat2._a.shape[1]))
-    return views.write(addmm_op.op, (self, mat1, mat2), _factors(self, beta, alpha))
+    return views.write(
+        addmm_laid(mat1._a, mat2._a), (self, mat1, mat2), _factors(self, beta, alpha)
+    )
 
 
 def baddbmm_(self, batch1, batch2, *, beta=1, alpha=1):
@@ -409,23 +326,23 @@ def _added(name, op_function, product, check, cast=None, in_place=None):
 
 addmv_op = declare(
     "addmv_op",
-    lambda c, mat, vec, beta, alpha: _times(c, beta) + _times(mat.dot(vec), alpha),
+    lambda c, mat, vec, beta, alpha: times(c, beta) + times(mat.dot(vec), alpha),
     "self mat vec",
     "beta alpha",
     node="AddmvBackward0",
-    self=lambda F, g, beta: _times(g, beta),
-    mat=lambda F, g, vec, alpha: _times(F.outer_of(g, F.conj(vec)), alpha),
-    vec=lambda F, g, mat, alpha: _times(F.mv(F.conj(F.t(mat)), g), alpha),
+    self=lambda F, g, beta: times(g, beta),
+    mat=lambda F, g, vec, alpha: times(F.outer_of(g, F.conj(vec)), alpha),
+    vec=lambda F, g, mat, alpha: times(F.mv(F.conj(F.t(mat)), g), alpha),
 )
 addr_op = declare(
     "addr_op",
-    lambda c, a, b, beta, alpha: _times(c, beta) + _times(a[:, None] * b[None, :], alpha),
+    lambda c, a, b, beta, alpha: times(c, beta) + times(a[:, None] * b[None, :], alpha),
     "self vec1 vec2",
     "beta alpha",
     node="AddrBackward0",
-    self=lambda F, g, beta: _times(g, beta),
-    vec1=lambda F, g, vec2, alpha: _times(F.mv(g, F.conj(vec2)), alpha),
-    vec2=lambda F, g, vec1, alpha: _times(F.mv(F.t(g), F.conj(vec1)), alpha),
+    self=lambda F, g, beta: times(g, beta),
+    vec1=lambda F, g, vec2, alpha: times(F.mv(g, F.conj(vec2)), alpha),
+    vec2=lambda F, g, vec1, alpha: times(F.mv(F.t(g), F.conj(vec1)), alpha),
 )
 
 
@@ -444,18 +361,18 @@ _SIZES = {
 addbmm_op = declare(
     "addbmm_op",
     lambda c, a, b, beta, alpha: (
-        _times(c, beta) + _times(xp.matmul(a, b).sum(0, dtype=c.dtype), alpha)
+        times(c, beta) + times(xp.matmul(a, b).sum(0, dtype=c.dtype), alpha)
     ),
     "self batch1 batch2",
     "beta alpha",
     node="AddbmmBackward0",
     also=_SIZES,
     hidden=("batch1_sym_sizes",),
-    self=lambda F, g, beta: _times(g, beta),
-    batch1=lambda F, g, batch2, batch1_shape, alpha: _times(
+    self=lambda F, g, beta: times(g, beta),
+    batch1=lambda F, g, batch2, batch1_shape, alpha: times(
         F.bmm(_each(F, g, batch1_shape), _swap(F, batch2)), alpha
     ),
-    batch2=lambda F, g, batch1, batch1_shape, alpha: _times(
+    batch2=lambda F, g, batch1, batch1_shape, alpha: times(
         F.bmm(_swap(F, batch1), _each(F, g, batch1_shape)), alpha
     ),
 )

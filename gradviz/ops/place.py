@@ -15,7 +15,7 @@ from .declare import declare, into_zeros, method, only_method, public
 from .index import _index_put_forward, add_rows
 from .join import _select_forward, check_place
 from .lower import raised
-from .matmul import _times
+from .mm import times
 from .scatter import _array_of, _reduce_forward, _reduce_joint, _shape, _tensor_index
 from .shape import as_strided_op, expand, reshape
 
@@ -109,7 +109,7 @@ index_add_op = declare(
     hidden=("source_sym_sizes",),
     formula="∂self: g    ∂source: g at the indices",
     self=lambda F, g: g,
-    source=lambda F, g, source, index, source_shape, dim, alpha: _times(
+    source=lambda F, g, source, index, source_shape, dim, alpha: times(
         F.expand_to(F.take(g, _array_of(F, index), dim), source_shape), alpha
     ),
 )

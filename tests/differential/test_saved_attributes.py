@@ -14,7 +14,6 @@ torch = pytest.importorskip(
 # Attributes that are known to differ, and why.
 NUMBER = "a Python number is kept in the dtype of the tensor it met"
 COMPOSITE = "PyTorch puts this together from other dimensions"
-LAYOUT = "kept by PyTorch only to choose layouts"
 FACTORS = "factors of a matrix differ in sign or order"
 DIFFERENT = {
     ("PowBackward0", "_saved_exponent"): NUMBER,
@@ -30,11 +29,6 @@ DIFFERENT = {
     ("LinalgDetBackward0", "_saved_LU"): FACTORS,
     ("LinalgSlogdetBackward0", "_saved_LU"): FACTORS,
     ("LinalgEighBackward0", "_saved_eigenvectors"): FACTORS,
-} | {
-    (node, f"_saved_{factor}_sym_{what}"): LAYOUT
-    for node, factors in (("MmBackward0", "self mat2"), ("AddmmBackward0", "mat1 mat2"))
-    for factor in factors.split()
-    for what in ("sizes", "strides")
 }
 
 

@@ -29,10 +29,19 @@ def test_a_gradient_that_a_hook_kept_is_left_alone():
     x, w = setting()
     turned, kept = w.t(), []
     turned.register_hook(kept.append)
-    product(x, turned)
+    product(x, turned.contiguous())
     before = kept[0].clone()
     w.grad.zero_()
     assert torch.equal(kept[0], before)
+
+
+def test_a_gradient_that_lies_as_its_leaf_is_shared_with_a_hook_as_in_pytorch():
+    x, w = setting()
+    turned, kept = w.t(), []
+    turned.register_hook(kept.append)
+    product(x, turned)
+    w.grad.zero_()
+    assert not kept[0].any()
 
 
 def test_a_retained_gradient_is_left_alone():
