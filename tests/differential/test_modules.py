@@ -5,6 +5,7 @@ are those of PyTorch, or the error is.
 import importlib
 import importlib.util
 import itertools
+import math
 import random
 import warnings
 
@@ -69,7 +70,8 @@ def outcome(engine, name, options, inputs):
 def close(ours, theirs):
     """Equal, numbers to 2e-4."""
     if isinstance(theirs, float):
-        return ours == pytest.approx(theirs, rel=2e-4, abs=2e-4, nan_ok=True)
+        same = isinstance(ours, float) and math.isclose(ours, theirs, rel_tol=2e-4, abs_tol=2e-4)
+        return same or (ours != ours and theirs != theirs)
     if isinstance(theirs, dict):
         return list(ours) == list(theirs) and all(close(ours[k], theirs[k]) for k in theirs)
     if isinstance(theirs, (list, tuple)):
