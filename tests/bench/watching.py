@@ -31,6 +31,10 @@ MLP = as_cell("""
 for _ in range(20):
     loss = loss_function(model(batch), target)
 """)
+BLOCK = as_cell("""
+for _ in range(10):
+    out = block(sequences)
+""")
 TRAIN = as_cell("""
 for _ in range(20):
     optimizer.zero_grad()
@@ -77,6 +81,8 @@ def scope():
         "y": torch.ones(4, requires_grad=True),
         "model": model,
         "loss_function": torch.nn.MSELoss(),
+        "block": torch.nn.TransformerEncoderLayer(128, 4, 512, dropout=0.0, batch_first=True),
+        "sequences": torch.randn(8, 64, 128),
         "batch": torch.randn(64, 784),
         "target": torch.randn(64, 10),
         "optimizer": torch.optim.SGD(model.parameters(), lr=1e-3),
@@ -113,7 +119,7 @@ def row(label, program, view, repeats=11):
             alone.append(spent)
             watched.append(seen)
             after.append(end)
-        for name in ("z", "v", "loss"):
+        for name in ("z", "v", "loss", "out"):
             names.pop(name, None)
     ratios = sorted(b / a for a, b in zip(alone, watched, strict=True))
     print(
@@ -131,6 +137,7 @@ def main():
         more = ", a view open" if view else ""
         row(f"10,000 tiny operations{more}", TINY, view)
         row(f"MLP forward ×20{more}", MLP, view)
+        row(f"transformer block forward ×10{more}", BLOCK, view)
         row(f"MLP training step ×20{more}", TRAIN, view)
         row(f"100,000 operations alive{more}", CHAIN, view, repeats=4)
 
