@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections import namedtuple
 
 from ..engine import forward_mode
-from ..engine.modes import Block, local
+from ..engine.modes import Block, local, switch_forward
 from ..engine.node import new
 from ..engine.tensor import Tensor
 
@@ -29,8 +29,12 @@ __all__ = [
 
 def __getattr__(name):
     if name == "_current_level":
-        return -1 if local.dual is None else 0
+        return -1 if _open_level() is None else 0
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def _open_level():
+    return local.dual or local.dual_aside
 
 
 def enter_dual_level():
@@ -41,11 +45,12 @@ def enter_dual_level():
 
 def exit_dual_level(*, level=None):
     """Close the level; RuntimeError when none is open, or for the number of another one."""
-    if level not in (None, 0 if local.dual is not None else -1):
+    opened = _open_level()
+    if level not in (None, 0 if opened is not None else -1):
         raise RuntimeError(_NOT_LAST)
-    if local.dual is None:
+    if opened is None:
         raise RuntimeError("Dual level must be a positive number.")
-    forward_mode.leave(local.dual)
+    forward_mode.leave(opened)
 
 
 class dual_level(Block):
@@ -60,7 +65,8 @@ class dual_level(Block):
 
 def make_dual(tensor, tangent, *, level=None):
     """``tensor`` with ``tangent`` (same shape and dtype) attached, as a view of it."""
-    if local.dual is None:
+    opened = _open_level()
+    if opened is None and (level is None or level < 0):
         raise RuntimeError(
             "Trying to create a dual Tensor for forward AD but no level exists, make sure to "
             "enter_dual_level() first."
@@ -72,6 +78,11 @@ def make_dual(tensor, tangent, *, level=None):
     if not (tangent.is_floating_point() or tangent.is_complex()):
         raise ValueError(
             f"Expected tangent to be floating point or complex, but got: {tangent.dtype}"
+        )
+    if opened is None:
+        raise RuntimeError(
+            "Trying to access a forward AD level with an invalid index. This index was either not "
+            "created or is already deleted."
         )
     if level not in (None, 0):
         raise RuntimeError("Invalid level given to _make_dual")
@@ -86,10 +97,10 @@ def make_dual(tensor, tangent, *, level=None):
             "supported."
         )
     forward_mode.check_tangent(tensor, tangent)
-    open_level = local.dual
-    with forward_mode.outside(open_level):
+    with forward_mode.outside(opened):
         dual = tensor.view_as(tensor)
-    open_level.keep(dual, tangent)
+        if not local.inference:
+            opened.keep(dual, forward_mode.laid_out_as(dual, tangent))
     return dual
 
 
@@ -97,15 +108,15 @@ def unpack_dual(tensor, *, level=None):
     """(primal, tangent) of a dual; the tangent is None for an ordinary tensor or outside a
     level.
     """
-    open_level = local.dual or local.dual_aside
-    if level is not None and level < 0 or open_level is None and level is None:
+    opened = _open_level()
+    if level is not None and level < 0 or opened is None and level is None:
         return UnpackedDualTensor(tensor, None)
     if not isinstance(tensor, Tensor):
         raise TypeError(
             "_unpack_dual(): argument 'dual' (position 1) must be Tensor, not "
             f"{type(tensor).__name__}"
         )
-    tangent = forward_mode.tangent_of(tensor, open_level)
+    tangent = forward_mode.tangent_of(tensor)
     if tangent is None:
         return UnpackedDualTensor(tensor, None)
     if level not in (None, 0):
@@ -125,26 +136,21 @@ def primal_of(tensor):
 
 def _is_fwd_grad_enabled():
     """Whether results carry the tangents of duals in this thread."""
-    return local.dual_aside is None
+    return local.forward
 
 
 class _set_fwd_grad_enabled(Block):
     """Whether results carry tangents: switched at once, and back at the end of a ``with`` block."""
 
     def __init__(self, mode):
-        self.mode, self.prev = mode, local.dual_aside is None
-        _switch(mode)
+        self.mode, self.prev = mode, local.forward
+        switch_forward(bool(mode))
 
     def __enter__(self):
         pass
 
     def __exit__(self, *_):
-        _switch(self.prev)
+        switch_forward(self.prev)
 
     def clone(self):
         return type(self)(self.mode)
-
-
-def _switch(on):
-    if bool(on) != (local.dual_aside is None):
-        local.dual, local.dual_aside = local.dual_aside, local.dual

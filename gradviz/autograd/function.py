@@ -21,6 +21,7 @@ from ..engine.saved import (
     pack,
     read_kept,
     unpack,
+    with_tangent,
 )
 from ..engine.saved_names import SavedTensor
 from ..engine.surface import only
@@ -283,7 +284,7 @@ def _unpack(node, entry):
     t = object.__new__(Tensor)
     t._a, t._v = kept[0], kept[1]
     t._g = Output(node, nr) if _Recorded._differentiable.__get__(node)[nr] else None
-    return check_output(t, version)
+    return with_tangent(check_output(t, version), node, nr)
 
 
 def _gradient(node, x, k):

@@ -8,7 +8,7 @@ import warnings
 from ..engine.anomaly import note_forward
 from ..engine.dispatch import Tensor, refuse_inference, remade
 from ..engine.events import door
-from ..engine.forward_mode import check_tangent, tangent_of
+from ..engine.forward_mode import check_tangent, laid_out_as, tangent_of
 from ..engine.modes import force_grad_mode, is_recording, local, state
 from ..engine.node import INFERENCE, LEAF, Nowhere, Output, serial
 from ..engine.saved import pack
@@ -136,7 +136,8 @@ def _carry_tangents(cls, node, args, tensors, tangents, made, level):
         if tangent is not None and isinstance(out, Tensor):
             check_tangent(out, tangent)
             _check_aliasing(out, tangent, by_id, known, given)
-            level.keep(out, tangent)
+            level.keep(out, laid_out_as(out, tangent))
+            level.keep_saved(out)
 
 
 def _with_bases(tensors):

@@ -31,7 +31,7 @@ def _optional(g):
 
 def _back(sweep, t):
     """What a hook gave, as the sweep carries it."""
-    return t if t is None or sweep.create_graph else t._a
+    return t if t is None or sweep.tensors else t._a
 
 
 # ---------------------------------------------------------------- nodes
@@ -163,7 +163,7 @@ def _call_tensor_hook(sweep, number, hook, g):
 def _keep(sweep, tensor, g):
     """``retain_grad``: the gradient of a result."""
     old = tensor._grad
-    if sweep.create_graph:
+    if sweep.tensors:
         tensor._grad = g.clone() if old is None else old + g
     else:
         tensor._grad = wrap(as_array(g).copy("K") if old is None else old._a + g)

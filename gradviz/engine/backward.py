@@ -4,8 +4,8 @@ are complete.
 A node is younger than its inputs, so the youngest node that waits has got all it will get: no node
 needs to be counted. Leaves do (``_count``) when somebody may look on while the sweep goes; where
 nobody can, they are completed together at its end. Between two nodes a sweep can pause: ``run(1)``
-runs one node. In first order the gradients are raw arrays, with ``create_graph`` they are tensors:
-the same loop, another ``F``.
+runs one node. In first order the gradients are raw arrays, with ``create_graph`` and inside a dual
+level they are tensors: the same loop, another ``F``.
 """
 
 from __future__ import annotations
@@ -59,6 +59,7 @@ class Sweep:
         "keep_graph",
         "leaves",
         "roots",
+        "tensors",
     )
 
     def __init__(self, roots, keep_graph, create_graph, captures=None, accumulates=True):
@@ -67,6 +68,7 @@ class Sweep:
             _check_flag(flag)
         self.keep_graph = keep_graph
         self.create_graph = create_graph
+        self.tensors = create_graph or state.special and _have_tangents()
         self.captured = None if captures is None or accumulates else dict.fromkeys(captures)
         self.leaves = _leaves(captures) if captures is not None and accumulates else None
         self._heap, self._waiting, self._arrived = [], {}, {}
@@ -77,7 +79,7 @@ class Sweep:
             state.onlookers
             or self._observer is not None
             or captures is not None
-            or create_graph
+            or self.tensors
             or self._anomaly
         ):
             self._count(captures)
@@ -237,10 +239,10 @@ class Sweep:
     def _loop(self, limit):
         __tracebackhide__ = True
         heap, waiting = self._heap, self._waiting
-        keep, create = self.keep_graph, self.create_graph
-        F = TENSOR if create else RAW
+        keep, tensors = self.keep_graph, self.tensors
+        F = TENSOR if tensors else RAW
         stepped = self._observer is not None and self._observer.steps
-        plain = self._needed is None and not stepped and not self._anomaly and not create
+        plain = self._needed is None and not stepped and not self._anomaly and not tensors
         following = following_g = None
         seeds, self._seeds = self._seeds, ()
         if len(seeds) == 1 and seeds[0][0]._kind == 0 and limit < 0:
@@ -311,7 +313,7 @@ class Sweep:
                         gx = _fit_edge(F, gx, x, node, grads)
                     elif gx.shape != x._a.shape or gx.dtype is not x._a.dtype:
                         gx = fit(F, gx, x._a.shape, x._a.dtype, node, x, grads)
-                    fresh = not create and gx is not g and gx.__class__ is ndarray
+                    fresh = not tensors and gx is not g and gx.__class__ is ndarray
                     if fresh and gx.base is not None:
                         fresh = gx.flags.writeable
                     self._deliver(x, gx, fresh and not node.held and not _twice(grads, gx))
@@ -387,10 +389,7 @@ class Sweep:
     def _complete_leaf(self, leaf, g, fresh):
         if leaf._hooks is None and self.captured is None and self.leaves is None:
             if leaf._g is LEAF:
-                if self.create_graph:
-                    _accumulate_tensor(leaf, g)
-                else:
-                    _accumulate_array(leaf, g, fresh)
+                self._accumulate(leaf, g, fresh)
                 if self._observer is not None:
                     self._observer.accumulated(self, leaf, g)
             elif is_result(leaf._g):
@@ -402,7 +401,12 @@ class Sweep:
         if self.create_graph:
             _accumulate_tensor(leaf, g)
         else:
-            _accumulate_array(leaf, g, fresh)
+            _accumulate_array(leaf, g._a if self.tensors else g, fresh)
+
+
+def _have_tangents():
+    """Whether gradients are tensors on their way though they are not recorded."""
+    return local.dual is not None
 
 
 def _check_flag(flag):
@@ -443,7 +447,7 @@ def _plus(sweep, a, b):
     """The sum of two gradients of which either may be undefined."""
     if a is None or b is None:
         return b if a is None else a
-    return (TENSOR if sweep.create_graph else RAW).plus(a, b)
+    return (TENSOR if sweep.tensors else RAW).plus(a, b)
 
 
 def _leaves(captures):
@@ -633,7 +637,7 @@ def backward(
     if inputs is not None:
         inputs = inputs_of(inputs, "backward")
     tensors = as_tuple(tensors)
-    roots = roots_of(tensors, grad_tensors, create_graph)
+    roots = roots_of(tensors, grad_tensors, create_graph or state.special and _have_tangents())
     if create_graph:
         _check_flag(create_graph)
         warnings.warn(_CYCLE_WARNING, UserWarning, stacklevel=3)
@@ -706,7 +710,7 @@ def _grads(
     outputs, inputs, grad_outputs, retain_graph, create_graph, allow_unused, materialize_grads
 ):
     __tracebackhide__ = True
-    roots = roots_of(outputs, grad_outputs, create_graph)
+    roots = roots_of(outputs, grad_outputs, create_graph or state.special and _have_tangents())
     captures = [capture_key(t) for t in inputs]
     sweep = Sweep(
         roots,
@@ -717,7 +721,7 @@ def _grads(
     )
     _check_flag(allow_unused)
     sweep.run()
-    if not create_graph:
+    if not sweep.tensors:
         _give_back_seeds(sweep, grad_outputs)
     return tuple(
         _result(sweep, key, t, k, allow_unused, materialize_grads)
@@ -743,7 +747,7 @@ def _batched(
     seeds = (None,) * len(outputs) if grad_outputs is None else as_tuple(grad_outputs)
     check_batched(outputs, seeds)
     if any(s is None for s in seeds):
-        roots_of(*_not_given(outputs, seeds), create_graph)
+        roots_of(*_not_given(outputs, seeds), create_graph or state.special and _have_tangents())
         raise ValueError(
             "vmap(vjp, in_dims=0, ...)(<inputs>): Got in_dim=0 for some input, but that input is a "
             "Tensor of dimensionality 0 so expected in_dim to satisfy 0 <= in_dim < 0."

@@ -8,31 +8,42 @@ computed while the outer ones are open, so these are carried along them too.
 
 from __future__ import annotations
 
-from ..backend import xp, zeros_by
+from weakref import WeakKeyDictionary, ref
+
+from ..backend import owner, xp, zeros_by
 from .backward import grad
 from .dispatch import call, wrap
 from .leaves import depends_only_on
-from .modes import count, enable_grad, local
-from .node import new
-from .tensor import Tensor, as_leaf, element_strides
-from .views import storage_offset
+from .modes import count, is_recording, local, recording
+from .node import INFERENCE, new
+from .tensor import Tensor, as_leaf, edge_now, element_strides, is_result
+from .views import flat_storage, geometry, storage_offset, strided
 
 
 class Level:
-    """An open dual level; tangents belong to one and end with it."""
+    """An open dual level; tangents belong to one and end with it. It keeps no dual alive."""
 
-    __slots__ = ("asked", "duals", "outer")
+    __slots__ = ("asked", "duals", "outer", "saved")
 
     def __init__(self, outer, asked):
         self.outer, self.asked = outer, asked
-        self.duals = []
+        self.duals = {}  # by id: one that is used again stands for the newer tensor
+        self.saved = WeakKeyDictionary()  # node: its outputs' tangents by number
 
     def keep(self, tensor, tangent):
         held = tensor._tangent
         if held is None:
             held = tensor._tangent = {}
         held[self] = tangent
-        self.duals.append(tensor)
+        self.duals[id(tensor)] = ref(tensor)
+
+    def keep_saved(self, tensor):
+        """Remember the tangent of a result for the node that may have saved the result."""
+        edge = edge_now(tensor)
+        if is_result(edge):
+            node, nr = (edge.node, edge.nr) if edge._kind else (edge, 0)
+            if node._kind == 0:
+                self.saved.setdefault(node, {})[nr] = tensor._tangent[self]
 
     def __enter__(self):
         return self
@@ -60,31 +71,38 @@ def enter(asked=True):
     """Open a level. One that a person ``asked`` for is refused (RuntimeError) inside another such;
     those of transforms nest.
     """
-    level = local.dual
+    level = local.dual or local.dual_aside
     while asked and level is not None:
         if level.asked:
             raise RuntimeError("Nested forward mode AD is not supported at the moment")
         level = level.outer
-    local.dual = Level(local.dual, asked)
     count(1)
-    return local.dual
+    if asked and not local.forward:
+        made = local.dual_aside = Level(local.dual_aside, asked)
+    else:
+        made = local.dual = Level(local.dual, asked)
+    return made
 
 
 def leave(level):
     """Close it: its duals lose their tangents."""
-    if local.dual is not level:
+    if level not in (local.dual, local.dual_aside):
         raise RuntimeError(
             "Trying to exit a forward AD level that was not the last one that was created. This is "
             "not supported."
         )
-    for tensor in level.duals:
-        held = tensor._tangent
+    for tensor in [dual() for dual in level.duals.values()]:
+        held = None if tensor is None else tensor._tangent
         if held is not None:
             held.pop(level, None)
             if not held:
                 tensor._tangent = None
     level.duals.clear()
-    local.dual = level.outer
+    level.saved.clear()
+    if local.dual is level:
+        local.dual = level.outer
+    else:
+        local.dual_aside = level.outer
     count(-1)
 
 
@@ -139,6 +157,16 @@ def carry(copy, source, transform=None):
     return copy
 
 
+def recall(tensor, node, nr):
+    """Give ``tensor``, what output ``nr`` of ``node`` was when it was saved, its tangents."""
+    level = local.dual
+    while level is not None:
+        tangent = level.saved.get(node, {}).get(nr)
+        if tangent is not None:
+            level.keep(tensor, tangent)
+        level = level.outer
+
+
 def check_tangent(tensor, tangent):
     """RuntimeError unless ``tangent`` has the shape of ``tensor``."""
     if tensor._a.shape != tangent._a.shape:
@@ -150,22 +178,72 @@ def check_tangent(tensor, tangent):
         )
 
 
-def propagate(op, outs, ins, attrs):
+def laid_out_as(tensor, tangent):
+    """``tangent``, or a copy of it that lies in memory as ``tensor`` does."""
+    a, b = tensor._a, tangent._a
+    if _layout(a) == _layout(b):
+        return tangent
+    room = xp.zeros(flat_storage(a).size, b.dtype, like=b)
+    return wrap(strided(room, *geometry(a))).copy_(tangent)
+
+
+def _layout(array):
+    sizes, strides, offset = geometry(array)
+    steps = [(n, s) for n, s in zip(sizes, strides, strict=True) if n != 1]
+    return steps, offset, flat_storage(array).size
+
+
+def propagate(op, outs, ins, attrs, in_place=False):
     """Give the results of ``op`` their tangents, of every open level."""
     level = local.dual
     while level is not None:
         tangents = [None if x is None else tangent_of(x, level) for x in ins]
         if any(t is not None for t in tangents):
-            _require_support(op)
-            with outside(level), enable_grad():
+            _require_support(op, in_place)
+            with outside(level):
                 found = _tangents(op, outs, ins, attrs, tangents)
             for out, tangent in zip(outs, found, strict=True):
                 if tangent is not None:
                     level.keep(out, tangent)
+                    if op.saves_result:
+                        level.keep_saved(out)
         level = level.outer
 
 
-def _require_support(op):
+def overwrite(tensor):
+    """Zeros for the tangents of ``tensor``, whose elements depend on nothing any more."""
+    level = local.dual
+    while level is not None:
+        tangent = tangent_of(tensor, level)
+        if tangent is not None:
+            with outside(level):
+                tangent.zero_()
+        level = level.outer
+
+
+def keep_saved(tensor):
+    """The tangents of a result that its node saved, of every open level."""
+    level = local.dual
+    while level is not None:
+        if tangent_of(tensor, level) is not None:
+            level.keep_saved(tensor)
+        level = level.outer
+
+
+_NOT_YET = (
+    "Trying to use forward AD with {} that does not support it because it has not been implemented "
+    "yet.\nPlease file an issue to PyTorch at "
+    "https://github.com/pytorch/pytorch/issues/new?template=feature-request.yml so that we can "
+    "prioritize its implementation"
+)
+_OR_WRITE_IT = " or submit a PR adding the implementation to derivatives.yaml"
+
+
+def _require_support(op, in_place):
+    name = op.no_tangents
+    if name is not None and (in_place or name[-1] != "_"):
+        end = "." if in_place else _OR_WRITE_IT
+        raise NotImplementedError(_NOT_YET.format(name.rstrip("_") + "_" * in_place) + end)
     for derivative in op.derivatives:
         refused = getattr(derivative, "refused", None)
         if refused is not None:
@@ -178,6 +256,30 @@ def _tangents(op, outs, ins, attrs, tangents):
     if op.view and tangents[0] is not None:
         found = call(op, (tangents[0], *ins[1:]), attrs)
         return found if isinstance(found, tuple) else (found,)
+    with recording():
+        found, graph = _products(op, ins, attrs, tangents)
+        if graph:
+            found = [_of_its_own(t, tangents) for t in found]
+    if graph and is_recording():
+        return found
+    return [None if t is None else carry(wrap(xp.array(t._a, like=t._a)), t) for t in found]
+
+
+def _ordinary(x):
+    """``x``, for an inference tensor one that can be saved."""
+    return x if x is None or x._v is not INFERENCE else carry(wrap(x._a), x)
+
+
+def _of_its_own(found, tangents):
+    """``found``, or a copy where it is the memory of one of ``tangents``."""
+    if found is None or all(t is None or owner(t._a) is not owner(found._a) for t in tangents):
+        return found
+    return found.clone()
+
+
+def _products(op, ins, attrs, tangents):
+    """J·v of every result, and whether they are to be recorded."""
+    ins, tangents = ([_ordinary(x) for x in given] for given in (ins, tangents))
     leaves = [None if t is None else _tracked(x) for x, t in zip(ins, tangents, strict=True)]
     made = call(
         op, [x if leaf is None else leaf for x, leaf in zip(ins, leaves, strict=True)], attrs
@@ -186,10 +288,8 @@ def _tangents(op, outs, ins, attrs, tangents):
     pairs = [
         (x, t) for x, t in zip(leaves, tangents, strict=True) if x is not None and x._g is not None
     ]
-    found = [directional(y, pairs) for y in made]
-    if any(t._g is not None for _, t in pairs) or any(not x.is_leaf for x, _ in pairs):
-        return found
-    return [None if t is None else carry(wrap(xp.array(t._a, like=t._a)), t) for t in found]
+    graph = any(t._g is not None or not x.is_leaf for x, t in pairs)
+    return [directional(y, pairs) for y in made], graph
 
 
 def _tracked(x):

@@ -37,8 +37,9 @@ class _Thread(threading.local):
     saved_hooks = ()
     saved_hooks_disabled = None
     mutable_saved = None  # what keeps copies of saved tensors that are written
-    dual = None
-    dual_aside = None  # the same while forward mode is switched off
+    forward = True  # whether results carry tangents
+    dual = None  # the innermost open level of forward mode, while it is switched on
+    dual_aside = None  # the same while it is switched off
     grad_layout = True  # a leaf's gradient is laid out as the leaf
     sweep = None  # the backward that runs in this thread
     native = False  # what runs is C++ in PyTorch: a derivative on tensors, a composite function
@@ -66,6 +67,13 @@ def _switch(grad, inference):
     change = (inference or not grad) - before
     if change:
         count(change)
+
+
+def switch_forward(on):
+    """Switch forward mode on or off in this thread; its open levels stay open."""
+    if on != local.forward:
+        local.forward = on
+        local.dual, local.dual_aside = local.dual_aside, local.dual
 
 
 def is_grad_enabled():
@@ -208,10 +216,13 @@ class inference_mode(Block):
 
     def __enter__(self):
         self.previous = local.grad, local.inference
+        self.forward = local.forward
         _switch(not self.mode, bool(self.mode))
+        switch_forward(not self.mode)
 
     def __exit__(self, *_):
         _switch(*self.previous)
+        switch_forward(self.forward)
 
     def clone(self):
         return type(self)(self.mode)
@@ -249,6 +260,19 @@ def native():
 def persons_code():
     """A block, inside such a block, in which a person's code runs."""
     return _Native(False)
+
+
+class recording:
+    """Inside the block operations are recorded, even in inference mode."""
+
+    __slots__ = ("previous",)
+
+    def __enter__(self):
+        self.previous = local.grad, local.inference
+        _switch(True, False)
+
+    def __exit__(self, *_):
+        _switch(*self.previous)
 
 
 class transforming:

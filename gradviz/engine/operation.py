@@ -41,7 +41,8 @@ class Op:
     and ``hidden`` adapt the ``_saved_`` names to PyTorch's. ``with_number``: the function that
     stands for the operation, inside derivatives, where its second operand is a number. ``empty``:
     what a node that saves no tensor keeps, ``(None, None)`` where PyTorch saves indices all the
-    same; such a node keeps index tensors too (kept.py).
+    same; such a node keeps index tensors too (kept.py). ``no_tangents``: PyTorch's name of what has
+    no forward derivative there; with ``_`` at its end, in place only.
     """
 
     __slots__ = (
@@ -58,6 +59,7 @@ class Op:
         "input_names",
         "joint",
         "name",
+        "no_tangents",
         "node",
         "outputs",
         "saved_attrs",
@@ -86,7 +88,7 @@ class Op:
         self.edges = len(inputs) if joint is not None else max(known, default=-1) + 1
         self.derivatives = self.derivatives[: self.edges]
         self.also, self.hidden, self.empty = {}, (), ()
-        self.with_number = None
+        self.with_number = self.no_tangents = None
         self.node = type(
             node,
             (MultiNode if outputs else Node,),

@@ -75,16 +75,16 @@ def capture_key(x):
     return edge.node if edge._kind == 1 else edge
 
 
-def roots_of(tensors, seeds, create_graph):
-    """(edge, gradient) of each root; gradients are tensors with ``create_graph``, else arrays."""
+def roots_of(tensors, seeds, as_tensors):
+    """(edge, gradient) of each root; gradients are tensors or arrays."""
     __tracebackhide__ = True
     if seeds is None and len(tensors) == 1 and tensors[0].__class__ is Tensor:
         t = tensors[0]
         shape, dtype = t._a.shape, t._a.dtype
         seed, edge = _implicit_seed(t, shape, dtype), _root_edge(t, 0)
         if edge._kind or edge.shape != shape or edge.dtype is not dtype:
-            return [(edge, _fitted(edge, seed, 0, create_graph))]
-        return [(edge, seed if create_graph else seed._a)]
+            return [(edge, _fitted(edge, seed, 0, as_tensors))]
+        return [(edge, seed if as_tensors else seed._a)]
     for t in tensors:
         if not is_edge(t):
             raise AssertionError("Expected output to be a torch.Tensor")
@@ -96,17 +96,17 @@ def roots_of(tensors, seeds, create_graph):
         raise RuntimeError(f"got {len(tensors)} tensors and {len(seeds)} gradients")
     edges = [_root_edge(t, k) for k, t in enumerate(tensors)]
     return [
-        (edge, _fitted(edge, seed, k, create_graph))
+        (edge, _fitted(edge, seed, k, as_tensors))
         for k, (edge, seed) in enumerate(zip(edges, made, strict=True))
     ]
 
 
-def _fitted(edge, seed, k, create_graph):
+def _fitted(edge, seed, k, as_tensors):
     """The gradient of a root as its node takes it: that of a tensor that has other sizes by now may
     not fit.
     """
     shape, dtype = _taken(edge, seed._a.dtype)
-    F, g = (TENSOR, seed) if create_graph else (RAW, seed._a)
+    F, g = (TENSOR, seed) if as_tensors else (RAW, seed._a)
     if g.shape != shape:
         if not expands(shape, g.shape):
             raise RuntimeError(

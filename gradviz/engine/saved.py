@@ -149,14 +149,23 @@ def result_tensor(node):
         return unpack(kept)
     if kept.__class__ is list or kept is not FREED and kept[0].__class__ is tuple:
         return tuple(_output(node, k, one) for k, one in enumerate(kept))
-    return _result(result_array(node), kept[1], node)
+    return with_tangent(_result(result_array(node), kept[1], node), node, 0)
+
+
+def with_tangent(t, node, nr):
+    """A saved output with the tangents that the output had."""
+    if state.special and local.dual is not None:
+        from .forward_mode import recall
+
+        recall(t, node, nr)
+    return t
 
 
 def _output(node, k, kept):
     if kept.__class__ is Packed:
         return unpack(kept)
     edge = Output(node, k) if node.op.has_gradient(k) else None
-    return _result(_one_result(Output(node, k), *kept), kept[1], edge)
+    return with_tangent(_result(_one_result(Output(node, k), *kept), kept[1], edge), node, k)
 
 
 def _result(array, cell, edge):

@@ -409,7 +409,7 @@ def write(op, ins, attrs=(), kept=()):
     array = self._a
     if op.node.__name__ not in _IDEMPOTENT and not _copies_itself(op, ins):
         check_expanded(array)
-    for x in ins[1:]:
+    for x in ins[1:] if op.node.__name__ != "FillBackward3" else ():  # one number, read first
         if x is None or x is self:
             continue
         if x._v is self._v is not None or x._a.base is not None or array.base is not None:
@@ -454,6 +454,8 @@ def write(op, ins, attrs=(), kept=()):
         rebase(self, node)
         if op.saves_result and self._view is not None:
             on_view.node = ref(self._g)
+        if op.saves_result and state.special and local.dual is not None:
+            forward_mode().keep_saved(self)
         if door.observer is not None:
             door.observer.operation(self, ins)
     elif state.special:
@@ -463,22 +465,30 @@ def write(op, ins, attrs=(), kept=()):
     return self
 
 
+def forward_mode():
+    from . import forward_mode
+
+    return forward_mode
+
+
 def _write_tangent(op, ins, attrs):
     """The tangent of a dual that is modified in place, before its value changes."""
-    from .forward_mode import outside, propagate, start_in_base, tangent_of
-
+    mode = forward_mode()
     self, result = ins[0], new(Tensor)
     result._a, result._g, result._v = self._a, None, None
-    propagate(op, (result,), ins, attrs)
+    mode.propagate(op, (result,), ins, attrs, in_place=True)
     level = local.dual
     while level is not None:
-        found, before = tangent_of(result, level), tangent_of(self, level)
+        found, before = mode.tangent_of(result, level), mode.tangent_of(self, level)
         if found is not None and before is None and self._view is not None:
-            before = start_in_base(self, level)
-        if found is not None and before is None:
+            before = mode.start_in_base(self, level)
+        if found is None and before is not None and not op.name.startswith("logical"):
+            with mode.outside(level):
+                before.zero_()
+        elif found is not None and before is None:
             level.keep(self, found)
         elif found is not None:
-            with outside(level):
+            with mode.outside(level):
                 before.copy_(found)
         level = level.outer
 
@@ -500,6 +510,8 @@ def overwrite(self, draw, name):
     tracked = is_recording() and self.requires_grad
     check_inplace(self, tracked)
     self._a[...] = beside(draw(), self._a)
+    if state.special and local.dual is not None:
+        forward_mode().overwrite(self)
     edge = self._g if tracked else None
     bump(self)
     if tracked:

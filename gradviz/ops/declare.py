@@ -21,6 +21,7 @@ from ..engine.saved_names import give_saved_names
 from .formulas import formula_of
 from .kernels import checked
 from .mistakes import explained
+from .no_tangents import NO_TANGENTS
 from .out import called_with_out
 
 FUNCTIONS = {}
@@ -237,6 +238,7 @@ def _op(
     op.empty = (None, None) if node in _KEEP_INDICES else ()
     if node == "NotImplemented":
         op.node.name = lambda self: "torch::autograd::NotImplemented"
+    op.no_tangents = NO_TANGENTS.get(node)
     OPERATIONS[node] = op
     return op
 

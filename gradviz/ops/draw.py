@@ -10,6 +10,7 @@ from ..backend import beside, contiguous, host, xp
 from ..engine import views
 from ..engine.dispatch import wrap
 from ..engine.modes import local
+from . import known
 from .box_muller import scaled
 from .declare import method, only_method, public
 from .random import by_slice, stored_like, stream_of
@@ -120,7 +121,10 @@ def poisson(input, generator=None):
     rates = host(input._a).ravel()
     draws = [_one_poisson(float(rate), lambda: float(g.doubles(1)[0])) for rate in rates]
     values = xp.asarray(draws, input._a.dtype).reshape(input._a.shape)
-    return wrap(beside(values, input._a))
+    return _drawn_poisson(input, beside(values, input._a))
+
+
+_drawn_poisson = known.drawn("poisson", "PoissonBackward0")
 
 
 def _binomial_few(count, p, draw):
@@ -202,7 +206,10 @@ def binomial(count, prob, generator=None):
         for n, p in zip(counts.ravel(), probs.ravel(), strict=True)
     ]
     values = xp.asarray(draws, count._a.dtype).reshape(counts.shape)
-    return wrap(beside(values, count._a))
+    return _drawn_binomial(count, prob, beside(values, count._a))
+
+
+_drawn_binomial = known.without_derivative("binomial", "count prob")
 
 
 def _with_replacement(weights, count, g):

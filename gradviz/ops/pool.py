@@ -198,7 +198,7 @@ def _max_pool(name, node):
     # the values were computed together with the taps: the box hands them over
     return declare(
         name,
-        channels_kept(lambda x, box, tap, at: box.pop()),
+        channels_kept(lambda x, box, tap, at: box[0]),
         "self",
         "box tap at",
         node=node,
@@ -447,7 +447,7 @@ def _binned(name, node, **also):
     )
     return declare(
         name,
-        channels_kept(lambda x, box, index, shape, n, kernel: box.pop()),
+        channels_kept(lambda x, box, index, shape, n, kernel: box[0]),
         "self",
         f"box {_PLACES} kernel",
         node=node,

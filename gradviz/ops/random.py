@@ -17,6 +17,7 @@ from ..engine.dispatch import Tensor, wrap
 from ..engine.memory_format import contiguous_format, in_format, preserve_format
 from ..engine.modes import local
 from ..engine.operands import broadcast_error
+from . import known
 from .box_muller import box_muller, fused, scaled
 from .declare import method, only_method, public
 from .shape import sizes
@@ -430,14 +431,29 @@ def normal(mean, std=1.0, size=None, *, generator=None, dtype=None, device=None,
     there = next((x for x in plain if isinstance(x, DeviceArray)), like_of(device))
     g = stream_of(generator, there)
     base = beside(normal_array(math.prod(shape), kind, g).reshape(shape), there)
-    return wrap((base * plain[1] + plain[0]).astype(base.dtype))
+    made = (base * plain[1] + plain[0]).astype(base.dtype)
+    if not given:
+        return wrap(made)
+    if len(given) == 2:
+        return _drawn_from_both(*given, made)
+    return (_drawn_from_mean if given[0] is mean else _drawn_from_std)(*given, made)
+
+
+_drawn_from_mean = known.drawn("normal_of_mean", "NormalBackward1", "mean")
+_drawn_from_std = known.drawn("normal_of_std", "NormalBackward2", "std")
+_drawn_from_both = known.drawn("normal_of_both", "NormalBackward3", "mean std")
 
 
 @by_slice
 def bernoulli(input, p=None, *, generator=None, out=None):
     """1 with the probability given by each element, else 0."""
     generator = stream_of(generator, input._a)
-    return wrap(_bernoulli(input._a, generator, input if p is None else p).astype(input._a.dtype))
+    made = _bernoulli(input._a, generator, input if p is None else p).astype(input._a.dtype)
+    return (_drawn_bernoulli if p is None else _bernoulli_of_number)(input, made)
+
+
+_drawn_bernoulli = known.drawn("bernoulli", "BernoulliBackward0")
+_bernoulli_of_number = known.without_derivative("bernoulli")
 
 
 for _f in (rand, randn, randint, randperm, normal):

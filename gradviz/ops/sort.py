@@ -12,6 +12,7 @@ from ..engine.operation import RAW, TENSOR
 from ..engine.saved_names import part
 from ..engine.tensor import wrap_dim
 from ..engine.views import write
+from . import known
 from .declare import declare, method, only_method, public
 from .join import _region
 from .out import write_out
@@ -448,7 +449,12 @@ def bincount(input, weights=None, minlength=0):
     if input._a.ndim != 1 or (input._a.size and input._a.min() < 0):
         raise RuntimeError("bincount only supports 1-d non-negative integral inputs.")
     found = xp.bincount(input._a, None if weights is None else weights._a, minlength)
-    return wrap(found if weights is not None else found.astype(xp.int64, copy=False))
+    if weights is None:
+        return wrap(found.astype(xp.int64, copy=False))
+    return _bincount(input, weights, found)
+
+
+_bincount = known.without_derivative("bincount", "self weights")
 
 
 def _range(a, low, high):
@@ -476,9 +482,11 @@ def histogram(input, bins, *, range=None, weight=None, density=False):
         input._a, bins, range, density, None if weight is None else weight._a
     )
     dtype = input._a.dtype
-    return return_types("histogram", ("hist", "bin_edges"))(
-        wrap(counts.astype(dtype)), wrap(edges.astype(dtype))
-    )
+    made = [_histogram(input, x.astype(dtype)) for x in (counts, edges)]
+    return return_types("histogram", ("hist", "bin_edges"))(*made)
+
+
+_histogram = known.without_derivative("histogram")
 
 
 def histogramdd(input, bins, *, range=None, weight=None, density=False):

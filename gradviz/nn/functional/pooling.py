@@ -56,7 +56,7 @@ def _windows(name, n, input, kernel_size, stride, padding, dilation, ceil_mode):
 
 # ---------------------------------------------------------------- the largest
 def _largest(n, input, at, return_indices):
-    if input._g is None and not return_indices:
+    if input._g is None and not return_indices and input._tangent is None:
         values = channels_kept(table.largest_values)(input._a, at)
         return untracked(table.max_pool[n].op, values, input)
     values, tap = table.largest(input._a, at)
