@@ -33,4 +33,3 @@ def _zeros(F, g):
 def without_derivative(name, inputs="self"):
     """What has a node that is named NotImplemented."""
     return recorded(name, "NotImplemented", inputs, refuse(name))
-
