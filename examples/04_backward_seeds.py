@@ -147,6 +147,70 @@ result.backward()
 lesson.compare(guess_calls, calls)
 
 # %% [markdown] lang="en"
+# ## All rows at once, and only for some
+#
+# A Jacobian is one seed a row. `is_grads_batched=True` takes all seeds as one stack. Predict the shape of the Jacobian
+# of $f(x) = (x_0 x_1,\; x_0,\; x_1^2)$, as a list, and how often `f` has run when it is filled. Then `y = a * 2`
+# does not use `b`: predict what `grad` gives for `b` with `allow_unused=True`, and with `materialize_grads=True`
+# (`None` or a number); and `c.grad` after a backward of `a * c` with `inputs=[a]`.
+
+# %% [markdown] lang="zh"
+# ## 一次算出所有行；只算其中几个
+#
+# 雅可比矩阵的每一行对应一个种子。`is_grads_batched=True` 可以一次接受叠在一起的所有种子。请预测
+# $f(x) = (x_0 x_1,\; x_0,\; x_1^2)$ 的雅可比矩阵的形状（填列表），以及填满它时 `f` 运行了几次。再看 `y = a * 2`，它没有用到 `b`：
+# 请预测 `allow_unused=True` 和 `materialize_grads=True` 时 `grad` 对 `b` 各给出什么（`None` 或一个数）；
+# 以及对 `a * c` 用 `inputs=[a]` 反向传播之后的 `c.grad`。
+
+# %%
+guess_shape = [..., ...]
+guess_runs = ...
+guess_allowed = ...
+guess_materialized = ...
+guess_left_out = ...
+
+# %%
+runs = 0
+
+
+def f(x):
+    global runs
+    runs += 1
+    return torch.stack([x[0] * x[1], x[0], x[1] ** 2])
+
+
+x = torch.tensor([2.0, 3.0], requires_grad=True)
+y = f(x)
+(matrix,) = torch.autograd.grad(y, x, torch.eye(3), is_grads_batched=True)
+lesson.compare(guess_shape, list(matrix.shape))
+lesson.compare(guess_runs, runs)
+
+a, b, c = (torch.tensor(value, requires_grad=True) for value in (1.0, 2.0, 3.0))
+allowed = torch.autograd.grad(a * 2, [a, b], allow_unused=True)[1]
+materialized = torch.autograd.grad(a * 2, [a, b], materialize_grads=True)[1]
+(a * c).backward(inputs=[a])
+lesson.compare(guess_allowed, allowed)
+lesson.compare(guess_materialized, materialized)
+lesson.compare(guess_left_out, c.grad)
+
+# %% [markdown] lang="en"
+# The same matrix in other words: `jacrev` and `jacobian` do the seeds for you, `vjp` gives one product, and `vmap` of
+# `grad` gives a gradient for each sample of a batch.
+
+# %% [markdown] lang="zh"
+# 同一个矩阵还有别的写法：`jacrev` 和 `jacobian` 替你准备种子，`vjp` 给出一个乘积，对 `grad` 使用 `vmap` 则给出一批样本中每一个的梯度。
+
+# %%
+point = x.detach()
+product = torch.func.vjp(f, point)[1]
+print(matrix.tolist())
+print(torch.func.jacrev(f)(point).tolist())
+print(torch.autograd.functional.jacobian(f, point).tolist())
+print(product(torch.tensor([0.0, 0.0, 1.0]))[0].tolist())
+samples = torch.tensor([[1.0, 2.0], [3.0, 4.0]])
+print(torch.func.vmap(torch.func.grad(lambda row: (row**2).sum()))(samples).tolist())
+
+# %% [markdown] lang="en"
 # ## Exercise 1
 #
 # Write `row(f, x, i)`: row `i` of the Jacobian of the vector function `f` at the vector `x`, with one seed.

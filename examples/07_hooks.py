@@ -155,6 +155,51 @@ for handle in handles:
 print(norms)
 
 # %% [markdown] lang="en"
+# ## Before, after, and when the sum is complete
+#
+# Nodes have hooks as well, and a leaf has one that fires when its gradient has been **added**:
+# `register_post_accumulate_grad_hook`. It gets the leaf, not a gradient. Here it takes the step at once, so that
+# no gradient has to be kept. Predict `w` and `w.grad` after `(w * 3).backward()` with `w = 2` and a rate of 0.1. And
+# in which order do these four fire: `"before"` and `"after"` the node of `y`, on the `"tensor"` `w`, on the `"leaf"`?
+
+# %% [markdown] lang="zh"
+# ## 之前、之后，以及加完之时
+#
+# 节点也有钩子；叶子还有一种钩子，在梯度**累加完成**时触发：`register_post_accumulate_grad_hook`。它得到的是叶子，而不是梯度。
+# 下面用它立刻更新参数，这样就不必保存梯度。设 `w = 2`、学习率 0.1，请预测 `(w * 3).backward()` 之后的 `w` 和 `w.grad`。
+# 再预测这四个钩子的触发顺序：`y` 的节点之前 `"before"`、之后 `"after"`，张量 `w` 上 `"tensor"`，叶子上 `"leaf"`。
+
+# %%
+guess_w = ...
+guess_w_grad = ...
+guess_order = [..., ..., ..., ...]
+
+
+# %%
+def learn(leaf):
+    with torch.no_grad():
+        leaf -= 0.1 * leaf.grad
+    leaf.grad = None
+
+
+w = torch.tensor(2.0, requires_grad=True)
+w.register_post_accumulate_grad_hook(learn)
+(w * 3).backward()
+lesson.compare(guess_w, w.item())
+lesson.compare(guess_w_grad, w.grad)
+
+order = []
+w = torch.tensor(2.0, requires_grad=True)
+w.register_post_accumulate_grad_hook(lambda leaf: order.append("leaf"))
+w.register_hook(lambda grad: order.append("tensor"))
+y = w * 3
+y.grad_fn.register_prehook(lambda grads: order.append("before"))
+y.grad_fn.register_hook(lambda inputs, outputs: order.append("after"))
+y.backward()
+lesson.compare(guess_order, order)
+gradviz.HookBench(w=w, y=y)
+
+# %% [markdown] lang="en"
 # ## Exercise 1
 #
 # Write `gradients(function, x)`: call `function(x)`, which returns a pair `(hidden, result)` of tensors, run

@@ -208,6 +208,55 @@ net.train()
 lesson.compare(guess_eval, result.requires_grad)
 
 # %% [markdown] lang="en"
+# ## Switches inside switches
+#
+# `set_grad_enabled(flag)` is `no_grad` or `enable_grad`, whichever the flag says: one evaluation function can serve
+# training too. Blocks nest, and each restores what it found, also after an error. Predict: does `w * 2` in `enable_grad`
+# inside `no_grad` require grad? Does `torch.ones(1, requires_grad=True)` that is made in `no_grad`? Is recording on
+# after an error in `set_grad_enabled(False)`?
+
+# %% [markdown] lang="zh"
+# ## 开关里的开关
+#
+# `set_grad_enabled(flag)` 按参数相当于 `no_grad` 或 `enable_grad`，因此同一个函数既可用于评估，也可用于训练。这些代码块可以嵌套，
+# 离开时各自恢复进入前的状态，出错时也一样。请预测：在 `no_grad` 内的 `enable_grad` 里，`w * 2` 需要梯度吗？
+# 在 `no_grad` 里创建的 `torch.ones(1, requires_grad=True)` 呢？在 `set_grad_enabled(False)` 里出错之后，记录是开着的吗？
+
+# %%
+guess_inner = ...
+guess_made = ...
+guess_after_error = ...
+
+# %%
+w = torch.tensor(1.0, requires_grad=True)
+with torch.no_grad():
+    with torch.enable_grad():
+        inner = (w * 2).requires_grad
+    made = torch.ones(1, requires_grad=True).requires_grad
+try:
+    with torch.set_grad_enabled(False):
+        raise KeyError
+except KeyError:
+    after_error = torch.is_grad_enabled()
+lesson.compare(guess_inner, inner)
+lesson.compare(guess_made, made)
+lesson.compare(guess_after_error, after_error)
+
+# %% [markdown] lang="en"
+# `detach_()` takes the tensor **itself** out of the graph: it becomes a leaf. A view cannot be cut from its base like that.
+
+# %% [markdown] lang="zh"
+# `detach_()` 把张量**本身**移出计算图：它变成叶子。视图不能这样与它的基张量切断。
+
+# %%
+h = w * 2
+print(h.is_leaf, h.requires_grad, "->", h.detach_().is_leaf, h.requires_grad, h.grad_fn)
+try:
+    (w * torch.ones(2))[0].detach_()
+except RuntimeError as error:
+    print(error)
+
+# %% [markdown] lang="en"
 # ## Exercise 1
 #
 # In a teacher–student setting the teacher gives the target. Write `distill(teacher, student, x)`: the mean

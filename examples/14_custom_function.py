@@ -170,6 +170,57 @@ straight = outcome(Round.apply, x)
 lesson.compare(guess_straight, straight)
 
 # %% [markdown] lang="en"
+# ## What a Function may declare
+#
+# Not every output has a derivative, and not every backward can be differentiated again. `mark_non_differentiable` and
+# `once_differentiable` say so. `Largest` gives the largest entry and where it is. Predict: does `place` require grad?
+# And is a second derivative `"true"` or an `"error"`?
+
+# %% [markdown] lang="zh"
+# ## Function 可以声明什么
+#
+# 不是每个输出都有导数，也不是每个 backward 都能再求导。`mark_non_differentiable` 和 `once_differentiable` 就是用来说明这些的。
+# `Largest` 给出最大的元素和它的位置。请预测：`place` 需要梯度吗？求二阶导数会得到 `"true"` 还是 `"error"`？
+
+# %%
+guess_place = ...
+guess_twice = ...
+
+# %%
+from gradviz.autograd.function import once_differentiable
+
+
+class Largest(Function):
+    @staticmethod
+    def forward(ctx, x):
+        place = x.argmax()
+        ctx.mark_non_differentiable(place)
+        ctx.save_for_backward(place)
+        ctx.shape = x.shape
+        return x[place], place
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx, grad, _):
+        (place,) = ctx.saved_tensors
+        found = torch.zeros(ctx.shape)
+        found[place] = grad
+        return found
+
+
+x = torch.tensor([1.0, 5.0, 2.0], requires_grad=True)
+value, place = Largest.apply(x)
+(slope,) = torch.autograd.grad(value**2, x, create_graph=True)
+try:
+    slope.sum().backward()
+    twice = "true"
+except RuntimeError as error:
+    print(error)
+    twice = "error"
+lesson.compare(guess_place, place.requires_grad)
+lesson.compare(guess_twice, twice)
+
+# %% [markdown] lang="en"
 # ## Exercise 1
 #
 # Write the Function `Softplus`: $\log(1 + e^x)$, whose derivative is the sigmoid. Save one tensor.

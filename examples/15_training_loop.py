@@ -181,6 +181,78 @@ print(f"slope {model.weight.item():.2f}, offset {model.bias.item():.2f}")
 gradviz.show(loss)
 
 # %% [markdown] lang="en"
+# ## The same word, another step
+#
+# `weight_decay` means two things. `Adam` adds it to the gradient, which is then divided by its own size; `AdamW` shrinks
+# the weight directly. `RMSprop` divides by a running root mean square that starts at zero. Predict the weight after
+# one step from 1.0 with a rate of 0.1: for `Adam` and `AdamW` with a gradient of **0** and `weight_decay=0.1`, and for
+# `RMSprop` with a gradient of 5 and `alpha=0.99`.
+
+# %% [markdown] lang="zh"
+# ## 同一个词，不同的一步
+#
+# `weight_decay` 有两种含义：`Adam` 把它加到梯度上，随后再除以梯度自身的大小；`AdamW` 则直接缩小权重。`RMSprop` 除以从零开始的
+# 滑动均方根。权重从 1.0 出发，学习率 0.1，请预测走一步之后的值：`Adam` 与 `AdamW` 的梯度为 **0**、`weight_decay=0.1`；
+# `RMSprop` 的梯度为 5、`alpha=0.99`。
+
+# %%
+guess_adam = ...
+guess_adamw = ...
+guess_rmsprop = ...
+
+
+# %%
+def stepped(make, *slopes):
+    w = nn.Parameter(torch.tensor(1.0))
+    optimizer = make([w])
+    for slope in slopes:
+        w.grad = torch.tensor(slope)
+        optimizer.step()
+    return round(w.item(), 4)
+
+
+optim = torch.optim
+adam = stepped(lambda p: optim.Adam(p, lr=0.1, weight_decay=0.1), 0.0)
+adamw = stepped(lambda p: optim.AdamW(p, lr=0.1, weight_decay=0.1), 0.0)
+rmsprop = stepped(lambda p: optim.RMSprop(p, lr=0.1, alpha=0.99), 5.0)
+lesson.compare(guess_adam, adam)
+lesson.compare(guess_adamw, adamw)
+lesson.compare(guess_rmsprop, rmsprop)
+
+# %% [markdown] lang="en"
+# A pull of 0.1 becomes a full step of 0.1 in `Adam`, as any gradient does at first; `AdamW` takes 1 % off. The first step
+# of `RMSprop` is ten times the rate, whatever the gradient: $g / \sqrt{0.01\,g^2}$. Nesterov looks ahead by one more
+# push of the momentum; and schedulers only change `lr` between steps:
+
+# %% [markdown] lang="zh"
+# 在 `Adam` 里，0.1 的拉力变成了整整 0.1 的一步，起初任何梯度都是如此；`AdamW` 只减去 1 %。`RMSprop` 的第一步总是学习率的十倍，
+# 与梯度无关：$g / \sqrt{0.01\,g^2}$。Nesterov 会借助动量再多看一步；调度器则只在各步之间改变 `lr`：
+
+# %%
+print("momentum", stepped(lambda p: optim.SGD(p, lr=0.1, momentum=0.9), 1.0, 1.0))
+print("nesterov", stepped(lambda p: optim.SGD(p, lr=0.1, momentum=0.9, nesterov=True), 1.0, 1.0))
+schedules = {
+    "StepLR": lambda o: optim.lr_scheduler.StepLR(o, step_size=2, gamma=0.1),
+    "ExponentialLR": lambda o: optim.lr_scheduler.ExponentialLR(o, gamma=0.5),
+    "LambdaLR": lambda o: optim.lr_scheduler.LambdaLR(o, lambda n: 1 / (n + 1)),
+    "CosineAnnealingLR": lambda o: optim.lr_scheduler.CosineAnnealingLR(o, T_max=4),
+}
+for name, make in schedules.items():
+    optimizer = optim.SGD([nn.Parameter(torch.zeros(1))], lr=1.0)
+    scheduler = make(optimizer)
+    rates = []
+    for _ in range(5):
+        rates.append(round(optimizer.param_groups[0]["lr"], 4))
+        optimizer.step()
+        scheduler.step()
+    print(f"{name:18}", rates)
+
+try:
+    optim.SGD([nn.Parameter(torch.ones(1)) * 2], lr=0.1)
+except ValueError as error:
+    print(error)
+
+# %% [markdown] lang="en"
 # ## Exercise 1
 #
 # Write SGD with momentum yourself: `step(parameters, velocities, lr, momentum)`. For each parameter

@@ -184,6 +184,41 @@ lesson.compare(guess_scale, scaler.get_scale())
 cockpit
 
 # %% [markdown] lang="en"
+# ## Up, down, and off
+#
+# The scale is a number with a rule: halved when a gradient overflows (and that step is left out), doubled after
+# `growth_interval` good steps. Starting at 4, with an interval of 2: predict it after two good steps, and then after
+# a bad one. A scaler with `enabled=False` changes nothing: predict what it makes of a loss of 3.
+
+# %% [markdown] lang="zh"
+# ## 升、降、关
+#
+# 缩放系数按规则变化：梯度溢出时减半（并跳过这一步），连续 `growth_interval` 步正常则加倍。从 4 开始、间隔为 2：
+# 请预测两步正常之后的值，再经过一步溢出之后的值。`enabled=False` 的 scaler 什么也不改变：请预测它把值为 3 的损失变成多少。
+
+# %%
+guess_grown = ...
+guess_halved = ...
+guess_off = ...
+
+# %%
+scaler = torch.amp.GradScaler("cpu", init_scale=4.0, growth_interval=2)
+w = nn.Parameter(torch.tensor(1.0))
+optimizer = torch.optim.SGD([w], lr=0.1)
+scales = []
+for slope in (1.0, 1.0, float("inf")):
+    optimizer.zero_grad()
+    scaler.scale(w * slope).backward()
+    scaler.step(optimizer)
+    scaler.update()
+    scales.append(scaler.get_scale())
+lesson.compare(guess_grown, scales[1])
+lesson.compare(guess_halved, scales[2])
+lesson.compare(guess_off, torch.amp.GradScaler("cpu", enabled=False).scale(torch.tensor(3.0)))
+print(scales, round(w.item(), 4))
+print(scaler.state_dict())
+
+# %% [markdown] lang="en"
 # ## Exercise 1
 #
 # Write `clipped_step(scaler, optimizer, loss, parameters, limit)`: one round with a scaler in which the

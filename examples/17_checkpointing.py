@@ -172,7 +172,47 @@ lesson.compare(guess_same_mask, same_mask)
 # logs and running statistics count twice. (The second run stops as soon as it has everything that backward
 # needs, so lines at the end of a block may run
 # only once. Do not build on it.)
+
+# %% [markdown] lang="zh"
+# torch 随机数发生器的状态会被保存，并在第二次运行时还原。其他随机来源则不会：`random`、NumPy、时钟。计数器、日志和滑
+# 动统计量也会被算两次。
+# （第二次运行一旦凑齐反向所需的东西就会停下，所以块末尾的几行可能只运行一次。不要依赖这一点。）
+
+# %% [markdown] lang="en"
+# ## Paid for without need
 #
+# Before computing anything twice, look for what nobody asked for. A `Linear` saves what its two derivatives need: the
+# input for the weight's, the weight for the **input's**. Predict how many tensors it saves when the input is plain data,
+# and when somebody has written `requires_grad=True` on it. And a `retain_grad()` on a result: how many gradients
+# are kept after backward that would otherwise be gone?
+
+# %% [markdown] lang="zh"
+# ## 白白付出的内存
+#
+# 在重复计算之前，先找找没有人需要的东西。`Linear` 会保存它的两个导数所需的东西：求权重的梯度要用输入，求**输入**的梯度要用权重。
+# 请预测：输入是普通数据时它保存几个张量？有人给输入写了 `requires_grad=True` 时又是几个？
+# 另外，对结果调用 `retain_grad()`，反向之后会多留下几个本来会消失的梯度？
+
+# %%
+guess_plain_input = ...
+guess_tracked_input = ...
+guess_kept_gradients = ...
+
+# %%
+layer = nn.Linear(8, 8)
+data = torch.ones(4, 8)
+wanted = torch.ones(4, 8, requires_grad=True)
+lesson.compare(guess_plain_input, saved_by(lambda: layer(data))[0])
+lesson.compare(guess_tracked_input, saved_by(lambda: layer(wanted))[0])
+
+hidden, other = layer(data), layer(data)
+hidden.retain_grad()
+(hidden * other).sum().backward()
+kept = [one for one in (hidden, other) if one.retains_grad and one.grad is not None]
+lesson.compare(guess_kept_gradients, len(kept))
+print(saved_by(lambda: layer(data.clone())), data.clone().data_ptr() == data.data_ptr())
+
+# %% [markdown] lang="en"
 # ## Exercise 1
 #
 # Checkpoint longer pieces: `segments(blocks, x, size)` runs the blocks in order, with one checkpoint for
@@ -180,10 +220,6 @@ lesson.compare(guess_same_mask, same_mask)
 # is alive while one piece is computed again. (With $n$ blocks, pieces of about $\sqrt n$ balance the two.)
 
 # %% [markdown] lang="zh"
-# torch 随机数发生器的状态会被保存，并在第二次运行时还原。其他随机来源则不会：`random`、NumPy、时钟。计数器、日志和滑
-# 动统计量也会被算两次。
-# （第二次运行一旦凑齐反向所需的东西就会停下，所以块末尾的几行可能只运行一次。不要依赖这一点。）
-#
 # ## 练习 1
 #
 # 给更长的片段加检查点：`segments(blocks, x, size)` 依次运行各块，每 `size` 个块使用一个检查点。这样保存的输入更少，而

@@ -199,7 +199,63 @@ lesson.compare(guess_clip_last, [round(v, 4) for v in clip_last.tolist()])
 # Clipping first turns the direction: each rank loses its own scale before they are weighed against each
 # other. `DistributedDataParallel` averages inside `backward`, so
 # clipping between `backward()` and `step()` is the right kind by itself.
+
+# %% [markdown] lang="zh"
+# 先裁剪会改变方向：各个进程在相互权衡之前，先丢掉了自己的尺度。`DistributedDataParallel` 在 `backward` 内部取平均，所
+# 以在 `backward()` 与 `step()` 之间裁剪，
+# 自然就是正确的那一种。
+
+# %% [markdown] lang="en"
+# ## What processes say to each other
 #
+# Averaging is built from three calls: `broadcast` (all get one's tensor), `all_reduce` (all get the sum), `all_gather`
+# (all get everybody's). With `async_op=True` a call returns at once and gives something to wait for, so that backward
+# can go on meanwhile. None of them is an operation of the graph: they write into the numbers. In a group of one the sum
+# is one's own. `h` was saved by `exp` for backward, and an ordinary change in place would raise its version counter from 0
+# to 1: predict the counter after an `all_reduce` of `h.detach()`, which shares its memory. Does `t` require grad afterwards?
+# And since sending hangs on `backward()`: how many buckets does `torch.autograd.grad` on a DDP model send?
+
+# %% [markdown] lang="zh"
+# ## 进程之间说了什么
+#
+# 取平均由三种调用组成：`broadcast`（大家都得到某一方的张量）、`all_reduce`（大家都得到总和）、`all_gather`（大家都得到所有人的）。
+# 加上 `async_op=True`，调用会立刻返回一个可等待的对象，反向传播可以同时继续。它们都不是计算图里的运算，而是直接改写数值。
+# 自成一组时，总和就是自己的值。`exp` 为反向传播保存了 `h`，普通的原地修改会让它的版本计数从 0 变成 1：
+# 对与它共享内存的 `h.detach()` 做一次 `all_reduce` 之后，请预测这个计数。另外，之后的 `t` 需要梯度吗？
+# 发送是挂在 `backward()` 上的：对 DDP 模型调用 `torch.autograd.grad` 会发送几个桶？
+
+# %%
+guess_version = ...
+guess_tracked = ...
+guess_asked = ...
+
+# %%
+h = torch.tensor([1.0, 2.0], requires_grad=True).exp()
+t = h.detach()
+work = dist.all_reduce(t, async_op=True)
+work.wait()
+version = h._version
+dist.broadcast(t, src=0)
+everybody = [torch.zeros(2) for _ in range(dist.get_world_size())]
+dist.all_gather(everybody, t)
+print(torch.equal(everybody[0], t), work.is_completed())
+lesson.compare(guess_version, version)
+lesson.compare(guess_tracked, t.requires_grad)
+
+sent = []
+ddp = counted(DistributedDataParallel(nn.Linear(3, 1)), sent)
+torch.autograd.grad(ddp(torch.ones(1, 3)).sum(), list(ddp.parameters()))
+lesson.compare(guess_asked, len(sent))
+
+# %% [markdown] lang="en"
+# The version check of lesson 09 does not see what a collective wrote: reduce gradients and
+# parameters, not what a graph still needs. And ranks that ask with `autograd.grad` have to average for themselves.
+
+# %% [markdown] lang="zh"
+# 第 09 课的版本检查看不到集合通信写入的内容：应当归约梯度和参数，而不是计算图还要用的张量。
+# 用 `autograd.grad` 求梯度的各进程，要自己取平均。
+
+# %% [markdown] lang="en"
 # ## Exercise 1
 #
 # Be the all-reduce: `average(models)` gives every model of the list the mean gradient of all, in each
@@ -207,10 +263,6 @@ lesson.compare(guess_clip_last, [round(v, 4) for v in clip_last.tolist()])
 # there; if no rank has one, it stays `None`. Each model must own its gradient: they may not share memory.
 
 # %% [markdown] lang="zh"
-# 先裁剪会改变方向：各个进程在相互权衡之前，先丢掉了自己的尺度。`DistributedDataParallel` 在 `backward` 内部取平均，所
-# 以在 `backward()` 与 `step()` 之间裁剪，
-# 自然就是正确的那一种。
-#
 # ## 练习 1
 #
 # 扮演 all-reduce：`average(models)` 让列表中每个模型的每个参数都得到全体梯度的平均值。某个进程上没有梯度的参数，在那

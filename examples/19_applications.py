@@ -156,7 +156,83 @@ lesson.compare(guess_weights, with_weights if with_weights is None else with_wei
 
 # %% [markdown] lang="en"
 # The difference is not cosmetic: with `None` Adam skips the expert; with zero its momentum goes on moving it.
+
+# %% [markdown] lang="zh"
+# 这个差别并非表面文章：梯度为 `None` 时，Adam 会跳过这个专家；为零时，动量会继续推着它走。
+
+# %% [markdown] lang="en"
+# ## One trunk, several losses
 #
+# Contrastive training pulls two views of a sample together and pushes other samples away; a network with several tasks
+# has one loss a task. They share a trunk. Merged into one loss it is walked once; one after the other it is walked
+# twice, and the first walk must keep the graph. Predict: are the gradients of the trunk the same (`True` or `False`)?
+# And how often does a hook on the trunk's result fire in each case?
+
+# %% [markdown] lang="zh"
+# ## 一个主干，几个损失
+#
+# 对比学习把同一样本的两个视图拉近，把其他样本推远；多任务网络的每个任务各有一个损失。它们共用一个主干。
+# 合成一个损失，主干只走一遍；一个接一个地反向，主干要走两遍，而且第一遍必须保留计算图。
+# 请预测：主干的梯度是否相同（`True` 或 `False`）？主干输出上的钩子在两种做法中各触发几次？
+
+# %%
+guess_same_trunk = ...
+guess_merged_calls = ...
+guess_separate_calls = ...
+
+# %%
+torch.manual_seed(0)
+trunk = nn.Linear(4, 3)
+views = torch.randn(2, 5, 4)
+
+
+def contrast(calls):
+    first, second = (nn.functional.normalize(trunk(view), dim=1) for view in views)
+    first.register_hook(lambda grad: calls.append(1))
+    similar = first @ second.t() / 0.5
+    mates = torch.arange(len(similar))
+    return [nn.functional.cross_entropy(one, mates) for one in (similar, similar.t())]
+
+
+def trunk_gradient(separate):
+    trunk.zero_grad()
+    calls = []
+    there, back = contrast(calls)
+    if separate:
+        there.backward(retain_graph=True)
+        back.backward()
+    else:
+        (there + back).backward()
+    return trunk.weight.grad, len(calls)
+
+
+merged, merged_calls = trunk_gradient(False)
+separate, separate_calls = trunk_gradient(True)
+lesson.compare(guess_same_trunk, torch.allclose(merged, separate, atol=1e-6))
+lesson.compare(guess_merged_calls, merged_calls)
+lesson.compare(guess_separate_calls, separate_calls)
+gradviz.show(sum(contrast([])))
+
+# %% [markdown] lang="en"
+# *Pseudo labels* are the opposite decision: the network's own answers become targets, and targets are constants.
+# `argmax` has no derivative, so the labels are cut by themselves; soft labels have to be detached. Measured below is the
+# gradient through each, beside what a forgotten `detach()` gives. (Agreeing with oneself asks for no change; the
+# forgotten one makes a change up.)
+
+# %% [markdown] lang="zh"
+# **伪标签**是相反的决定：网络自己的回答成了目标，而目标是常数。`argmax` 没有导数，所以硬标签天然是断开的；软标签则必须脱离。
+# 下面量出两者的梯度，并与忘写 `detach()` 的结果对照。（赞同自己，就不需要任何改变；忘写时却会凭空生出一个改变。）
+
+# %%
+scores = torch.tensor([[2.0, 0.5, 0.1]], requires_grad=True)
+soft = scores.softmax(1)
+targets = {"hard": scores.argmax(1), "soft": soft.detach(), "forgotten": soft}
+for name, target in targets.items():
+    loss = nn.functional.cross_entropy(scores, target)
+    (slope,) = torch.autograd.grad(loss, scores, retain_graph=True)
+    print(f"{name:10}", target.requires_grad, [round(v, 4) + 0.0 for v in slope[0].tolist()])
+
+# %% [markdown] lang="en"
 # ## Exercise 1: attack
 #
 # Write `attack(model, x, label, step)`: the input moved by `step` in the direction of the sign of the
@@ -164,8 +240,6 @@ lesson.compare(guess_weights, with_weights if with_weights is None else with_wei
 # may be changed or given gradients.
 
 # %% [markdown] lang="zh"
-# 这个差别并非表面文章：梯度为 `None` 时，Adam 会跳过这个专家；为零时，动量会继续推着它走。
-#
 # ## 练习 1：攻击
 #
 # 写出 `attack(model, x, label, step)`：沿着使交叉熵**增大**的梯度符号方向，把输入移动 `step`。结果是普通的、未被跟踪

@@ -182,13 +182,14 @@ plain = torch.ones(2)
 a = plain.numpy()
 a[0] = -1.0
 changed = plain[0].item() == -1.0
+third = torch.from_numpy(a)
 lesson.compare(guess_numpy_works, numpy_works)
 lesson.compare(guess_changed, changed)
-gradviz.StorageMap(plain=plain, w=w)
+gradviz.StorageMap(plain=plain, third=third, w=w)
 
 # %% [markdown] lang="en"
 # The refusal is a kindness: an array would have lost the path silently. `w.detach().numpy()` says that you
-# mean it, and shares the memory.
+# mean it, and shares the memory. `torch.from_numpy(a)` is one more name on the same memory.
 #
 # ## Exercise 1
 #
@@ -197,6 +198,7 @@ gradviz.StorageMap(plain=plain, w=w)
 
 # %% [markdown] lang="zh"
 # 拒绝其实是好意：变成数组会悄悄丢掉路径。写 `w.detach().numpy()` 表示你就是要这样，并且共享内存。
+# `torch.from_numpy(a)` 是同一块内存的又一个名字。
 #
 # ## 练习 1
 #

@@ -44,14 +44,21 @@ def _like(own, tensor):
     return xp.empty(tensor._a.size, tensor._a.dtype)
 
 
-def _put(tensor, array):
+def _write(tensor, array):
+    """As PyTorch's backends do: no version counter hears of it."""
     tensor._a[...] = beside(array, tensor._a).reshape(tensor._a.shape)
+    return tensor
+
+
+def _put(tensor, array):
+    """What arrived together is copied to where it belongs: an ordinary change in place."""
+    _write(tensor, array)
     bump(tensor)
     return tensor
 
 
-def _fill(tensors, arrays):
-    return [_put(t, a) for t, a in zip(tensors, arrays, strict=True)]
+def _fill(tensors, arrays, put=_put):
+    return [put(t, a) for t, a in zip(tensors, arrays, strict=True)]
 
 
 def _check_tensor(value, name):
@@ -137,7 +144,7 @@ def all_reduce(own, tensor, op=ReduceOp.SUM):
     _check_tensor(tensor, "tensor")
     _check_op(op, "all_reduce", tensor)
     pending = own.transport.reduce_all(_flat(own, tensor), op)
-    return pending, lambda p: [_put(tensor, p.value())], tensor.nbytes
+    return pending, lambda p: [_write(tensor, p.value())], tensor.nbytes
 
 
 @collective
@@ -147,7 +154,7 @@ def reduce(own, tensor, dst=0, op=ReduceOp.SUM):
     _check_op(op, "reduce", tensor)
     here = _root(own, "reduce", dst) == own.rank()
     pending = own.transport.reduce_all(_flat(own, tensor), op)
-    return pending, lambda p: [_put(tensor, p.value()) if here else tensor], tensor.nbytes
+    return pending, lambda p: [_write(tensor, p.value()) if here else tensor], tensor.nbytes
 
 
 @collective
@@ -157,7 +164,7 @@ def broadcast(own, tensor, src=0):
     root = _root(own, "broadcast", src)
     pending = own.transport.broadcast(_flat(own, tensor), root)
     here = root == own.rank()
-    return pending, lambda p: [tensor if here else _put(tensor, p.value())], tensor.nbytes
+    return pending, lambda p: [tensor if here else _write(tensor, p.value())], tensor.nbytes
 
 
 @collective
@@ -218,7 +225,7 @@ def scatter(own, tensor, scatter_list=None, src=0):
     elif scatter_list:
         raise ValueError("Argument ``scatter_list`` must NOT be specified on non-source ranks.")
     pending = own.transport.scatter(arrays, _like(own, tensor), root)
-    return pending, lambda p: [_put(tensor, p.value())], tensor.nbytes
+    return pending, lambda p: [_write(tensor, p.value())], tensor.nbytes
 
 
 @collective
@@ -258,12 +265,12 @@ def all_to_all(own, output_tensor_list, input_tensor_list):
             raise RuntimeError(
                 f"all_to_all: expected {own.size()} tensors, one a process, got {len(given)}"
             )
-    return _exchanged(own, output_tensor_list, [_flat(own, t) for t in input_tensor_list])
+    return _exchanged(own, output_tensor_list, [_flat(own, t) for t in input_tensor_list], _put)
 
 
-def _exchanged(own, outputs, arrays):
+def _exchanged(own, outputs, arrays, put):
     pending = own.transport.exchange(arrays, [_like(own, t) for t in outputs])
-    return pending, lambda p: _fill(outputs, p.value()), sum(t.nbytes for t in outputs)
+    return pending, lambda p: _fill(outputs, p.value(), put), sum(t.nbytes for t in outputs)
 
 
 @collective
@@ -272,7 +279,7 @@ def all_to_all_single(own, output, input, output_split_sizes=None, input_split_s
     _check_tensor(output, "output")
     _check_tensor(input, "input")
     arrays = [_flat(own, t) for t in _parts(own, input, input_split_sizes)]
-    return _exchanged(own, _parts(own, output, output_split_sizes), arrays)
+    return _exchanged(own, _parts(own, output, output_split_sizes), arrays, _write)
 
 
 def _parts(own, tensor, sizes):
@@ -326,7 +333,7 @@ def irecv(tensor, src=None, group=None, tag=0, group_src=None):
     pending = own.transport.receive(_like(own, tensor), _peer(own, src, group_src, "source"), tag)
 
     def finish(done):
-        _put(tensor, done.value())
+        _write(tensor, done.value())
         return own.ranks[done.source]
 
     return _between("recv", own, pending, finish, tensor.nbytes)

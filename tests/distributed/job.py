@@ -45,6 +45,8 @@ def collectives(rank, size):
         [rank + 1] * size,
         list(range(1, size + 1)),
     )
+    written = (t, scalar, share, part, rows, swapped[0], uneven)
+    seen["versions"] = [min(one._version, 1) for one in written]
     seen["one to all"] = [scalar.item(), kept.item(), share.item(), rows.tolist()]
     seen["gathered"] = [t.item() for t in gathered or ()]
     seen["parts"] = [part.tolist(), [t.item() for t in swapped], uneven.tolist()]

@@ -55,6 +55,13 @@ def test_reductions(seen):
         assert {name: found[name] for name in expected} == expected
 
 
+def test_what_the_version_counters_hear_of(seen):
+    """As in PyTorch: of what is copied to where it belongs, not of what is received there."""
+    assert [seen[rank]["collectives"]["versions"] for rank in range(SIZE)] == [
+        [0, 0, 0, 1, 1, 1, 0]
+    ] * SIZE
+
+
 def test_gathering_and_scattering(seen):
     rows = [[float(r), -float(r)] for r in range(SIZE)]
     for rank in range(SIZE):

@@ -6,6 +6,7 @@ import importlib.util
 import io
 import re
 import tokenize
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -111,6 +112,14 @@ def test_no_sentence_stands_in_one_language_only(name):
             assert not [t.string for t in tokens if t.type == tokenize.COMMENT], cell.source
         elif cell.metadata["lang"] == "zh":
             assert HAN.search(cell.source), cell.source
+
+
+def test_every_part_of_the_subject_is_met_by_a_lesson():
+    table = tomllib.loads(Path(__file__).with_name("covered.toml").read_text(encoding="utf-8"))
+    for part, rows in table.items():
+        for row, (number, word) in rows.items():
+            books = "".join(SOURCES[n].read_text("utf-8") for n in SOURCES if n[:2] == number)
+            assert word in books, f"{part}: {row} is not in lesson {number} any more"
 
 
 def test_the_notebooks_do_not_show_the_answers():
