@@ -195,7 +195,7 @@ export function drawForward(pen: Pen, link: Link, route: Route, look: EdgeLook, 
 }
 
 function drawWay(pen: Pen, link: Link, route: Route, look: EdgeLook, c: Tokens): void {
-  const color = look.lit ? c.leafLine : c.opLine;
+  const color = look.failed ? c.error : look.lit ? c.leafLine : c.opLine;
   const dash = link.cut ? [3, 3] : undefined;
   pen.curve(route.forward, { color, width: look.lit ? 2 : 1.5, dash });
   arrow(pen, route.forward, color);

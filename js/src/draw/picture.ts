@@ -36,6 +36,7 @@ export type Sight =
   | "hook"
   | "retains"
   | "leak"
+  | "trouble"
   | "failed"
   | "gone";
 
@@ -142,7 +143,10 @@ export class Picture {
       if (!overlaps(route, seen)) return;
       const link = this.scene.links[n];
       if (!hidden?.has("f")) {
-        drawForward(pen, link, route, { lit: this.lit(n, attention), failed: false }, c);
+        const [from, to] = [this.scene.items[link.source], this.scene.items[link.target]];
+        // What was saved here is overwritten there.
+        const failed = (from.flags & Flag.clash) !== 0 && (to.flags & Flag.inPlace) !== 0;
+        drawForward(pen, link, route, { lit: this.lit(n, attention), failed }, c);
         sights.add(link.cut ? "cut" : "data");
       }
       if (hidden?.has("g")) return;
@@ -234,6 +238,6 @@ function noteSights(item: Scene["items"][number], look: Look, sights: Set<Sight>
   if (look.hooks && item.hooks > 0) sights.add("hook");
   if (item.flags & Flag.retainsGrad && item.row.kind === "operation") sights.add("retains");
   if (item.flags & Flag.failed) sights.add("failed");
-  if (look.mark === "leak") sights.add("leak");
+  if (look.mark) sights.add(look.mark);
   if (!(item.flags & Flag.alive)) sights.add("gone");
 }

@@ -76,6 +76,7 @@ const SYMBOLS: Record<Sight, [number, string]> = {
     `${pill()}<rect x="3.5" y="4" width="11" height="4" rx="2" fill="none" stroke="${LEAF}"/>`,
   ],
   leak: [18, pill('stroke="var(--gv-leak)" stroke-width="2.6" stroke-opacity=".55"')],
+  trouble: [12, '<circle cx="6" cy="6" r="5" fill="var(--gv-error)"/>'],
   failed: [18, pill('stroke="var(--gv-error)" stroke-width="1.8"')],
   gone: [18, pill('opacity=".5"')],
 };
