@@ -132,7 +132,7 @@ export function picture(
 ): HTMLElement {
   const shape = { viewBox: `0 0 ${width} ${height}`, role, "aria-label": name };
   const drawing = svg("svg", { ...shape, class: "chart" }, svg("title", {}, name), ...parts);
-  return h("div", { class: "chart-at", style: `max-width:${width}px` }, drawing);
+  return h("div.chart-at", { style: `max-width:${width}px` }, drawing);
 }
 
 export const label = (x: number, y: number, text: string, anchor = "start"): SVGElement =>
@@ -141,8 +141,8 @@ export const label = (x: number, y: number, text: string, anchor = "start"): SVG
 /** What each curve is called, with its colour. */
 export function key(names: { name: string; colour: string }[]): HTMLElement {
   const one = ({ name, colour }: { name: string; colour: string }) =>
-    h("span", {}, h("i", { class: "key", style: `background:${colour}` }), name);
-  return h("div", { class: "memory-legend dim" }, ...names.map(one));
+    h("span", {}, h("i.key", { style: `background:${colour}` }), name);
+  return h("div.memory-legend.dim", {}, ...names.map(one));
 }
 
 function rule(x1: number, y1: number, x2: number, y2: number, dashed = false): SVGElement {

@@ -9,9 +9,8 @@ export function chip(
   hint?: string,
 ): HTMLElement {
   return h(
-    "button",
+    "button.chip",
     {
-      class: "chip",
       title: hint,
       "aria-pressed": String(on),
       testid: `${name}`,

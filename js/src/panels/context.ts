@@ -42,11 +42,10 @@ export function placeLink(context: Context, place: Place): HTMLElement | null {
   const words = placeText(context, place);
   if (words === "") return null;
   const { cell, line } = place;
-  if (cell === null || cell < 0 || !context.canReveal()) return h("span", { class: "at" }, words);
+  if (cell === null || cell < 0 || !context.canReveal()) return h("span.at", {}, words);
   return h(
-    "button",
+    "button.at.link",
     {
-      class: "at link",
       title: context.say("place.hint"),
       onclick: () => context.reveal(cell, line),
     },

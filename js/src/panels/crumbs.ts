@@ -4,7 +4,7 @@ import type { Context } from "./context";
 import { h, refill } from "./dom";
 
 export class Crumbs {
-  readonly element = h("nav", { class: "crumbs", hidden: true, testid: "crumbs" });
+  readonly element = h("nav.crumbs", { hidden: true, testid: "crumbs" });
 
   /** `frame` brings all nodes that belong to the place into view. */
   constructor(

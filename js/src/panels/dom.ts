@@ -3,14 +3,17 @@
 type Child = Node | string | null | undefined | false;
 type Props = Record<string, string | number | boolean | ((event: never) => void) | undefined>;
 
+/** `h("div.row.dim", …)` makes a `div` with two classes. */
 export function h<K extends keyof HTMLElementTagNameMap>(
-  tag: K,
+  tag: K | `${K}.${string}`,
   props: Props = {},
   ...children: Child[]
 ): HTMLElementTagNameMap[K] {
-  const element = document.createElement(tag);
+  const [name, ...classes] = tag.split(".");
+  const element = document.createElement(name as K);
+  if (classes.length > 0) element.className = classes.join(" ");
   // Inside a form of the page a button must not send it.
-  if (tag === "button") element.setAttribute("type", "button");
+  if (name === "button") element.setAttribute("type", "button");
   setProps(element, props);
   append(element, children);
   return element;

@@ -13,9 +13,9 @@ export interface Found {
 }
 
 export class Find {
-  readonly element = h("div", { class: "find", hidden: true });
+  readonly element = h("div.find", { hidden: true });
   private readonly input = h("input", { type: "text", spellcheck: "false", autocomplete: "off" });
-  private readonly results = h("div", { class: "results", role: "listbox" });
+  private readonly results = h("div.results", { role: "listbox" });
   private matches: number[] = [];
   private at = -1;
 
@@ -65,13 +65,13 @@ export class Find {
           onclick: () => this.go(n),
         },
         h("b", {}, title || row.op || row.kind),
-        h("span", { class: "dim" }, title ? row.op : "", " ", row.shape),
+        h("span.dim", {}, title ? row.op : "", " ", row.shape),
       );
     });
     const { length } = this.matches;
-    if (length > LISTED) rows.push(h("small", { class: "dim" }, say("find.count", { n: length })));
+    if (length > LISTED) rows.push(h("small.dim", {}, say("find.count", { n: length })));
     if (length === 0 && this.input.value.trim() !== "") {
-      rows.push(h("small", { class: "dim" }, say("find.none")));
+      rows.push(h("small.dim", {}, say("find.none")));
     }
     this.results.replaceChildren(...rows);
   }

@@ -11,7 +11,7 @@ import { icon } from "./icons";
 const FIRST = 6;
 
 export class Findings {
-  readonly element = h("section", { class: "findings" });
+  readonly element = h("section.findings", {});
   private all = false;
 
   /** `chosen` hears of a click on the rule of a finding, where it does not lead to a node. */
@@ -70,8 +70,8 @@ export class Findings {
       node === undefined && !this.chosen
         ? h("span", {}, rule)
         : node === undefined
-          ? h("button", { class: "link", onclick: () => this.chosen?.(finding) }, rule)
-          : h("button", { class: "link", onclick: () => context.show(node) }, rule);
+          ? h("button.link", { onclick: () => this.chosen?.(finding) }, rule)
+          : h("button.link", { onclick: () => context.show(node) }, rule);
     return h(
       "div",
       {
@@ -80,15 +80,15 @@ export class Findings {
         "data-rule": rule,
         "data-kind": finding.kind,
       },
-      h("div", { class: "rule-id" }, id),
+      h("div.rule-id", {}, id),
       h(
-        "div",
-        { class: "sentence" },
+        "div.sentence",
+        {},
         h("div", {}, ...prose(inLanguage(context.language, finding.message))),
         fixLine(context, finding),
       ),
-      h("div", { class: "place" }, placeLink(context, place)),
-      h("div", { class: "size" }, finding.bytes > 0 ? bytes(finding.bytes) : ""),
+      h("div.place", {}, placeLink(context, place)),
+      h("div.size", {}, finding.bytes > 0 ? bytes(finding.bytes) : ""),
     );
   }
 }
@@ -96,14 +96,14 @@ export class Findings {
 function fixLine(context: Context, finding: Finding): HTMLElement | null {
   const fix = inLanguage(context.language, finding.fix);
   if (fix === "") return null;
-  return h("div", { class: "fix" }, h("span", {}, ...prose(fix)), copyButton(context, codeOf(fix)));
+  return h("div.fix", {}, h("span", {}, ...prose(fix)), copyButton(context, codeOf(fix)));
 }
 
 export function copyButton(context: Context, text: string): HTMLElement {
   const { say } = context;
   const button = h(
-    "button",
-    { class: "copy", title: say("tool.copy"), "aria-label": say("tool.copy") },
+    "button.copy",
+    { title: say("tool.copy"), "aria-label": say("tool.copy") },
     icon("copy"),
   );
   button.addEventListener("click", async () => {
@@ -143,8 +143,8 @@ export function adviceOf(context: Context, finding: Finding): HTMLElement {
       ? h("div", {}, h("b", {}, say("inspect.held_by")), ...holders)
       : h("div", {}, ...prose(inLanguage(context.language, finding.message))),
     h(
-      "div",
-      { class: "dim" },
+      "div.dim",
+      {},
       place,
       place && finding.bytes > 0 ? " · " : null,
       finding.bytes > 0 ? size : null,

@@ -40,7 +40,7 @@ export class Graph {
   tokens: Tokens = LIGHT;
   private picture: Picture | null = null;
   private readonly canvas = h("canvas", { "aria-hidden": "true" });
-  private readonly map = h("canvas", { class: "map", "aria-hidden": "true", hidden: true });
+  private readonly map = h("canvas.map", { "aria-hidden": "true", hidden: true });
   private readonly observer: ResizeObserver;
   /** The camera follows the growing graph until a person moves it. */
   private following = true;
@@ -57,12 +57,7 @@ export class Graph {
     private readonly attention: Attention,
     private readonly events: GraphEvents,
   ) {
-    this.element = h(
-      "div",
-      { class: "graph", tabindex: 0, role: "application" },
-      this.canvas,
-      this.map,
-    );
+    this.element = h("div.graph", { tabindex: 0, role: "application" }, this.canvas, this.map);
     this.observer = new ResizeObserver(() => this.resize());
     this.observer.observe(this.element);
     this.listen();

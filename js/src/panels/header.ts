@@ -41,17 +41,17 @@ type Menu = "export" | "fold";
 const ELSEWHERE = ["pointerdown", "focusin", "keydown"];
 
 export class Header {
-  private readonly stateAt = h("span", { class: "slot" });
-  private readonly countAt = h("span", { class: "slot count-at" });
-  private readonly leaksAt = h("span", { class: "slot leaks-at" });
-  private readonly toolsAt = h("span", { class: "slot tools-at" });
+  private readonly stateAt = h("span.slot", {});
+  private readonly countAt = h("span.slot.count-at", {});
+  private readonly leaksAt = h("span.slot.leaks-at", {});
+  private readonly toolsAt = h("span.slot.tools-at", {});
   readonly element = h(
-    "div",
-    { class: "head" },
-    h("b", { class: "brand" }, "gradviz"),
+    "div.head",
+    {},
+    h("b.brand", {}, "gradviz"),
     this.stateAt,
     this.countAt,
-    h("span", { class: "space" }),
+    h("span.space", {}),
     this.leaksAt,
     this.toolsAt,
   );
@@ -127,7 +127,7 @@ export class Header {
         "data-state": status.state,
         role: "status",
       },
-      h("i", { class: "dot", "aria-hidden": "true" }),
+      h("i.dot", { "aria-hidden": "true" }),
       words,
     );
   }
@@ -169,9 +169,8 @@ export class Header {
     const { say } = this.context;
     const words = say("leaks.count", { n: found });
     return h(
-      "button",
+      "button.chip.leak",
       {
-        class: "chip leak",
         testid: "leaks",
         "data-count": found,
         title: say("leaks.hint"),
@@ -186,8 +185,8 @@ export class Header {
     const { say } = this.context;
     const undock = tools.undock();
     return h(
-      "span",
-      { class: "tools", role: "toolbar" },
+      "span.tools",
+      { role: "toolbar" },
       this.tool("find", () => tools.find()),
       this.tool("fit", () => tools.fit()),
       this.anchor("fold"),
@@ -207,14 +206,14 @@ export class Header {
   ): HTMLElement {
     // What is written on a button is part of its name.
     const name = typeof sign === "string" ? `${sign} ${title}` : title;
-    return h("button", { class: "tool", title, "aria-label": name, testid, onclick }, sign);
+    return h("button.tool", { title, "aria-label": name, testid, onclick }, sign);
   }
 
   private anchor(name: Menu): HTMLElement {
     const button = this.tool(name, () => this.toggleMenu(name));
     button.setAttribute("aria-haspopup", "menu");
     button.setAttribute("aria-expanded", String(this.menuOpen === name));
-    return h("span", { class: "menu-anchor" }, button, this.menuOpen === name && this.menu(name));
+    return h("span.menu-anchor", {}, button, this.menuOpen === name && this.menu(name));
   }
 
   private button(name: Menu | ""): HTMLElement | null {
@@ -228,9 +227,8 @@ export class Header {
   ): HTMLElement {
     const { say } = this.context;
     return h(
-      "button",
+      "button.tool",
       {
-        class: "tool",
         title: say(`tool.${name}_hint`),
         "aria-label": `${say(`tool.${name}`)}: ${say(`tool.${name}_hint`)}`,
         testid: name,
@@ -238,7 +236,7 @@ export class Header {
         onclick: run,
       },
       icon(name),
-      h("span", { class: "tool-name" }, say(`tool.${name}`)),
+      h("span.tool-name", {}, say(`tool.${name}`)),
     );
   }
 
@@ -262,7 +260,7 @@ export class Header {
             .kinds()
             .map((kind) => this.entry(`export-${kind}`, `tool.${kind}`, () => tools.save(kind)))
         : [...FOLDS.map((by) => this.foldEntry(by)), this.onceEntry()];
-    const menu = h("span", { class: "menu", role: "menu" }, ...entries);
+    const menu = h("span.menu", { role: "menu" }, ...entries);
     menu.addEventListener("keydown", (event) => turn(menu, event));
     return menu;
   }

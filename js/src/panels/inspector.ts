@@ -32,7 +32,7 @@ export interface Selected {
 }
 
 export class Inspector {
-  readonly element = h("aside", { class: "inspector", testid: "inspector" });
+  readonly element = h("aside.inspector", { testid: "inspector" });
   private tab: Tab = "value";
   private selected: Selected | null = null;
   private tokens: Tokens | null = null;
@@ -48,7 +48,7 @@ export class Inspector {
     if (!selected) {
       this.element.removeAttribute("data-node-id");
       const some = store.nodes.size > 0;
-      const hint = () => [some && h("p", { class: "dim hint" }, say("inspect.hint"))];
+      const hint = () => [some && h("p.dim.hint", {}, say("inspect.hint"))];
       refill(this.element, `${this.context.language}${some}`, hint);
       return;
     }
@@ -102,10 +102,10 @@ export class Inspector {
     const link = place && placeLink(this.context, place);
     const kind = row.kind === "operation" ? h("code", {}, row.op) : say(`kind.${row.kind}`);
     return h(
-      "div",
-      { class: "inspector-head" },
+      "div.inspector-head",
+      {},
       h("h3", { class: row.label ? "named" : "dim" }, title),
-      h("div", { class: "dim" }, kind, link ? " · " : null, link),
+      h("div.dim", {}, kind, link ? " · " : null, link),
     );
   }
 
@@ -131,7 +131,7 @@ export class Inspector {
       const words = say("inspect.members_of", { n: count(item.members.length) });
       list.append(h("dt", {}, say("inspect.members")), h("dd", {}, words));
     } else if (uses > 1)
-      list.append(h("dt", {}), h("dd", { class: "dim" }, say("inspect.uses", { n: uses })));
+      list.append(h("dt", {}), h("dd.dim", {}, say("inspect.uses", { n: uses })));
     return list;
   }
 
@@ -161,7 +161,7 @@ export class Inspector {
       const next = (TABS.indexOf(this.tab) + step + TABS.length) % TABS.length;
       this.choose(TABS[next], true);
     };
-    return h("div", { class: "tabs", role: "tablist", onkeydown: turn }, ...buttons);
+    return h("div.tabs", { role: "tablist", onkeydown: turn }, ...buttons);
   }
 
   private choose(tab: Tab, focus: boolean): void {
@@ -171,10 +171,10 @@ export class Inspector {
   }
 
   private body(selected: Selected, detail: Detail): HTMLElement {
-    const panel = h("div", { class: "tab-panel", role: "tabpanel", "data-tab": this.tab });
+    const panel = h("div.tab-panel", { role: "tabpanel", "data-tab": this.tab });
     const parts = this.parts(selected, detail);
     if (parts) panel.append(...parts);
-    else panel.append(h("p", { class: "dim", testid: "queued" }, this.missing(selected)));
+    else panel.append(h("p.dim", { testid: "queued" }, this.missing(selected)));
     return panel;
   }
 
@@ -228,17 +228,12 @@ export class Inspector {
       n > 0 ? say("inspect.comma") : " ",
       this.nodeLink(id),
     ]);
-    return h(
-      "div",
-      { class: "rule", testid: "shares" },
-      h("b", {}, say("inspect.shares")),
-      ...links,
-    );
+    return h("div.rule", { testid: "shares" }, h("b", {}, say("inspect.shares")), ...links);
   }
 
   private nodeLink(id: number): HTMLElement {
     const { label, op } = this.context.store.nodes.get(id)!;
-    return h("button", { class: "link", onclick: () => this.context.show(id) }, label || op);
+    return h("button.link", { onclick: () => this.context.show(id) }, label || op);
   }
 
   private grad(row: NodeRow, detail: Detail): HTMLElement[] | null {
@@ -263,7 +258,7 @@ export class Inspector {
 
   private rule(formula: string): HTMLElement {
     const title = h("b", {}, this.context.say("inspect.rule"));
-    return h("div", { class: "rule" }, title, h("code", { testid: "formula" }, formula));
+    return h("div.rule", {}, title, h("code", { testid: "formula" }, formula));
   }
 
   private saved(row: NodeRow, saved: Saved[]): HTMLElement[] {
@@ -273,8 +268,7 @@ export class Inspector {
 
   /** Whose tensor it is: a link where that can be seen. */
   private sourceOf(row: NodeRow, { source, label }: Saved): HTMLElement | null {
-    if (source === row.id)
-      return h("span", { class: "dim" }, this.context.say("inspect.own_result"));
+    if (source === row.id) return h("span.dim", {}, this.context.say("inspect.own_result"));
     if (source !== null && this.context.store.nodes.has(source)) return this.nodeLink(source);
     return label ? h("code", {}, label) : null;
   }
@@ -288,22 +282,22 @@ export class Inspector {
     // Of what is freed Python may know neither shape nor size.
     const known = one.state !== "freed" || one.bytes > 0;
     return h(
-      "div",
-      { class: "entry-row", testid: "saved", "data-state": one.state },
+      "div.entry-row",
+      { testid: "saved", "data-state": one.state },
       h("i", { class: `square ${one.state}`, "aria-hidden": "true" }),
       h(
         "div",
         {},
-        h("div", {}, h("code", { class: "name" }, one.name), source && " = ", source),
+        h("div", {}, h("code.name", {}, one.name), source && " = ", source),
         h(
-          "div",
-          { class: "dim" },
+          "div.dim",
+          {},
           known && h("code", {}, `${shape} ${one.dtype}`),
           known && ` · ${bytes(one.bytes)} · `,
           say(`inspect.saved_${one.state}`),
         ),
-        known && h("div", { class: "dim" }, versions),
-        clash && h("div", { class: "bad" }, say("inspect.changed")),
+        known && h("div.dim", {}, versions),
+        clash && h("div.bad", {}, say("inspect.changed")),
       ),
     );
   }
@@ -312,13 +306,13 @@ export class Inspector {
     if (hooks.length === 0) return [this.note("inspect.no_hooks")];
     return hooks.map((hook) =>
       h(
-        "div",
-        { class: "entry-row", testid: "hook" },
-        h("span", { class: "dim" }, this.context.say(`hook.${hook.kind}`)),
+        "div.entry-row",
+        { testid: "hook" },
+        h("span.dim", {}, this.context.say(`hook.${hook.kind}`)),
         h(
           "div",
           {},
-          h("code", { class: "name" }, hook.name),
+          h("code.name", {}, hook.name),
           hook.owner && ` · ${hook.owner}`,
           hook.place ? " · " : null,
           hook.place && placeLink(this.context, hook.place),
@@ -334,8 +328,8 @@ export class Inspector {
     const { say } = this.context;
     const norms = before !== null && after !== null;
     return h(
-      "div",
-      { class: "dim" },
+      "div.dim",
+      {},
       say("inspect.hook_calls", { n: count(calls) }),
       norms && ` · ${say("inspect.norm")} `,
       norms && h("code", {}, `${figure(before)} → ${figure(after)}`),
@@ -349,8 +343,8 @@ export class Inspector {
     if (holders.length > 0) {
       parts.push(
         h(
-          "div",
-          { class: "holders" },
+          "div.holders",
+          {},
           h("b", {}, context.say("inspect.held_by")),
           ...holders.map((holder) => h("code", { testid: "holder" }, holder)),
         ),
@@ -376,11 +370,11 @@ export class Inspector {
     const { context } = this;
     const inside = place.function && place.function !== "<module>";
     return h(
-      "div",
-      { class: "source" },
+      "div.source",
+      {},
       h(
-        "div",
-        { class: "dim" },
+        "div.dim",
+        {},
         words ? `${words} ` : null,
         placeLink(context, place),
         inside ? h("code", {}, ` ${place.function}`) : null,
@@ -390,7 +384,7 @@ export class Inspector {
   }
 
   private note(key: string): HTMLElement {
-    return h("p", { class: "dim" }, this.context.say(key));
+    return h("p.dim", {}, this.context.say(key));
   }
 }
 

@@ -9,8 +9,7 @@ const COMMON = ["Enter", " ", "/", "+", "-", "o", "w", "[", "]", ...LAYERS];
 export const STEPS = ["n", "p", "c", "b"];
 
 export class KeySheet {
-  readonly element = h("div", {
-    class: "keys",
+  readonly element = h("div.keys", {
     role: "group",
     hidden: true,
     testid: "keys",

@@ -4,7 +4,7 @@ import type { Context } from "./context";
 import { h } from "./dom";
 
 export class Legend {
-  readonly element = h("div", { class: "legend", role: "group" });
+  readonly element = h("div.legend", { role: "group" });
   private shown = "";
   private width = 0;
 
@@ -30,7 +30,7 @@ export class Legend {
 
   private entry(sight: Sight): HTMLElement {
     const [width, drawing] = SYMBOLS[sight];
-    const entry = h("span", { class: "entry" });
+    const entry = h("span.entry", {});
     entry.innerHTML = `<svg width="${width}" height="12" viewBox="0 0 ${width} 12" aria-hidden="true">${drawing}</svg>`;
     entry.append(this.context.say(`legend.${sight}`));
     return entry;

@@ -26,11 +26,11 @@ export class LoopBar {
   });
   private readonly beside = h("span");
   private readonly than = h("label", {}, this.beside, " ", this.other);
-  private readonly told = h("span", { class: "said", role: "status", testid: "differs" });
-  private readonly end = h("button", { class: "tool", onclick: () => this.go(null) });
+  private readonly told = h("span.said", { role: "status", testid: "differs" });
+  private readonly end = h("button.tool", { onclick: () => this.go(null) });
   readonly element = h(
-    "div",
-    { class: "loop", hidden: true, testid: "loop" },
+    "div.loop",
+    { hidden: true, testid: "loop" },
     this.words,
     this.slider,
     this.than,

@@ -9,7 +9,7 @@ const MOST_CELLS = 48;
 const HEIGHT = 40;
 
 export class Memory {
-  readonly element = h("section", { class: "memory", testid: "memory" });
+  readonly element = h("section.memory", { testid: "memory" });
 
   constructor(private readonly context: Context) {}
 
@@ -23,15 +23,15 @@ export class Memory {
     const present = PARTS.filter((part) => cells.some((cell) => (cell.bytes[part] ?? 0) > 0));
     const seen = cells.map((cell) => moments?.has(cell.count) ?? false);
     refill(this.element, JSON.stringify([language, cells, seen, moments?.at]), () => [
-      h("div", { class: "bars" }, ...cells.map((cell) => this.bar(cell, most))),
+      h("div.bars", {}, ...cells.map((cell) => this.bar(cell, most))),
       h(
-        "div",
-        { class: "memory-legend dim" },
+        "div.memory-legend.dim",
+        {},
         h("span", {}, say("memory.name")),
         ...present.map((part) =>
           h("span", {}, h("i", { class: `key ${part}` }), say(`memory.${part}`)),
         ),
-        h("span", { class: "space" }),
+        h("span.space", {}),
         h("span", {}, say("memory.most", { bytes: bytes(most) })),
       ),
     ]);
@@ -42,8 +42,7 @@ export class Memory {
     const name = say("memory.cell", { cell: cell.count });
     const parts = PARTS.filter((part) => (cell.bytes[part] ?? 0) > 0);
     const words = parts.map((part) => `${say(`memory.${part}`)} ${bytes(cell.bytes[part])}`);
-    const bar = h("span", {
-      class: "bar",
+    const bar = h("span.bar", {
       title: [name, ...words].join("\n"),
       "data-cell": cell.count,
     });
@@ -53,11 +52,10 @@ export class Memory {
     }
     const content = [bar, h("small", {}, String(cell.count))];
     const { moments, travel } = this.context;
-    if (!travel || !moments?.has(cell.count)) return h("span", { class: "cell" }, ...content);
+    if (!travel || !moments?.has(cell.count)) return h("span.cell", {}, ...content);
     return h(
-      "button",
+      "button.cell",
       {
-        class: "cell",
         testid: `moment-${cell.count}`,
         "aria-label": say("time.go", { cell: cell.count }),
         "aria-pressed": String(moments.at === cell.count),

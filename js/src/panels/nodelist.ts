@@ -9,7 +9,7 @@ import { h } from "./dom";
 const MOST = 300;
 
 export class NodeList {
-  readonly element = h("ul", { class: "unseen" });
+  readonly element = h("ul.unseen", {});
   private readonly rows = new Map<number, HTMLElement>();
 
   constructor(

@@ -26,16 +26,16 @@ export interface PlayerState {
 }
 
 export class PlayerBand {
-  readonly element = h("section", { class: "player", testid: "player" });
-  private readonly buttons = h("span", { class: "tools", role: "toolbar" });
+  readonly element = h("section.player", { testid: "player" });
+  private readonly buttons = h("span.tools", { role: "toolbar" });
   private readonly line = h("input", {
     type: "range",
     min: 0,
     step: 1,
     testid: "scrub",
   });
-  private readonly words = h("span", { class: "said", role: "status", testid: "said" });
-  private readonly breaks = h("span", { class: "breaks" });
+  private readonly words = h("span.said", { role: "status", testid: "said" });
+  private readonly breaks = h("span.breaks", {});
 
   constructor(
     private readonly context: Context,
@@ -143,6 +143,6 @@ export class PlayerBand {
     });
     input.addEventListener("change", () => this.tools.setBreakNorm(Number(input.value) || 0));
     input.addEventListener("keydown", (event) => event.stopPropagation());
-    return h("label", { class: "dim" }, `${say("player.break_norm")} `, input);
+    return h("label.dim", {}, `${say("player.break_norm")} `, input);
   }
 }

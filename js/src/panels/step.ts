@@ -35,7 +35,7 @@ function guessOf(words: string, grad: Stats | null): Guess | null {
 }
 
 export class StepCard {
-  readonly element = h("section", { class: "step", testid: "step" });
+  readonly element = h("section.step", { testid: "step" });
   /** What goes out stays hidden until somebody asks; what was guessed then, by position. */
   private quiz = false;
   private readonly guesses = new Map<number, (Guess | null)[]>();
@@ -81,12 +81,7 @@ export class StepCard {
     const told = [...this.guesses.values()].flat().filter((guess) => guess !== null);
     const right = told.filter((guess) => guess.right).length;
     const score = told.length > 0 && say("player.score", { right, n: told.length });
-    return h(
-      "div",
-      { class: "quiz" },
-      score ? h("span", { class: "dim" }, `${score} `) : null,
-      button,
-    );
+    return h("div.quiz", {}, score ? h("span.dim", {}, `${score} `) : null, button);
   }
 
   /** Hides from now on what goes out, or no longer. */
@@ -118,7 +113,7 @@ export class StepCard {
     const look = { class: "tool", testid: "reveal" };
     const hint = inputs.some((input) => input !== null) && say("player.guess");
     return [
-      h("div", { class: "dim" }, hint || ""),
+      h("div.dim", {}, hint || ""),
       ...rows,
       h("button", { ...look, onclick: run }, say("player.reveal")),
     ];
@@ -129,7 +124,7 @@ export class StepCard {
     const first = recording.plan[0];
     return [
       h("h3", {}, say("player.before")),
-      h("p", { class: "dim" }, say("player.before_hint")),
+      h("p.dim", {}, say("player.before_hint")),
       first === undefined ? h("p", {}) : h("p", {}, `${say("player.next")} `, this.node(first)),
     ];
   }
@@ -143,18 +138,14 @@ export class StepCard {
       h(
         "h3",
         {},
-        h(
-          "span",
-          { class: "dim" },
-          say("player.at", { n: position, total: recording.plan.length }),
-        ),
+        h("span.dim", {}, say("player.at", { n: position, total: recording.plan.length })),
         " ",
         this.node(step.node),
-        row?.label ? h("span", { class: "dim" }, ` ${row.op}`) : null,
+        row?.label ? h("span.dim", {}, ` ${row.op}`) : null,
         link ? " · " : null,
         link,
       ),
-      step.stop ? h("p", { class: "bad", role: "status" }, say(`player.stop_${step.stop}`)) : null,
+      step.stop ? h("p.bad", { role: "status" }, say(`player.stop_${step.stop}`)) : null,
       this.part("in", this.cameIn(recording, step, position)),
       step.rule.en ? this.part("rule", this.rule(step)) : null,
       ...(this.quiz && !this.guesses.has(position)
@@ -170,7 +161,7 @@ export class StepCard {
 
   private part(name: string, rows: HTMLElement[]): HTMLElement {
     const title = this.context.say(`player.${name}`);
-    return h("div", { class: "step-part", "data-part": name }, h("b", {}, title), ...rows);
+    return h("div.step-part", { "data-part": name }, h("b", {}, title), ...rows);
   }
 
   private cameIn(recording: Recording, step: Step, position: number): HTMLElement[] {
@@ -178,12 +169,8 @@ export class StepCard {
     const terms = termsOf(recording, step.node, position - 1);
     const rows = step.arrived.map((grad) => h("div", {}, h("code", {}, this.brief(grad))));
     if (terms.length < 2) {
-      if (terms.length === 0) rows.push(h("div", { class: "dim" }, say("player.seed")));
-      else
-        rows[0]?.append(
-          h("span", { class: "dim" }, ` ${say("player.from")} `),
-          this.node(terms[0].from),
-        );
+      if (terms.length === 0) rows.push(h("div.dim", {}, say("player.seed")));
+      else rows[0]?.append(h("span.dim", {}, ` ${say("player.from")} `), this.node(terms[0].from));
       return rows;
     }
     const parts = terms.map(({ from, grad }, n) =>
@@ -191,7 +178,7 @@ export class StepCard {
         "div",
         {},
         h("code", {}, `${n > 0 ? "+ " : "  "}${this.brief(grad)}`),
-        h("span", { class: "dim" }, ` ${say("player.from")} `),
+        h("span.dim", {}, ` ${say("player.from")} `),
         this.node(from),
       ),
     );
@@ -203,26 +190,26 @@ export class StepCard {
     const written = (formula: Record<string, string>) =>
       inLanguage(this.context.language, formula)
         .split(/\s{2,}/)
-        .map((line) => h("code", { class: "line" }, line));
+        .map((line) => h("code.line", {}, line));
     const lines = written(step.rule);
     if (!step.numbers.en || step.numbers.en === step.rule.en) return lines;
     const numbers = written(step.numbers);
     const same = lines.map((line, n) =>
-      h("div", {}, line, numbers[n] ? h("div", { class: "numbers-line" }, "= ", numbers[n]) : null),
+      h("div", {}, line, numbers[n] ? h("div.numbers-line", {}, "= ", numbers[n]) : null),
     );
     return same;
   }
 
   private goesOut(step: Step, guesses?: (Guess | null)[]): HTMLElement[] {
     const { say } = this.context;
-    if (step.sent.length === 0) return [h("div", { class: "dim" }, say("player.nothing_out"))];
+    if (step.sent.length === 0) return [h("div.dim", {}, say("player.nothing_out"))];
     return step.sent.map(({ target, grad }, n) => {
       const guess = guesses?.[n];
       return h(
         "div",
         {},
         h("code", {}, this.brief(grad)),
-        h("span", { class: "dim" }, " → "),
+        h("span.dim", {}, " → "),
         this.node(target),
         guess
           ? h("span", { class: guess.right ? "" : "bad" }, guess.right ? " ✓" : ` ✗ ${guess.words}`)
@@ -236,12 +223,12 @@ export class StepCard {
     return step.added.flatMap(({ leaf, before, amount, after, hooks }) => [
       h("div", {}, this.node(leaf), h("code", {}, `.grad += ${this.brief(amount)}`)),
       h(
-        "div",
-        { class: "dim" },
+        "div.dim",
+        {},
         h("code", {}, `${before ? this.brief(before) : "None"} → ${this.brief(after)}`),
       ),
       ...(hooks.length > 0
-        ? [h("div", { class: "dim" }, `${say("player.hooks")} `, ...this.hooks(hooks))]
+        ? [h("div.dim", {}, `${say("player.hooks")} `, ...this.hooks(hooks))]
         : []),
     ]);
   }
@@ -251,10 +238,10 @@ export class StepCard {
       h(
         "div",
         {},
-        h("i", { class: "square freed", "aria-hidden": "true" }),
+        h("i.square.freed", { "aria-hidden": "true" }),
         " ",
-        h("code", { class: "name" }, name),
-        h("span", { class: "dim" }, size > 0 ? ` ${shape.join("×") || "()"} · ${bytes(size)}` : ""),
+        h("code.name", {}, name),
+        h("span.dim", {}, size > 0 ? ` ${shape.join("×") || "()"} · ${bytes(size)}` : ""),
       ),
     );
   }
@@ -265,7 +252,7 @@ export class StepCard {
       return h(
         "div",
         {},
-        h("span", { class: "dim" }, this.context.say(`hook.${kind}`)),
+        h("span.dim", {}, this.context.say(`hook.${kind}`)),
         " ",
         h("code", {}, name.join(" ")),
       );
@@ -275,25 +262,25 @@ export class StepCard {
   private why(recording: Recording, position: number, selected: number | null): HTMLElement | null {
     const why = recording.why.find((one) => one.leaf === selected);
     if (!why || position < recording.plan.length) return null;
-    return h("div", { class: "step-part", "data-part": "why" }, ...this.whyRows(why));
+    return h("div.step-part", { "data-part": "why" }, ...this.whyRows(why));
   }
 
   private whyRows(why: Why): HTMLElement[] {
     const { say } = this.context;
     const title = h("b", {}, say("player.why", { n: why.paths }));
-    if (why.shares.length === 0) return [title, h("div", { class: "dim" }, say("player.why_not"))];
+    if (why.shares.length === 0) return [title, h("div.dim", {}, say("player.why_not"))];
     const rows = why.shares
       .slice(0, PATHS)
       .map(({ nodes, share }, n) =>
         h(
-          "div",
-          { class: "path", testid: "path" },
+          "div.path",
+          { testid: "path" },
           h("code", {}, `${n > 0 ? "+ " : "  "}${this.brief(share)}`),
-          h("div", { class: "dim" }, ...this.path(nodes)),
+          h("div.dim", {}, ...this.path(nodes)),
         ),
       );
     const left = why.shares.length - PATHS;
-    if (left > 0) rows.push(h("div", { class: "dim" }, say("findings.more", { n: left })));
+    if (left > 0) rows.push(h("div.dim", {}, say("findings.more", { n: left })));
     return [title, ...rows, h("div", {}, h("code", {}, `= ${this.brief(why.total)}`))];
   }
 

@@ -11,8 +11,8 @@ const MOST = 500;
 
 export function tableOf({ caption, head, rows }: Table): HTMLElement {
   return h(
-    "table",
-    { class: "twin", testid: "table" },
+    "table.twin",
+    { testid: "table" },
     h("caption", {}, caption),
     h("thead", {}, h("tr", {}, ...head.map((name) => h("th", { scope: "col" }, name)))),
     h(

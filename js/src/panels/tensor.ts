@@ -22,9 +22,9 @@ export function tensorView(
       ? numbers(stats.values, tokens)
       : null;
   return h(
-    "div",
-    { class: "tensor" },
-    h("div", { class: "dim" }, h("code", {}, `${tuple(stats.shape)} ${stats.dtype}`)),
+    "div.tensor",
+    {},
+    h("div.dim", {}, h("code", {}, `${tuple(stats.shape)} ${stats.dtype}`)),
     summary(context, stats),
     body,
   );
@@ -41,10 +41,10 @@ function summary(context: Context, stats: Stats): HTMLElement | null {
   if (stats.inf > 0) notes.push(say("inspect.inf", { n: count(stats.inf) }));
   if (stats.zero > 0) notes.push(say("inspect.zero", { n: count(stats.zero) }));
   return h(
-    "div",
-    { class: "summary" },
+    "div.summary",
+    {},
     ...parts.map(([name, value]) =>
-      h("span", {}, h("span", { class: "dim" }, name), " ", h("code", {}, value)),
+      h("span", {}, h("span.dim", {}, name), " ", h("code", {}, value)),
     ),
     h("span", { class: stats.nan + stats.inf > 0 ? "bad" : "dim" }, notes.join(" · ")),
   );
@@ -54,13 +54,13 @@ type Nested = number | null | Nested[];
 
 /** Rows of numbers; more than two dimensions are shown as blocks, each under its index. */
 function numbers(values: unknown, tokens: Tokens): HTMLElement {
-  const root = h("div", { class: "numbers" });
+  const root = h("div.numbers", {});
   const stack: { path: number[]; value: Nested }[] = [{ path: [], value: values as Nested }];
   while (stack.length > 0) {
     const { path, value } = stack.pop()!;
     if (!Array.isArray(value)) root.append(scalar(value));
     else if (!value.some((row) => Array.isArray(row) && row.some(Array.isArray))) {
-      if (path.length > 0) root.append(h("code", { class: "dim" }, `[${path.join(", ")}]`));
+      if (path.length > 0) root.append(h("code.dim", {}, `[${path.join(", ")}]`));
       root.append(matrix(value, tokens));
     } else {
       for (let n = value.length - 1; n >= 0; n--)
@@ -73,8 +73,7 @@ function numbers(values: unknown, tokens: Tokens): HTMLElement {
 /** What is not finite comes as text, which `Number` reads; true and false are 1 and 0. */
 const toNumber = (value: unknown): number => (value === null ? Number.NaN : Number(value));
 
-const scalar = (value: Nested): HTMLElement =>
-  h("code", { class: "scalar" }, figure(toNumber(value)));
+const scalar = (value: Nested): HTMLElement => h("code.scalar", {}, figure(toNumber(value)));
 
 function matrix(values: Nested[], tokens: Tokens): HTMLElement {
   const rows = values.some(Array.isArray) ? (values as Nested[][]) : [values];
@@ -86,7 +85,7 @@ function matrix(values: Nested[], tokens: Tokens): HTMLElement {
   const look = dense ? "matrix dense" : "matrix";
   const grid = h("div", { class: look, style: `--columns:${columns}` });
   for (const row of rows) {
-    const line = h("div", { class: "matrix-row" });
+    const line = h("div.matrix-row", {});
     for (const cell of row) {
       const value = toNumber(cell);
       const share = most > 0 && Number.isFinite(value) ? value / most : 0;
@@ -122,8 +121,7 @@ function heat(
 ): HTMLElement {
   const width = Math.max(...rows.map((row) => row.length), 1);
   const most = largest(rows.flat().map(toNumber));
-  const canvas = h("canvas", {
-    class: "heat",
+  const canvas = h("canvas.heat", {
     width,
     height: rows.length,
     role: "img",
@@ -140,8 +138,8 @@ function heat(
     });
   });
   const scale = h(
-    "div",
-    { class: "scale dim" },
+    "div.scale.dim",
+    {},
     h("code", {}, figure(-most)),
     h("i", { "aria-hidden": "true" }),
     h("code", {}, figure(most)),

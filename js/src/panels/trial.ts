@@ -15,8 +15,8 @@ export function checkPart(context: Context, row: NodeRow): HTMLElement | null {
   const run = () => attempt({ what: "check", id: row.id });
   const button = { class: "tool", testid: "check", onclick: run };
   return h(
-    "div",
-    { class: "rule", testid: "checked" },
+    "div.rule",
+    { testid: "checked" },
     h("button", { ...button, title: say("try.check_hint") }, say("try.check")),
     ...answer(context, `check:${row.id}`, checked),
   );
@@ -40,10 +40,10 @@ export function whatIfPart(context: Context, row: NodeRow, value: Stats): HTMLEl
   });
   const go = { class: "tool", testid: "go" };
   return h(
-    "div",
-    { class: "rule", testid: "tried" },
+    "div.rule",
+    { testid: "tried" },
     h("b", {}, say("try.what_if")),
-    h("div", { class: "row" }, input, h("button", { ...go, onclick: run }, say("try.go"))),
+    h("div.row", {}, input, h("button", { ...go, onclick: run }, say("try.go"))),
     ...answer(context, key, moved),
   );
 }
@@ -65,7 +65,7 @@ function answer(
   if (!trial) return [];
   if (!trial.why) return told(context, trial);
   const words = context.say(`try.${text(trial.why)}`, { name: nameOf(context, whole(trial.at)) });
-  return [h("p", { class: "dim", role: "status" }, words)];
+  return [h("p.dim", { role: "status" }, words)];
 }
 
 function checked(context: Context, trial: Raw): HTMLElement[] {
@@ -76,11 +76,11 @@ function checked(context: Context, trial: Raw): HTMLElement[] {
     return h(
       "div",
       { role: "status" },
-      h("code", { class: "name" }, `∂${text(row.input)}`),
+      h("code.name", {}, `∂${text(row.input)}`),
       h("span", { class: good ? "" : "bad" }, ` ${good ? "✓" : "✗"} ${words}`),
     );
   });
-  return trial.own === false ? [...rows, h("p", { class: "dim" }, say("try.stand_in"))] : rows;
+  return trial.own === false ? [...rows, h("p.dim", {}, say("try.stand_in"))] : rows;
 }
 
 function moved(context: Context, trial: Raw): HTMLElement[] {
@@ -89,7 +89,7 @@ function moved(context: Context, trial: Raw): HTMLElement[] {
     return h(
       "div",
       { role: "status" },
-      h("code", { class: "name" }, name),
+      h("code.name", {}, name),
       h("code", {}, ` ${brief(row.before)} → ${brief(row.after)}`),
     );
   });

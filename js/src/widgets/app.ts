@@ -67,15 +67,14 @@ export class App implements Context {
   readonly frozen: boolean;
   readonly attempt?: Context["attempt"];
   language: Language = "en";
-  private readonly root = h("div", { class: "gv", "data-testid": "gv" });
-  private readonly alert = h("div", {
-    class: "alert",
+  private readonly root = h("div.gv", { "data-testid": "gv" });
+  private readonly alert = h("div.alert", {
     role: "alert",
     hidden: true,
     testid: "alert",
   });
-  private readonly note = h("div", { class: "alert note", hidden: true, testid: "note" });
-  private readonly empty = h("div", { class: "empty", testid: "empty" });
+  private readonly note = h("div.alert.note", { hidden: true, testid: "note" });
+  private readonly empty = h("div.empty", { testid: "empty" });
   private readonly header: Header;
   private readonly graph: Graph;
   private readonly find: Find;
@@ -186,7 +185,7 @@ export class App implements Context {
 
   /** Puts a card before the details and a band right below the graph, where it needs no scrolling. */
   furnish(card: HTMLElement, band: HTMLElement): void {
-    const side = h("div", { class: "side" }, card);
+    const side = h("div.side", {}, card);
     this.inspector.element.replaceWith(side);
     side.append(this.inspector.element);
     this.legend.element.after(band);
@@ -323,8 +322,8 @@ export class App implements Context {
       this.sheet.element,
     );
     const stage = h(
-      "div",
-      { class: "stage" },
+      "div.stage",
+      {},
       this.graph.element,
       this.loopBar.element,
       this.legend.element,
@@ -334,7 +333,7 @@ export class App implements Context {
       this.header.element,
       this.alert,
       this.note,
-      h("div", { class: "main" }, stage, this.inspector.element),
+      h("div.main", {}, stage, this.inspector.element),
       this.findings.element,
       this.memory.element,
     );

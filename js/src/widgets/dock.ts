@@ -86,11 +86,11 @@ class Column {
     private readonly tenant: Tenant,
   ) {
     this.before = notebook.style.paddingRight;
-    const handle = h("div", { class: "gradviz-dock-handle", title: hint });
+    const handle = h("div.gradviz-dock-handle", { title: hint });
     handle.style.cssText =
       "position:absolute;left:-3px;top:0;bottom:0;width:7px;cursor:col-resize;z-index:1;touch-action:none";
     handle.addEventListener("pointerdown", (event) => this.drag(handle, event));
-    this.element = h("div", { class: "gradviz-dock" }, handle, host);
+    this.element = h("div.gradviz-dock", {}, handle, host);
     this.element.style.cssText =
       "position:absolute;right:0;bottom:0;z-index:5;border-left:1px solid var(--jp-border-color2,#e2e4e8);" +
       "background:var(--jp-layout-color1,#fff);box-sizing:border-box";

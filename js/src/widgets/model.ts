@@ -28,7 +28,7 @@ export function settingsOf(model: Model): Settings {
 
 /** Where the view goes. */
 export function hostIn(el: HTMLElement): HTMLElement {
-  const host = h("div", { class: "gradviz-host" });
+  const host = h("div.gradviz-host", {});
   el.append(host);
   return host;
 }

@@ -50,13 +50,13 @@ export function noLink(): Link {
 }
 
 export class Panel implements Host {
-  readonly element = h("div", { class: "gv panel", testid: "panel" });
+  readonly element = h("div.gv.panel", { testid: "panel" });
   readonly store = new GraphStore();
   readonly frozen = true;
   language: Language = "en";
-  private readonly head = h("div", { class: "head" });
-  private readonly note = h("div", { class: "alert note", role: "status", hidden: true });
-  private readonly main = h("div", { class: "panel-body" });
+  private readonly head = h("div.head", {});
+  private readonly note = h("div.alert.note", { role: "status", hidden: true });
+  private readonly main = h("div.panel-body", {});
   private readonly body: Body;
   private readonly stopTheme: () => void;
   private readonly observer: ResizeObserver;
@@ -144,12 +144,8 @@ export class Panel implements Host {
     this.element.dataset.theme = detectTheme(theme);
     this.element.toggleAttribute("data-bound", theme !== "light" && theme !== "dark");
     refill(this.head, `${this.language}${this.asTable}`, () => [
-      h(
-        "b",
-        { class: "brand" },
-        this.say(`panel.${this.kind === "storage" ? "storages" : this.kind}`),
-      ),
-      h("span", { class: "space" }),
+      h("b.brand", {}, this.say(`panel.${this.kind === "storage" ? "storages" : this.kind}`)),
+      h("span.space", {}),
       this.tools(),
     ]);
     const empty = Object.keys(this.data).length === 0;
@@ -176,9 +172,8 @@ export class Panel implements Host {
   private tools(): HTMLElement {
     const tool = (name: string, pressed: boolean | null, run: () => void) =>
       h(
-        "button",
+        "button.tool",
         {
-          class: "tool",
           testid: `${name}`,
           title: this.say(`tool.${name}_hint`),
           "aria-pressed": pressed === null ? undefined : String(pressed),
@@ -187,8 +182,8 @@ export class Panel implements Host {
         this.say(`tool.${name}`),
       );
     return h(
-      "span",
-      { class: "tools", role: "toolbar" },
+      "span.tools",
+      { role: "toolbar" },
       tool("table", this.asTable, () => {
         this.asTable = !this.asTable;
         this.draw();

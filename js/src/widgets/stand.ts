@@ -75,7 +75,7 @@ export class Stand {
     back.style.cssText =
       "font:inherit;color:inherit;background:none;cursor:pointer;padding:1px 8px;border-radius:4px;" +
       "border:1px solid var(--jp-border-color1,#9aa1ac)";
-    this.el.replaceChildren(h("div", { class: "gradviz-docked" }, `${word("beside")} `, back));
+    this.el.replaceChildren(h("div.gradviz-docked", {}, `${word("beside")} `, back));
   }
 
   /** Back under the cell, because the person wants it there. */

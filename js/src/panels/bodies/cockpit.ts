@@ -29,19 +29,13 @@ export function cockpitBody(host: Host): Body {
       const error = text(data.error);
       return [
         data.runs === true && host.ask ? buttons(host) : null,
-        error ? h("p", { class: "bad pad", role: "alert" }, error) : null,
-        series.length === 0 ? h("p", { class: "dim pad" }, say("panel.no_metrics")) : null,
+        error ? h("p.bad.pad", { role: "alert" }, error) : null,
+        series.length === 0 ? h("p.dim.pad", {}, say("panel.no_metrics")) : null,
         ...series.map(([name, points], n) =>
           h(
             "div",
             {},
-            h(
-              "div",
-              { class: "metric" },
-              h("b", {}, name),
-              " ",
-              h("code", {}, figure(points.at(-1)?.[1])),
-            ),
+            h("div.metric", {}, h("b", {}, name), " ", h("code", {}, figure(points.at(-1)?.[1]))),
             lineChart([{ name, colour: COLOURS[n % COLOURS.length], points }], {
               name,
               width: host.width,
@@ -52,8 +46,8 @@ export function cockpitBody(host: Host): Body {
         ),
         events.length > 0
           ? h(
-              "ul",
-              { class: "past" },
+              "ul.past",
+              {},
               ...events
                 .slice(-8)
                 .map(({ at, text: words }) => h("li", {}, h("code", {}, String(at)), ` ${words}`)),
@@ -78,13 +72,12 @@ export function cockpitBody(host: Host): Body {
 
 function buttons(host: Host): HTMLElement {
   return h(
-    "div",
-    { class: "choices" },
+    "div.choices",
+    {},
     ...[1, 10, 100].map((n) =>
       h(
-        "button",
+        "button.tool",
         {
-          class: "tool",
           testid: `run-${n}`,
           onclick: () => host.ask?.({ steps: n }),
         },

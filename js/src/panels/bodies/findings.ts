@@ -18,13 +18,13 @@ export function findingsBody(host: Host): Body {
       const findings = sorted(data);
       const kinds = [...new Set(findings.map(groupOf))];
       const parts = kinds.flatMap((kind) => [
-        h("h3", { class: "title" }, say(`kinds.${kind}`)),
+        h("h3.title", {}, say(`kinds.${kind}`)),
         rows(
           host,
           findings.filter((finding) => groupOf(finding) === kind),
         ),
       ]);
-      if (findings.length === 0) parts.push(h("p", { class: "dim pad" }, say("findings.none")));
+      if (findings.length === 0) parts.push(h("p.dim.pad", {}, say("findings.none")));
       return [...parts, history(host, data)];
     },
     table(data) {
@@ -61,13 +61,8 @@ function history({ say, language }: Host, data: Raw): HTMLElement | null {
       " ",
       ...prose(message),
       " ",
-      h("span", { class: "dim" }, when),
+      h("span.dim", {}, when),
     );
   });
-  return h(
-    "div",
-    { class: "pad" },
-    h("h3", { class: "title" }, say("panel.history")),
-    h("ul", { class: "past" }, ...rows),
-  );
+  return h("div.pad", {}, h("h3.title", {}, say("panel.history")), h("ul.past", {}, ...rows));
 }

@@ -22,7 +22,7 @@ export function flowBody(host: Host): Body {
   return {
     draw(data) {
       const steps = records(data.steps);
-      if (steps.length === 0) return [h("p", { class: "dim pad" }, say("panel.no_steps"))];
+      if (steps.length === 0) return [h("p.dim.pad", {}, say("panel.no_steps"))];
       const clip = Number(host.get("clip")) || 0;
       const total = steps.map((step): [number, number | null] => [
         whole(step.number),
@@ -60,8 +60,8 @@ export function flowBody(host: Host): Body {
 function chips(host: Host): HTMLElement {
   const shown = String(host.get("shown") || "grad");
   return h(
-    "div",
-    { class: "choices", role: "group" },
+    "div.choices",
+    { role: "group" },
     ...SHOWN.map((name) =>
       chip(`show-${name}`, host.say(`panel.flow_${name}`), name === shown, () =>
         host.put("shown", name),
@@ -171,7 +171,7 @@ function scales(host: Host, steps: Raw[]): HTMLElement | null {
   return h(
     "div",
     {},
-    h("div", { class: "dim" }, title),
+    h("div.dim", {}, title),
     picture(title, width, rows * 10 + 4, [...parts, ...words]),
   );
 }

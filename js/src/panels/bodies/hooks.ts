@@ -9,8 +9,8 @@ export function hooksBody(host: Host): Body {
   return {
     draw(data) {
       const hooks = records(data.hooks);
-      if (hooks.length === 0) return [h("p", { class: "dim pad" }, say("inspect.no_hooks"))];
-      return [h("div", { class: "bench", role: "list" }, ...hooks.map((hook) => row(host, hook)))];
+      if (hooks.length === 0) return [h("p.dim.pad", {}, say("inspect.no_hooks"))];
+      return [h("div.bench", { role: "list" }, ...hooks.map((hook) => row(host, hook)))];
     },
     table(data) {
       const rows = records(data.hooks).map((hook) => {
@@ -48,9 +48,8 @@ function row(host: Host, hook: Raw): HTMLElement {
   const place = readPlace(hook.place);
   const owner = ownerOf(host, hook);
   const remove = h(
-    "button",
+    "button.tool",
     {
-      class: "tool",
       testid: "remove",
       "aria-label": say("panel.remove_hint", { name: text(hook.name), owner }),
       onclick: () => host.ask?.({ remove: whole(hook.number) }),
@@ -58,21 +57,13 @@ function row(host: Host, hook: Raw): HTMLElement {
     say("panel.remove"),
   );
   return h(
-    "div",
-    { class: "bench-row", role: "listitem", testid: "hook" },
-    h(
-      "button",
-      { class: "link name", onclick: () => host.put("selected", text(hook.owner)) },
-      owner,
-    ),
-    h("span", { class: "dim" }, say(`hook.${text(hook.kind)}`)),
+    "div.bench-row",
+    { role: "listitem", testid: "hook" },
+    h("button.link.name", { onclick: () => host.put("selected", text(hook.owner)) }, owner),
+    h("span.dim", {}, say(`hook.${text(hook.kind)}`)),
     h("code", {}, text(hook.name)),
     (place && placeLink(host, place)) || h("span", {}),
-    h(
-      "span",
-      { class: "dim" },
-      hook.calls == null ? "" : say("inspect.hook_calls", { n: calls(hook) }),
-    ),
+    h("span.dim", {}, hook.calls == null ? "" : say("inspect.hook_calls", { n: calls(hook) })),
     host.ask ? remove : null,
   );
 }

@@ -30,11 +30,11 @@ export function ledgerBody(host: Host): Body {
       if (isRecord(data.measured)) parts.push(...measured(host, data.measured));
       if (cells.some(({ values }) => Object.values(values).some((value) => Number(value) > 0))) {
         parts.push(
-          h("h3", { class: "title" }, say("memory.name")),
+          h("h3.title", {}, say("memory.name")),
           ...stacked(host, cells, CELLS, say("memory.name"), []),
         );
       }
-      return parts.length > 0 ? parts : [h("p", { class: "dim pad" }, say("panel.no_memory"))];
+      return parts.length > 0 ? parts : [h("p.dim.pad", {}, say("panel.no_memory"))];
     },
     table(data) {
       const moments = isRecord(data.measured) ? records(data.measured.moments) : [];
@@ -97,24 +97,24 @@ function measured(host: Host, raw: Raw): HTMLElement[] {
     rows.length === 0
       ? null
       : h(
-          "div",
-          { class: "held" },
+          "div.held",
+          {},
           h("b", {}, title),
           ...rows.map((one) =>
             h(
               "div",
               {},
               h("code", {}, text(one.name)),
-              h("span", { class: "dim" }, ` ${bytes(whole(one.bytes))}`),
+              h("span.dim", {}, ` ${bytes(whole(one.bytes))}`),
             ),
           ),
         );
   return [
-    h("h3", { class: "title" }, say("panel.peak", { bytes: bytes(total) })),
+    h("h3.title", {}, say("panel.peak", { bytes: bytes(total) })),
     ...stacked(host, moments, KINDS, say("panel.ledger"), marks),
     h(
-      "div",
-      { class: "two" },
+      "div.two",
+      {},
       list(say("panel.alive_then"), records(raw.alive)),
       list(say("panel.checkpoint"), records(raw.saving)),
     ),

@@ -24,7 +24,7 @@ export function ranksBody(host: Host): Body {
     draw(data) {
       const ranks = records(data.ranks);
       if (!ranks.some((rank) => records(rank.buckets).length > 0))
-        return [h("p", { class: "dim pad" }, say("panel.no_ranks"))];
+        return [h("p.dim.pad", {}, say("panel.no_ranks"))];
       const names = (Object.keys(COLOURS) as (keyof typeof COLOURS)[]).map((name) => ({
         name: say(`panel.rank_${name}`),
         colour: COLOURS[name],
@@ -112,11 +112,7 @@ function skew(host: Host, ranks: Raw[]): HTMLElement | null {
   const times = ranks.map((rank) => time(rank, "computed"));
   const last = times.indexOf(Math.max(...times));
   const apart = ms(times[last] - Math.min(...times));
-  return h(
-    "p",
-    { class: "pad" },
-    host.say("panel.rank_skew", { n: whole(ranks[last].rank), ms: apart }),
-  );
+  return h("p.pad", {}, host.say("panel.rank_skew", { n: whole(ranks[last].rank), ms: apart }));
 }
 
 function facts(host: Host, rank: Raw): HTMLElement {
@@ -128,6 +124,6 @@ function facts(host: Host, rank: Raw): HTMLElement {
     { testid: "rank" },
     h("b", {}, host.say("panel.rank", { n: whole(rank.rank) })),
     " ",
-    h("span", { class: "dim" }, host.say("panel.rank_facts", words)),
+    h("span.dim", {}, host.say("panel.rank_facts", words)),
   );
 }

@@ -10,7 +10,7 @@ export function storageBody(host: Host): Body {
   return {
     draw(data) {
       const blocks = records(data.storages);
-      if (blocks.length === 0) return [h("p", { class: "dim pad" }, say("panel.no_tensors"))];
+      if (blocks.length === 0) return [h("p.dim.pad", {}, say("panel.no_tensors"))];
       return blocks.map((block) => one(host, block));
     },
     table(data) {
@@ -69,27 +69,26 @@ function one(host: Host, block: Raw): HTMLElement {
   const shared = views.length > 1 ? say("panel.shared", { n: views.length }) : "";
   const title = `${bytes(size)} · ${text(block.device)} · ${say("panel.version", { n: whole(block.version) })}`;
   return h(
-    "div",
-    { class: "block", testid: "storage", "data-views": views.length },
-    h("div", { class: "dim" }, title, shared ? ` · ${shared}` : ""),
+    "div.block",
+    { testid: "storage", "data-views": views.length },
+    h("div.dim", {}, title, shared ? ` · ${shared}` : ""),
     picture(title, wide, 16 + views.length * 10, [frame, ...bars]),
     ...views.map((view, n) =>
       h(
         "div",
         {},
-        h("i", { class: "key", style: `background:${COLOURS[n % COLOURS.length]}` }),
+        h("i.key", { style: `background:${COLOURS[n % COLOURS.length]}` }),
         h(
-          "button",
+          "button.link.name",
           {
-            class: "link name",
             "aria-pressed": String(text(view.name) === selected),
             onclick: () => host.put("selected", text(view.name)),
           },
           text(view.name),
         ),
         h(
-          "code",
-          { class: "dim" },
+          "code.dim",
+          {},
           ` ${tuple(wholes(view.shape))} ${text(view.dtype)} · ${say("panel.strides")} ${tuple(wholes(view.strides))} · ${say("panel.first")} ${whole(view.offset)}`,
         ),
       ),

@@ -22,18 +22,13 @@ export function tensorBody(host: Host): Body {
       const shown = shownOf(data);
       const part = data[shown];
       return [
-        h("h3", { class: "title" }, text(data.label) || say("panel.tensor")),
+        h("h3.title", {}, text(data.label) || say("panel.tensor")),
         facts(host, data),
         choose(host, data, shown),
         slices(host, data),
-        isRecord(part) ? numbers(host, part) : h("p", { class: "dim" }, say("grad_state.none_yet")),
+        isRecord(part) ? numbers(host, part) : h("p.dim", {}, say("grad_state.none_yet")),
         text(data.code)
-          ? h(
-              "div",
-              { class: "fix" },
-              h("code", {}, text(data.code)),
-              copyButton(host, text(data.code)),
-            )
+          ? h("div.fix", {}, h("code", {}, text(data.code)), copyButton(host, text(data.code)))
           : null,
       ];
     },
@@ -69,7 +64,7 @@ function facts({ say }: Host, data: Raw): HTMLElement {
     ["_version", String(whole(data.version))],
     ["is_contiguous()", data.contiguous === false ? "False" : "True"],
   ];
-  const list = h("dl", { class: "facts" });
+  const list = h("dl.facts", {});
   for (const [name, value] of rows)
     list.append(h("dt", {}, name), h("dd", {}, h("code", {}, value)));
   return list;
@@ -83,7 +78,7 @@ function choose(host: Host, data: Raw, shown: string): HTMLElement {
   );
   const log = host.get("log_scale") === true;
   const scale = chip("log", host.say("panel.log"), log, () => host.put("log_scale", !log));
-  return h("div", { class: "choices", role: "group" }, ...buttons, scale);
+  return h("div.choices", { role: "group" }, ...buttons, scale);
 }
 
 /** One slider for each leading dimension. */
@@ -105,22 +100,22 @@ function slices(host: Host, data: Raw): HTMLElement | null {
         index.map((old, k) => (k === n ? Number(slider.value) : old)),
       ),
     );
-    return h("label", { class: "dim" }, name, " ", slider);
+    return h("label.dim", {}, name, " ", slider);
   });
-  return h("div", { class: "choices" }, ...sliders);
+  return h("div.choices", {}, ...sliders);
 }
 
 function numbers(host: Host, part: Raw): HTMLElement {
   const stats = readStats(part.part);
   const tokens = readTokens(host.element);
-  const box = h("div", { class: "numbers-at" });
+  const box = h("div.numbers-at", {});
   if (stats) box.append(tensorView(host, stats, tokens, host.get("log_scale") === true));
   const drawn = histogram(host, part.histogram);
   if (drawn) box.append(drawn);
   const bad = Array.isArray(part.bad) ? part.bad : [];
   if (bad.length > 0) {
     const places = bad.map((one) => `[${wholes(one).join(", ")}]`).join(" ");
-    box.append(h("p", { class: "bad" }, `${host.say("panel.bad_at")} `, h("code", {}, places)));
+    box.append(h("p.bad", {}, `${host.say("panel.bad_at")} `, h("code", {}, places)));
   }
   return box;
 }

@@ -35,8 +35,8 @@ export function towerBody(host: Host): Body {
           marks: [{ at, text: `x = ${figure(at)}` }],
         }),
         key(curves),
-        h("div", { class: "floors" }, ...floors.map((floor) => floorRow(host, data, floor, at))),
-        data.note === "constant" ? h("p", { class: "dim pad" }, say("panel.constant")) : null,
+        h("div.floors", {}, ...floors.map((floor) => floorRow(host, data, floor, at))),
+        data.note === "constant" ? h("p.dim.pad", {}, say("panel.constant")) : null,
       ];
     },
     table(data) {
@@ -59,12 +59,12 @@ function floorRow(host: Host, data: Raw, floor: Raw, at: number): HTMLElement {
     0,
   );
   return h(
-    "div",
-    { class: "floor", testid: "floor" },
+    "div.floor",
+    { testid: "floor" },
     h("b", {}, `${nameOf(floor)}(${figure(points[nearest])})`),
     h("code", {}, ` = ${figure(values[nearest])} `),
-    h("span", { class: "dim" }, host.say("panel.graph_of", { n: whole(floor.nodes) })),
+    h("span.dim", {}, host.say("panel.graph_of", { n: whole(floor.nodes) })),
     " ",
-    h("code", { class: "dim" }, operations.map(([name, n]) => `${name}×${n}`).join("  ")),
+    h("code.dim", {}, operations.map(([name, n]) => `${name}×${n}`).join("  ")),
   );
 }
