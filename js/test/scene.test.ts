@@ -2,8 +2,14 @@ import { expect, test } from "vitest";
 import { chain, network, recurrent, residual } from "../dev/scenes.mjs";
 import { buildScene, loopOf } from "../src/model/scene";
 import { GraphStore } from "../src/model/store";
+import type { Detail } from "../src/model/types";
 import { neighbour, search } from "../src/model/walk";
 import { draw, noChoices, Sketch, storeOf } from "./help";
+
+const NOTHING = {
+  ...{ replace: false, nodes: [], edges: [], removed: [], status: null, findings: null },
+  details: new Map<number, Detail>(),
+};
 
 const honest = (scene: { shown: number; total: number; folded: number }) =>
   scene.shown + scene.folded === scene.total;
@@ -195,4 +201,36 @@ test("an empty store is an empty scene", () => {
     shown: 0,
     total: 0,
   });
+});
+
+test("the surroundings of a node are a few edges deep, with the leaves of what is shown", () => {
+  const s = new Sketch();
+  const w = s.parameter("w", [2]);
+  const steps = [s.op("Mul", [w], [2])];
+  for (let n = 1; n < 20; n++) steps.push(s.op("Mul", [steps[n - 1], w], [2]));
+  const near = (id: number) =>
+    buildScene(storeOf(s), { ...noChoices(), by: "near" as const, near: id });
+  const middle = near(steps[10]);
+  const drawn = middle.items.filter((item) => !item.leaf).map((item) => item.row.id);
+  expect(drawn).toEqual(steps.slice(7, 14));
+  expect(middle.items.filter((item) => item.leaf)).toHaveLength(7);
+  expect(middle).toMatchObject({ shown: 8, total: 21, folded: 0 });
+  expect(near(-77).items.length).toBeGreaterThan(20);
+});
+
+test("a node that gave up its name is remembered by it until it is gone", () => {
+  const s = new Sketch();
+  const a = s.op("Mul", [s.leaf("w", [2])], [2]);
+  const store = storeOf(s);
+  const row = store.nodes.get(a)!;
+  const say = (label: string, rest = {}) =>
+    store.apply({ ...NOTHING, nodes: [{ ...row, label }], ...rest });
+  say("x");
+  expect(store.formerly.get(a)).toBe(undefined);
+  say("");
+  expect(store.formerly.get(a)).toBe("x");
+  say("y", { replace: true });
+  expect(store.formerly.get(a)).toBe("x");
+  store.apply({ ...NOTHING, removed: [a] });
+  expect(store.formerly.size).toBe(0);
 });

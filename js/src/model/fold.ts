@@ -14,7 +14,9 @@ export const OPENED = 200;
 
 export interface Choices {
   /** What a person wants folded together; what is too many is folded in any case. */
-  by?: "auto" | "none" | "sites" | "modules" | "cells";
+  by?: "auto" | "none" | "sites" | "modules" | "cells" | "near";
+  /** With "near": the node around which the graph is shown. */
+  near?: number | null;
   /** Each leaf is drawn once, not beside each operation that uses it. */
   once?: boolean;
   /** Groups that the person opened although the view folds by itself. */

@@ -70,6 +70,8 @@ export const EMPTY_SCENE: Scene = {
 const PAIR = 2 ** 26;
 /** Unused leaves beyond this many are one item. */
 const LONELY = 200;
+/** How many edges away from a node its surroundings reach. */
+const HOPS = 3;
 /** From this many leaves of a kind on, those of one operation are one item. */
 const CROWD = 50;
 
@@ -98,7 +100,8 @@ class Builder {
 
   build(): Scene {
     const rows = [...this.store.nodes.values()].sort((a, b) => this.orderOf(a) - this.orderOf(b));
-    const operations = rows.filter((row) => this.isStep(row));
+    const near = this.surroundings();
+    const operations = rows.filter((row) => this.isStep(row) && (!near || near.has(row.id)));
     const sites = callSites(operations);
     const folding = fold(operations, sites, (row) => this.cost(row), this.choices, this.budget);
     for (const site of sites) this.repeats.set(site, (this.repeats.get(site) ?? 0) + 1);
@@ -106,8 +109,37 @@ class Builder {
       this.addStep(row, folding, sites[n]);
     });
     for (const row of operations) this.addInputs(row);
-    this.addUnused(rows);
-    return this.finish(rows.length);
+    if (!near) this.addUnused(rows);
+    return this.finish(rows.length, near !== null);
+  }
+
+  /** The operations a few edges around the node that was asked for, and that node; null: all. */
+  private surroundings(): Set<number> | null {
+    const { near, by } = this.choices;
+    const { nodes, inputs } = this.store;
+    if (by !== "near" || near == null || !nodes.has(near)) return null;
+    const uses = new Map<number, number[]>();
+    for (const [target, edges] of inputs) {
+      for (const { source } of edges) {
+        const at = uses.get(source);
+        if (at) at.push(target);
+        else uses.set(source, [target]);
+      }
+    }
+    const found = new Set([near]);
+    let edge = [near];
+    for (let hop = 0; hop < HOPS; hop++) {
+      edge = edge
+        .flatMap((id) => [
+          ...(inputs.get(id) ?? []).map((one) => one.source),
+          ...(uses.get(id) ?? []),
+        ])
+        .filter((id) => !found.has(id));
+      // What a shared leaf is used for elsewhere is not near.
+      for (const id of edge) found.add(id);
+      edge = edge.filter((id) => nodes.has(id) && this.isStep(nodes.get(id)!));
+    }
+    return found;
   }
 
   /** Order of creation; what stands where a value left the graph comes after what it came from. */
@@ -164,6 +196,7 @@ class Builder {
       const source = this.store.nodes.get(edge.source);
       if (!source) continue;
       const known = this.itemOf.get(source.id);
+      if (known === undefined && this.isStep(source)) continue;
       this.link(known ?? this.leafFor(source, edge, target, row), target, edge);
     }
   }
@@ -241,10 +274,12 @@ class Builder {
     return this.items.length - 1;
   }
 
-  private finish(known: number): Scene {
+  private finish(known: number, part: boolean): Scene {
     const byNode = new Map<number, number[]>();
     const shown = new Set<number>();
+    let folded = 0;
     this.items.forEach((item, n) => {
+      if (!item.leaf) folded += item.members?.length ?? 0;
       for (const id of item.members ?? [item.row.id]) {
         const at = byNode.get(id);
         if (at) at.push(n);
@@ -262,7 +297,7 @@ class Builder {
       repeats: this.repeats,
       shown: shown.size,
       total,
-      folded: total - shown.size,
+      folded: part ? folded : total - shown.size,
     };
   }
 }

@@ -14,6 +14,9 @@ export class GraphStore {
   /** Inputs of each node, in order of slot. */
   readonly inputs = new Map<number, EdgeRow[]>();
   readonly details = new Map<number, Detail>();
+  /** The name that a node had before the one that it has now, or has no more. */
+  readonly formerly = new Map<number, string>();
+  private readonly names = new Map<number, string>();
   /** What was tried on nodes, by what and id; forgotten when code runs. */
   readonly trials = new Map<string, Record<string, unknown>>();
   findings: Finding[] = [];
@@ -27,7 +30,10 @@ export class GraphStore {
     for (const row of delta.nodes) this.putNode(row);
     for (const edge of delta.edges) this.putEdge(edge);
     // A whole frame may only mean that another page has come: what was told about its nodes still holds.
-    if (told) for (const row of delta.nodes) this.keepDetail(row.id, told);
+    if (told) {
+      for (const row of delta.nodes) this.keepDetail(row.id, told);
+      for (const id of this.names.keys()) if (!this.nodes.has(id)) this.forgetName(id);
+    }
     if (delta.status) this.status = delta.status;
     if (this.status.state === "running") this.trials.clear();
     if (delta.findings) this.findings = delta.findings;
@@ -40,7 +46,16 @@ export class GraphStore {
     for (const [id, row] of this.nodes) made.nodes.set(id, row);
     for (const [id, edges] of this.inputs) made.inputs.set(id, [...edges]);
     for (const [id, detail] of this.details) made.details.set(id, detail);
+    for (const [id, name] of this.formerly) made.formerly.set(id, name);
     return Object.assign(made, { findings: this.findings, status: this.status });
+  }
+
+  /** The newest operation. */
+  get newest(): number | null {
+    let found: number | null = null;
+    for (const { id, kind } of this.nodes.values())
+      if (kind === "operation" && (found === null || id > found)) found = id;
+    return found;
   }
 
   /** Nodes and edges. */
@@ -78,9 +93,19 @@ export class GraphStore {
   private putNode(row: NodeRow): void {
     const before = this.nodes.get(row.id);
     this.nodes.set(row.id, row);
+    const name = this.names.get(row.id) ?? "";
+    if (name !== row.label) {
+      if (name) this.formerly.set(row.id, name);
+      this.names.set(row.id, row.label);
+    }
     if (!before || before.label !== row.label || before.kind !== row.kind || before.op !== row.op) {
       this.structure += 1;
     }
+  }
+
+  private forgetName(id: number): void {
+    this.names.delete(id);
+    this.formerly.delete(id);
   }
 
   private putEdge(edge: EdgeRow): void {
@@ -109,6 +134,7 @@ export class GraphStore {
       this.nodes.delete(id);
       this.inputs.delete(id);
       this.details.delete(id);
+      this.forgetName(id);
     }
     for (const [target, edges] of this.inputs) {
       const kept = edges.filter((edge) => !gone.has(edge.source));

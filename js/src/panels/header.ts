@@ -8,7 +8,7 @@ import { h, refill } from "./dom";
 import { icon } from "./icons";
 
 /** What is folded together. */
-export const FOLDS = ["auto", "none", "sites", "modules", "cells"] as const;
+export const FOLDS = ["auto", "none", "sites", "modules", "cells", "near"] as const;
 export type FoldBy = (typeof FOLDS)[number];
 
 /** Kinds of file that a view can be saved as. */
@@ -146,7 +146,8 @@ export class Header {
       folded: count(scene.folded),
     };
     const whole = scene.shown === scene.total;
-    const words = say(whole ? "count.all" : "count.nodes", fields);
+    const part = scene.folded > 0 ? "count.nodes" : "count.some";
+    const words = say(whole ? "count.all" : part, fields);
     const common = {
       class: "chip count",
       testid: "count",

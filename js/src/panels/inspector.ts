@@ -98,6 +98,7 @@ export class Inspector {
     const { say } = this.context;
     const title =
       row.label || (row.kind === "operation" ? say("inspect.unnamed") : say(`kind.${row.kind}`));
+    const former = this.context.store.formerly.get(row.id);
     const place = placeOf(row, detail);
     const link = place && placeLink(this.context, place);
     const kind = row.kind === "operation" ? h("code", {}, row.op) : say(`kind.${row.kind}`);
@@ -105,6 +106,7 @@ export class Inspector {
       "div.inspector-head",
       {},
       h("h3", { class: row.label ? "named" : "dim" }, title),
+      former && former !== row.label && h("div.dim", {}, say("inspect.formerly", { name: former })),
       h("div.dim", {}, kind, link ? " · " : null, link),
     );
   }

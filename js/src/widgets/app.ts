@@ -68,11 +68,7 @@ export class App implements Context {
   readonly attempt?: Context["attempt"];
   language: Language = "en";
   private readonly root = h("div.gv", { "data-testid": "gv" });
-  private readonly alert = h("div.alert", {
-    role: "alert",
-    hidden: true,
-    testid: "alert",
-  });
+  private readonly alert = h("div.alert", { role: "alert", hidden: true, testid: "alert" });
   private readonly note = h("div.alert.note", { hidden: true, testid: "note" });
   private readonly empty = h("div.empty", { testid: "empty" });
   private readonly header: Header;
@@ -86,6 +82,7 @@ export class App implements Context {
   private readonly engine: LayoutEngine;
   private readonly choices = {
     by: "auto" as FoldBy,
+    near: null as number | null,
     once: false,
     opened: new Set<string>(),
     closed: new Set<string>(),
@@ -390,7 +387,7 @@ export class App implements Context {
     this.turnRound();
     this.keepSelection();
     const labels = this.scene.items.map((item) => labelOf(item, this.say, this.valueOf(item)));
-    const arranged = `${this.moments.at}:${this.store.structure}:${this.language}:${this.choices.by}:${this.choices.once}:${[...this.choices.opened, "|", ...this.choices.closed].join()}`;
+    const arranged = `${this.moments.at}:${this.store.structure}:${this.language}:${this.choices.by}:${this.choices.near}:${this.choices.once}:${[...this.choices.opened, "|", ...this.choices.closed].join()}`;
     if (this.place && arranged === this.laidOut) this.finish(this.scene, this.place, labels, false);
     else {
       const scene = this.scene;
@@ -778,6 +775,7 @@ export class App implements Context {
 
   private foldBy(by: FoldBy): void {
     this.choices.by = by;
+    this.choices.near = this.selectedNode ?? this.store.newest;
     this.choices.opened.clear();
     this.choices.closed.clear();
     this.schedule();
