@@ -774,8 +774,8 @@ export class App implements Context {
   }
 
   private foldBy(by: FoldBy): void {
-    this.choices.by = by;
-    this.choices.near = this.selectedNode ?? this.store.newest;
+    Object.assign(this.choices, { by, near: this.selectedNode ?? this.store.newest });
+    if (by === "near") this.graph.fitAll();
     this.choices.opened.clear();
     this.choices.closed.clear();
     this.schedule();
