@@ -1,10 +1,11 @@
 // @vitest-environment happy-dom
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { network, recurrent, transformer } from "../dev/scenes.mjs";
-import { toDot } from "../src/draw/dot";
+import { toDot, toMermaid } from "../src/draw/dot";
 import { LIGHT } from "../src/draw/tokens";
 import { diffOf } from "../src/model/diff";
 import { buildScene } from "../src/model/scene";
+import { GraphStore } from "../src/model/store";
 import { readBundle } from "../src/protocol/bundle";
 import { App } from "../src/widgets/app";
 import { draw, noChoices, overlaps, storeOf } from "./help";
@@ -104,6 +105,19 @@ test("DOT keeps hostile names inside their quotes", () => {
   const text = toDot(store, LIGHT);
   expect(text).toContain('label="a\\"; evil [x]\\\\');
   expect(text.match(/->/g)).toHaveLength([...store.inputs.values()].flat().length);
+});
+
+test("Mermaid keeps hostile names inside their quotes, and draws what was cut dotted", () => {
+  const store = readBundle(JSON.stringify(CUT))!;
+  const made = new GraphStore();
+  made.apply(store.delta);
+  const [row] = made.nodes.values();
+  made.nodes.set(row.id, { ...row, label: '"] --> x; <b>权' });
+  const text = toMermaid(made);
+  expect(text).toContain('"#34;] --#62; x#59; #60;b#62;#26435; ');
+  const ways = text.match(/(-->|-\.->)/g)!;
+  expect(ways).toHaveLength([...made.inputs.values()].flat().length);
+  expect(ways).toContain("-.->");
 });
 
 function show(data: unknown) {

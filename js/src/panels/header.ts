@@ -12,7 +12,7 @@ export const FOLDS = ["auto", "none", "sites", "modules", "cells", "near"] as co
 export type FoldBy = (typeof FOLDS)[number];
 
 /** Kinds of file that a view can be saved as. */
-export type Kind = "svg" | "png" | "pdf" | "dot" | "json" | "html";
+export type Kind = "svg" | "png" | "pdf" | "dot" | "mmd" | "json" | "html";
 
 export interface Tools {
   find(): void;

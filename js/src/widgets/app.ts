@@ -58,7 +58,7 @@ const LATE_MS = 400;
 /** Rebuilding may take this share of the time at most, however large the graph is. */
 const BUSY_SHARE = 4;
 const MOST_GROWTH = 1.4;
-const KINDS: readonly Kind[] = ["svg", "png", "pdf", "dot", "json", "html"];
+const KINDS: readonly Kind[] = ["svg", "png", "pdf", "dot", "mmd", "json", "html"];
 
 export class App implements Context {
   readonly now = new GraphStore();

@@ -1,6 +1,6 @@
 // The view as a file of the person's own.
 
-import { toDot } from "../draw/dot";
+import { toDot, toMermaid } from "../draw/dot";
 import { toPdf } from "../draw/pdf";
 import type { Attention, Picture } from "../draw/picture";
 import { toCanvas, toSvg } from "../draw/save";
@@ -33,6 +33,8 @@ export function saveAs(kind: Kind, shown: Shown): void {
     else download(name, new Blob([pageOf(json, shown)], { type: "text/html" }));
   } else if (kind === "dot") {
     download(name, new Blob([toDot(store, tokens)], { type: "text/vnd.graphviz" }));
+  } else if (kind === "mmd") {
+    download(name, new Blob([toMermaid(store)], { type: "text/plain" }));
   } else if (picture && kind === "pdf") {
     const canvas = document.createElement("canvas").getContext("2d");
     toPdf(picture, attention, tokens, canvas).then((file) => download(name, file));
