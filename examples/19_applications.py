@@ -211,7 +211,8 @@ separate, separate_calls = trunk_gradient(True)
 lesson.compare(guess_same_trunk, torch.allclose(merged, separate, atol=1e-6))
 lesson.compare(guess_merged_calls, merged_calls)
 lesson.compare(guess_separate_calls, separate_calls)
-gradviz.show(sum(contrast([])))
+both = sum(contrast([]))
+gradviz.show(both)
 
 # %% [markdown] lang="en"
 # *Pseudo labels* are the opposite decision: the network's own answers become targets, and targets are constants.

@@ -105,7 +105,8 @@ moves = {
 for name, move in moves.items():
     print(f"{name:10}", back(lambda x, move=move: move(x) * weights, square))
 w = torch.tensor(square, requires_grad=True)
-gradviz.show((torch.cat(w.unbind(1)) * weights).sum())
+moved = (torch.cat(w.unbind(1)) * weights).sum()
+gradviz.show(moved)
 
 # %% [markdown] lang="en"
 # A transposed matrix is not one stretch of memory any more: `reshape` copies where `view` refuses, and
