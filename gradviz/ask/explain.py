@@ -183,7 +183,8 @@ class _Question:
         if length == 0:
             return self.say("zero", where)
         reason = "present" if runs else "present_unseen"
-        return self.say(reason, where, norm=figure(float(length)), count=len(runs))
+        shown = "..." if length is None else figure(float(length))  # on meta there is no number
+        return self.say(reason, where, norm=shown, count=len(runs))
 
     # -- not tracked -----------------------------------------------------------------
     def _untracked(self):

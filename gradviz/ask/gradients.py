@@ -77,7 +77,8 @@ def _odd(norms, parameters):
 
 def _why(length, parameter):
     if length is None:
-        return "none" if reading.edge(parameter) is not None else ""
+        missing = reading.grad(parameter) is None and reading.edge(parameter) is not None
+        return "none" if missing else ""
     if math.isnan(length):
         return "nan"
     if math.isinf(length):

@@ -9,10 +9,12 @@ import functools
 
 import numpy as xp
 
+from . import meta
 from .accelerator import anchor, beside, host, upload
 from .device_array import DeviceArray, OutOfMemoryError, fuse
 from .floating_point import stay_silent
 from .memory import heap, scratch
+from .meta import MetaArray
 from .pieces import blocks
 
 stay_silent()
@@ -39,6 +41,11 @@ def zeros_by(array, shape):
     return _zeros(shape, array.dtype)
 
 
+def readable(array):
+    """Whether there are elements whose numbers can be looked at."""
+    return array.size and not isinstance(array, MetaArray)
+
+
 def as_array(found, dtype=None):
     """What NumPy gave, where it gives scalars an array of no dimensions."""
     if isinstance(found, DeviceArray):
@@ -56,6 +63,8 @@ def on_host(function):
         device = next((a for a in args if isinstance(a, DeviceArray)), None)
         if device is None:
             return function(*args, **kwargs)
+        if isinstance(device, MetaArray):
+            return meta.close(function(*map(meta.stand_in, args), **kwargs))
         found = function(*[host(a) for a in args], **kwargs)
         if isinstance(found, tuple):
             return tuple(beside(one, device) for one in found)
@@ -91,6 +100,7 @@ def as_strided(array, shape, strides):
 
 __all__ = [
     "DeviceArray",
+    "MetaArray",
     "OutOfMemoryError",
     "anchor",
     "as_array",
@@ -100,10 +110,12 @@ __all__ = [
     "contiguous",
     "fuse",
     "host",
+    "meta",
     "ndarray",
     "on_host",
     "owner",
     "pointer",
+    "readable",
     "scratch",
     "upload",
     "zeros_by",

@@ -10,6 +10,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
+from . import meta
 from .device_array import DeviceArray
 
 ABSENT, NO_CUPY, NO_GPU = "unknown", "no cupy", "no gpu"
@@ -76,6 +77,8 @@ def beside(array, other):
     """An array, moved to where ``other`` lies."""
     if not isinstance(other, DeviceArray):
         return host(array)
+    if isinstance(other, meta.MetaArray):
+        return meta.upload(array)
     if isinstance(array, DeviceArray):
         return array if array.index == other.index else upload(array.get(), other.index)
     return upload(np.asarray(array), other.index)

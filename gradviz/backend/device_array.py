@@ -147,6 +147,10 @@ class DeviceArray(np.lib.mixins.NDArrayOperatorsMixin):
             return tuple(self._close(one) for one in found)
         return found
 
+    def fused(self, kernel, operands):
+        """``kernel`` of ``operands``, of which this is one, as one kernel of the library."""
+        return self._call(self.gpu.fused(kernel), operands, {})
+
     def strided(self, shape, strides):
         """A window on the memory with these sizes and strides in bytes."""
         window = self.gpu.function("lib.stride_tricks.as_strided")
@@ -277,7 +281,7 @@ class DeviceArray(np.lib.mixins.NDArrayOperatorsMixin):
 def fuse(kernel, *operands):
     """``kernel(m, *operands)`` as one kernel of the library whose arrays are among the operands."""
     first = next(x for x in operands if isinstance(x, DeviceArray))
-    return first._call(first.gpu.fused(kernel), operands, {})
+    return first.fused(kernel, operands)
 
 
 def _started(reduction, ufunc, initial):

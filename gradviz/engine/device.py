@@ -7,7 +7,7 @@ from __future__ import annotations
 import functools
 import re
 
-from ..backend import accelerator, anchor, host, upload
+from ..backend import accelerator, anchor, host, meta, upload
 from .errors import advised
 
 _KNOWN = (
@@ -88,7 +88,7 @@ class Device:
 Device.__name__ = Device.__qualname__ = "device"
 Device.__module__ = "gradviz"
 
-CPU = Device("cpu")
+CPU, META = Device("cpu"), Device("meta")
 
 
 # ---------------------------------------------------------------- where arrays lie
@@ -118,7 +118,10 @@ def cuda(index):
 
 def of(array):
     """The device on which an array lies."""
-    return CPU if array.device.__class__ is str else cuda(array.device.id)
+    found = array.device
+    if found.__class__ is str:
+        return CPU
+    return META if found.id is None else cuda(found.id)
 
 
 def resolve(device):
@@ -126,6 +129,8 @@ def resolve(device):
     found = device if device.__class__ is Device else Device(device)
     if found.type == "cpu":
         return CPU
+    if found.type == "meta":
+        return META
     if found.type != "cuda":
         raise advised(
             NotImplementedError(f"Could not run on device '{found}': it is not available"),
@@ -160,6 +165,8 @@ def like(device):
     if device is None:
         return default.like
     found = resolve(device)
+    if found is META:
+        return meta.ANCHOR
     return None if found is CPU else anchor(found.index)
 
 
@@ -167,6 +174,8 @@ def place(array, device):
     """``array`` on ``device``: itself where it lies there, a copy otherwise."""
     if of(array) == device:
         return array
+    if device is META:
+        return meta.upload(array)
     array = host(array)
     return array if device.type == "cpu" else upload(array, device.index)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from ..backend import host, xp
+from ..backend import MetaArray, host, xp
 from . import dtypes
 from .modes import local, state
 
@@ -173,7 +173,11 @@ def _suffixes(tensor):
     out = []
     dtype = dtypes.of(array)
     natural = dtype in (dtypes.default.float, dtypes.default.complex, dtypes.int64, dtypes.bool_)
-    if array.size == 0:
+    if isinstance(array, MetaArray):
+        out.append(f"size={tuple(array.shape)}")
+        if dtype is not dtypes.default.float:
+            out.append(f"dtype={dtype}")
+    elif array.size == 0:
         if array.ndim != 1:
             out.append(f"size={tuple(array.shape)}")
         if dtype is not dtypes.default.float:
@@ -208,7 +212,8 @@ def _history(tensor):
 def text(tensor, prefix="tensor("):
     """``repr`` of a tensor."""
     indent = len(prefix)
-    body = _array_text(host(tensor._a), indent)
+    numbers = not isinstance(tensor._a, MetaArray)
+    body = _array_text(host(tensor._a), indent) if numbers else "..."
     suffixes = _suffixes(tensor)
     if not suffixes:
         return f"{prefix}{body})"
@@ -226,6 +231,8 @@ def text(tensor, prefix="tensor("):
 
 def formatted(tensor, spec):
     """``format(tensor, spec)``: a 0-d tensor as its number, others (and parameters) as text."""
+    if isinstance(tensor._a, MetaArray):
+        return object.__format__(tensor, spec) if spec else str(tensor)
     if tensor._a.ndim == 0 and type(tensor).__name__ == "Tensor":
         return tensor._a.item().__format__(spec)
     return object.__format__(tensor, spec) if spec else str(tensor)

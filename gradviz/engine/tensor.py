@@ -14,6 +14,7 @@ import warnings
 
 from . import device, dtypes, hooks
 from .accumulator import accumulator, before_change
+from .assigned import check_gradient
 from .device import CPU
 from .events import door
 from .given import given
@@ -239,7 +240,12 @@ class Tensor:
         if value is None:
             self._grad = None
             return
-        _check_grad(self, value)
+        if not isinstance(value, Tensor):
+            raise TypeError(
+                "assigned grad expected to be a Tensor or None but got grad of type "
+                f"{type(value).__name__}"
+            )
+        check_gradient(self, value)
         self._grad = value
 
     @grad.deleter
@@ -375,6 +381,11 @@ class Tensor:
             raise RuntimeError(
                 "data set to a tensor that requires gradients must be floating point or complex "
                 "dtype"
+            )
+        if value.is_meta is not self.is_meta:
+            raise RuntimeError(
+                "Attempted to call `variable.set_data(tensor)`, but `variable` and `tensor` have "
+                "incompatible tensor type."
             )
         before_change(self, value._a)
         self._a = value._a
@@ -515,8 +526,9 @@ class Tensor:
 
     is_cpu = property(lambda self: self.device.type == "cpu")
     is_cuda = property(lambda self: self.device.type == "cuda")
-    is_meta = is_mps = is_xpu = is_xla = is_ipu = is_maia = is_mtia = is_vulkan = is_mkldnn = (
-        property(lambda self: False)
+    is_meta = property(lambda self: self.device.type == "meta")
+    is_mps = is_xpu = is_xla = is_ipu = is_maia = is_mtia = is_vulkan = is_mkldnn = property(
+        lambda self: False
     )
     is_sparse = is_sparse_csr = is_quantized = is_nested = property(lambda self: False)
 
@@ -695,41 +707,6 @@ def _canonical_strides(array, size):
             step *= max(n, 1)
         return tuple(reversed(out))
     return tuple(s // size for s in array.strides)
-
-
-def _check_grad(tensor, value):
-    if not isinstance(value, Tensor):
-        raise TypeError(
-            "assigned grad expected to be a Tensor or None but got grad of type "
-            f"{type(value).__name__}"
-        )
-    if value is tensor:
-        raise RuntimeError("can't assign Variable as its own grad")
-    wanted = hooks.gradient_dtype(tensor)
-    if wanted is not None and value._a.dtype != wanted:
-        raise RuntimeError(
-            f"attempting to assign a gradient with dtype '{dtypes.c_name(value.dtype)}' to a "
-            f"tensor with grad_dtype '{dtypes.scalar_name(dtypes.from_np(wanted))}'. The gradient "
-            "must match the tensor's grad_dtype (defaults to the tensor's dtype). You can set the "
-            "tensor's grad_dtype attribute with a specific dtype, or None to allow any dtype. Set "
-            "grad_dtype with caution. Diverging the dtypes of a tensor and its gradient may break "
-            "downstream systems that assume they match."
-        )
-    if value.device != tensor.device:
-        raise RuntimeError(
-            f"attempting to assign a gradient located on device with index {value.device.index} of "
-            "type "
-            f"'{value.device.type}' to a tensor located on device with index {tensor.device.index} "
-            "of type "
-            f"'{tensor.device.type}'. Please ensure that the gradient and the tensor are on the "
-            "same device"
-        )
-    if value._a.shape != tensor._a.shape:
-        raise RuntimeError(
-            f"attempting to assign a gradient of size '{list(value.shape)}' to a tensor of size "
-            f"'{list(tensor.shape)}'. "
-            "Please ensure that the gradient and the tensor are the same size"
-        )
 
 
 def ready_leaf(tensor):

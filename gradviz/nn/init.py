@@ -67,6 +67,8 @@ def trunc_normal_(tensor, mean=0.0, std=1.0, a=-2.0, b=2.0, generator=None):
             "values may be incorrect.",
             stacklevel=2,
         )
+    if tensor.is_meta:
+        return tensor
     with no_grad():
         inside = _normal_below((b - mean) / std) - _normal_below((a - mean) / std)
         draw = _redrawn_normal if inside > 0.3 else _accepted_uniform

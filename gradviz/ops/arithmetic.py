@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import operator
 
-from ..backend import xp, zeros_by
+from ..backend import readable, xp, zeros_by
 from ..engine import dispatch, dtypes, memory_format
 from ..engine.dispatch import Tensor, wrap
 from ..engine.memory_format import copied, in_format
@@ -66,7 +66,7 @@ def _sign(x):
     """x/|x|, 0 at 0 and, of a real number, at NaN."""
     if x.dtype.kind == "f":
         out = xp.sign(x)
-        return xp.nan_to_num(out, copy=False) if xp.isnan(out).any() else out
+        return xp.nan_to_num(out, copy=False) if readable(out) and xp.isnan(out).any() else out
     if x.dtype.kind != "c":
         return xp.sign(x)
     size = xp.abs(x)
@@ -364,7 +364,7 @@ def _base_power(base, exponent):
 def _float_power(a, b):
     if a.dtype == bool:
         raise NotImplementedError("\"pow\" not implemented for 'Bool'")
-    if a.dtype.kind == "i" and (b < 0).any():
+    if a.dtype.kind == "i" and readable(b) and (b < 0).any():
         # the exact power, cut to an integer: 0 but for ±1
         small = xp.where(a == 1, 1, xp.where(a == -1, 1 - 2 * (b % 2), 0))
         return xp.where(b < 0, small, xp.power(a, xp.maximum(b, 0))).astype(a.dtype)
@@ -506,7 +506,7 @@ def _div(input, other, *, rounding_mode=None, out=None):
 
 
 def _integers_by_zero(a, b):
-    if a.dtype.kind in "iu" and not b.all():
+    if a.dtype.kind in "iu" and readable(b) and not b.all():
         raise RuntimeError("ZeroDivisionError")
 
 
@@ -524,7 +524,7 @@ def _floor_divide(a, b):
         found = xp.floor_divide(a, b)
         return (
             xp.where(b == 0, a / b, found).astype(a.dtype)
-            if a.dtype.kind == "f" and not b.all()
+            if a.dtype.kind == "f" and readable(b) and not b.all()
             else found
         )
 

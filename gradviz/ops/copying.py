@@ -5,9 +5,9 @@ from __future__ import annotations
 import copy
 import warnings
 
-from ..backend import host, owner
+from ..backend import host, meta, owner
 from ..engine import views
-from ..engine.device import CPU, place, resolve
+from ..engine.device import CPU, META, place, resolve
 from ..engine.dispatch import Tensor
 from ..engine.node import LEAF
 
@@ -61,6 +61,11 @@ def _rebuild(cls, array, requires_grad, state, device=CPU):
     return made
 
 
+def _rebuild_form(cls, shape, strides, dtype, requires_grad, state):
+    array = meta.MetaArray(meta.ghost(shape, dtype, strides))
+    return _rebuild(cls, array, requires_grad, state, META)
+
+
 def warn_if_has_hooks(tensor):
     """UserWarning for every backward hook of ``tensor`` that is not marked as lost in copies."""
     for hook in (tensor._backward_hooks or {}).values():
@@ -77,6 +82,9 @@ def warn_if_has_hooks(tensor):
 
 def _reduce(self, protocol=None):
     warn_if_has_hooks(self)
+    if self.is_meta:
+        form = tuple(self.shape), self._a.strides, self._a.dtype
+        return (_rebuild_form, (type(self), *form, self.requires_grad, dict(self.__dict__)))
     where = (self.device,) if self.is_cuda else ()
     values = host(self._a) if self.is_cuda else self._a.copy("K")
     return (_rebuild, (type(self), values, self.requires_grad, dict(self.__dict__), *where))

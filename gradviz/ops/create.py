@@ -529,7 +529,8 @@ for _name, _dtype in [
 def type_(self, dtype=None, non_blocking=False):
     """The name of the type, or the tensor in another one: a dtype, a name, or an older type."""
     if dtype is None:
-        return f"torch.{self.dtype.type_name}"
+        place = "" if self.is_cpu else f"{self.device.type}."
+        return f"torch.{place}{self.dtype.type_name}"
     if not isinstance(dtype, dtypes.dtype):
         name = dtype if isinstance(dtype, str) else dtype.__name__
         dtype = dtypes.by_type_name(name.rpartition(".")[2])
@@ -539,6 +540,18 @@ def type_(self, dtype=None, non_blocking=False):
 
 
 only_method(type_, "type")
+
+
+def _on_the_host(refusal):
+    """A method that has nothing to do for tensors on the host; RuntimeError for others."""
+
+    def method(self, device=None):
+        if self.is_meta:
+            kind = f"Meta{self.dtype.type_name.removesuffix('Tensor')}Type"
+            raise RuntimeError(refusal.format(kind=kind))
+        return self
+
+    return method
 
 
 def type_as(self, other):
@@ -556,9 +569,9 @@ only_method(
     ),
     "cuda",
 )
-only_method(lambda self, device=None: self, "pin_memory")
+only_method(_on_the_host("cannot pin '{kind}' only dense CPU tensors can be pinned"), "pin_memory")
 only_method(lambda self: False, "is_pinned")
-only_method(lambda self: self, "share_memory_")
+only_method(_on_the_host("_share_fd_: only available on CPU"), "share_memory_")
 only_method(lambda self: False, "is_shared")
 
 

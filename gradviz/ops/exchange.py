@@ -360,6 +360,8 @@ def _dlpack(self, **options):
     """
     _refuse_tracked(self)
     array = self._a
+    if self.is_meta:
+        raise BufferError("Cannot pack tensors on meta")
     return array.gpu.to_dlpack(array.raw) if self.is_cuda else array.__dlpack__(**options)
 
 

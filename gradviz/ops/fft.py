@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import math
 
-from ..backend import beside, xp
+from ..backend import beside, readable, xp
 from ..engine import dtypes
 from ..engine.dispatch import wrap
 from ..engine.operation import RAW, TENSOR
@@ -489,7 +489,7 @@ def istft(
     start = n_fft // 2 if center else 0
     end = total - (n_fft // 2 if center else 0) if length is None else min(start + length, total)
     signal, energy = signal.narrow(1, start, end - start), energy.narrow(1, start, end - start)
-    if energy._a.size and abs(energy._a).min() < 1e-11:
+    if readable(energy._a) and abs(energy._a).min() < 1e-11:
         raise RuntimeError("istft(...) window overlap add min: 1")
     out = signal / energy
     if length is not None and length > out._a.shape[1]:

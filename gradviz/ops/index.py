@@ -6,7 +6,17 @@ from __future__ import annotations
 
 import warnings
 
-from ..backend import as_array, beside, contiguous, host, xp, zeros_by
+from ..backend import (
+    MetaArray,
+    as_array,
+    beside,
+    contiguous,
+    host,
+    meta,
+    readable,
+    xp,
+    zeros_by,
+)
 from ..engine import dtypes, views
 from ..engine.dispatch import Tensor, call, untracked, viewing, wrap
 from ..engine.given import given
@@ -212,7 +222,7 @@ class _Index:
         return [
             shape
             for _, a in self.pending
-            for shape in ([(int(a.sum()),)] * a.ndim if a.dtype == bool else [a.shape])
+            for shape in ([(_count(a),)] * a.ndim if a.dtype == bool else [a.shape])
         ]
 
     def check_bounds(self):
@@ -220,7 +230,7 @@ class _Index:
         wrong = [
             (dim, a)
             for dim, a in self.pending
-            if a.dtype != bool and a.size and not _inside(a, self.shape[dim])
+            if a.dtype != bool and readable(a) and not _inside(a, self.shape[dim])
         ]
         if not wrong:
             return
@@ -272,6 +282,13 @@ class _Index:
 
 
 _BYTES = "indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool instead."
+
+
+def _count(mask):
+    """How many places a mask takes; what only has a form may be anything."""
+    if isinstance(mask, MetaArray):
+        meta.refuse("nonzero")
+    return int(mask.sum())
 
 
 def _inside(a, n):

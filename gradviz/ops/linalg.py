@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from ..backend import as_array, beside, contiguous, host, xp
+from ..backend import MetaArray, as_array, beside, contiguous, host, meta, readable, xp
 from ..engine import dtypes
 from ..engine.dispatch import wrap
 from ..engine.errors import warn_once
@@ -111,6 +111,9 @@ def lapack(name, *args, **kwargs):
 
 def _one_by_one(function, a, *others):
     """``function`` of every matrix of a batch, on the host."""
+    if isinstance(a, MetaArray):
+        made = function(*[xp.eye(*x.shape[-2:], dtype=x.dtype) for x in (a, *others)])
+        return meta.fresh((*a.shape[:-2], *made.shape), made.dtype)
     batches = [x.reshape(-1, *x.shape[-2:]) for x in (host(a), *map(host, others))]
     found = [function(*matrices) for matrices in zip(*batches, strict=True)]
     return beside(xp.stack(found).reshape((*a.shape[:-2], *found[0].shape)), a)
@@ -134,7 +137,7 @@ def zero_pivots(packed):
 
 def _singular(a, result):
     """Where the elimination that gave ``result`` met a zero pivot, a matrix."""
-    if xp.isfinite(result).all():
+    if not readable(result) or xp.isfinite(result).all():
         return xp.zeros(a.shape[:-2], xp.int32, like=a)
     from .factor import packed_lu
 
@@ -145,6 +148,8 @@ def raise_first(info, error, text):
     """``error`` with ``text`` (of ``where`` and ``place``) for the first matrix whose info is not
     0.
     """
+    if isinstance(info, MetaArray):
+        return
     wrong = xp.flatnonzero(host(info))
     if not wrong.size:
         return
@@ -181,7 +186,8 @@ def _unsqueeze2(F, x):
 
 def _det_grad(F, g, self, result):
     a = self if F is RAW else self._a
-    if (result if F is RAW else result._a).all():
+    array = result if F is RAW else result._a
+    if not readable(array) or array.all():
         return F.times_inverse(g * F.conj(result), self)
     return _unsqueeze2(F, g) * F.cofactors(self) if a.size else F.zeros_like(self)
 
@@ -485,7 +491,7 @@ def _cholesky_forward(a, upper):
 def _indefinite(a, factor):
     """The order of the first leading minor that is not positive-definite, 0 where all are."""
     real = factor.real if factor.dtype.kind == "c" else factor
-    if (xp.diagonal(real, 0, -2, -1) > 0).all():
+    if not readable(real) or (xp.diagonal(real, 0, -2, -1) > 0).all():
         return xp.zeros(a.shape[:-2], xp.int32, like=a)
     return _one_by_one(lambda one: xp.asarray(lapack("potrf", one, lower=1)[1], xp.int32), a)
 

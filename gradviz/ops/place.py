@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..backend import beside, host, xp, zeros_by
+from ..backend import MetaArray, beside, host, meta, readable, xp, zeros_by
 from ..engine import dtypes
 from ..engine.dispatch import Tensor, call, wrap
 from ..engine.errors import warn_once
@@ -59,7 +59,7 @@ into_zeros(
 def _outside(index, least, end):
     """The first index that is not in [least, end), None where all are."""
     a = index._a
-    if not a.size or least <= a.min() and a.max() < end:
+    if not readable(a) or least <= a.min() and a.max() < end:
         return None
     return int(a[(a < least) | (a >= end)].reshape(-1)[0])
 
@@ -497,6 +497,8 @@ def masked_select(input, mask, *, out=None):
     """The elements where ``mask`` holds, in one dimension."""
     if mask._a.dtype != bool:
         raise RuntimeError("masked_select: expected BoolTensor for mask")
+    if isinstance(mask._a, MetaArray):
+        meta.refuse("masked_select")
     shape = together(input, mask)
     source = input if input._a.shape == shape else expand(input, shape)
     return masked_select_op(
@@ -509,6 +511,8 @@ method(masked_select)
 
 def _masked_scatter_forward(x, source, mask):
     out = x.copy()
+    if not readable(mask):
+        return out
     out[mask] = source.reshape(-1)[: int(mask.sum())]
     return out
 
@@ -569,7 +573,7 @@ def _masked_source(self, mask, source):
         )
     if mask._a.shape != self._a.shape:
         mask = wrap(xp.broadcast_to(mask._a, self._a.shape))
-    if int(mask._a.sum()) > source._a.size:
+    if readable(mask._a) and int(mask._a.sum()) > source._a.size:
         raise RuntimeError("Number of elements of source < number of ones in mask")
     return (self, source, mask)
 
@@ -793,6 +797,8 @@ def repeat_interleave(input, repeats, dim=None, *, output_size=None):
                 f"{output_size}"
             )
         return TENSOR.clone(wide, contiguous_format).flatten(d, d + 1)
+    if isinstance(repeats._a, MetaArray):
+        raise RuntimeError("cannot repeat_interleave a meta tensor without output_size")
     counts = host(repeats._a)
     if counts.ndim > 1:
         raise RuntimeError("repeats must be 0-dim or 1-dim tensor")

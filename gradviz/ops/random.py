@@ -8,10 +8,10 @@ import functools
 import math
 import threading
 
-from ..backend import DeviceArray, beside, contiguous, xp
+from ..backend import DeviceArray, MetaArray, beside, contiguous, meta, xp
 from ..engine import dtypes, views
 from ..engine.construct import mark
-from ..engine.device import Device, cuda, of, resolve
+from ..engine.device import META, Device, cuda, of, resolve
 from ..engine.device import like as like_of
 from ..engine.dispatch import Tensor, wrap
 from ..engine.memory_format import contiguous_format, in_format, preserve_format
@@ -118,6 +118,37 @@ class Generator:
 default_generator = Generator()
 
 
+class _NoNumbers(Generator):
+    """The stream of ``device("meta")``: what is drawn from it has a form only."""
+
+    def __init__(self):
+        self.device = META
+
+    def words(self, n):
+        return meta.fresh(n, xp.uint64)
+
+    def doubles(self, n):
+        return meta.fresh(n, xp.float64)
+
+    def floats(self, n):
+        return meta.fresh(n, xp.float32)
+
+
+_no_numbers = _NoNumbers()
+
+
+def _numbers(function):
+    """``function(n, dtype, generator, …)``; from no stream, an array without numbers."""
+
+    @functools.wraps(function)
+    def drawn(n, np_dtype, generator=None, *args, **kwargs):
+        if generator is _no_numbers:
+            return meta.fresh(n, np_dtype)
+        return function(n, np_dtype, generator, *args, **kwargs)
+
+    return drawn
+
+
 _on_devices: dict[int, Generator] = {}
 
 
@@ -162,6 +193,8 @@ def stream_of(generator, array):
     """The stream for numbers beside ``array`` (None: on the CPU): the one that was given, or that
     of the device. RuntimeError when that belongs to another device.
     """
+    if isinstance(array, MetaArray):
+        return _no_numbers
     if not isinstance(array, DeviceArray):
         wanted = "cpu"
     elif generator is None:
@@ -193,6 +226,7 @@ def by_slice(function):
     return sliced
 
 
+@_numbers
 def uniform_array(n, np_dtype, generator=None, low=0.0, high=1.0):
     """``n`` uniform numbers in [low, high) as PyTorch draws them for this dtype."""
     g = generator or default_generator
@@ -208,6 +242,7 @@ def uniform_array(n, np_dtype, generator=None, low=0.0, high=1.0):
     return xp.where(drawn == top, np_dtype.type(low), drawn)  # what was rounded up to the end
 
 
+@_numbers
 def normal_array(n, np_dtype, generator=None, mean=0.0, std=1.0):
     """``n`` normal numbers: Box–Muller on blocks of 16 from 16 on, one at a time below."""
     g = generator or default_generator
@@ -249,6 +284,8 @@ def integer_array(n, low, high, generator=None, words_of=28):
     ``words_of``.
     """
     g = generator or default_generator
+    if g is _no_numbers:
+        return meta.fresh(n, xp.int64)
     span = high - low
     if span >= 1 << words_of:
         words = g.words(2 * n)
@@ -367,6 +404,8 @@ def randperm(
     """A random permutation of 0 … n−1."""
     there = like_of(device)
     g = stream_of(generator, there)
+    if g is _no_numbers:
+        return _made(meta.fresh(n, (dtype or dtypes.int64).np), requires_grad, there)
     out = list(range(n))
     for i, word in enumerate(g.words(max(n - 1, 0)).tolist()):
         j = word % (n - i) + i
@@ -516,6 +555,8 @@ def _uniform(a, g, *bounds, **named):
 def _normal(a, g, mean=0.0, std=1.0):
     if std < 0:
         raise RuntimeError(f"normal expects std >= 0.0, but found std {std}")
+    if g is _no_numbers:
+        return a
     if a.dtype.kind == "c":
         return randn(*a.shape, dtype=dtypes.of(a), generator=g, device=of(a))._a * std + mean
     if a.flags.c_contiguous:
@@ -527,6 +568,8 @@ def _bernoulli(a, g, p=0.5):
     chance = p._a if isinstance(p, Tensor) else p
     if isinstance(p, float) and not 0 <= p <= 1:
         raise RuntimeError(f"bernoulli_ expects p to be in [0, 1], but got p={p}")
+    if g is _no_numbers:
+        return a
     # PyTorch draws in the precision of a tensor of probabilities, and doubles for a number
     short = isinstance(p, Tensor) and chance.dtype.itemsize <= 4
     drawn = g.floats(a.size) if short else g.doubles(a.size)

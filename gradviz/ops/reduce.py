@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from ..backend import as_array, contiguous, xp, zeros_by
+from ..backend import as_array, contiguous, readable, xp, zeros_by
 from ..engine import dtypes
 from ..engine.arguments import refusal
 from ..engine.dispatch import Tensor, untracked
@@ -308,13 +308,13 @@ def _prod_forward(x, dims, keepdim):
 
 def _prod_grad(F, g, self, result, self_shape, dim, keepdim):
     zeros = (self if F is RAW else self._a) == 0
-    if F is RAW and zeros.any():
+    if F is RAW and readable(zeros) and zeros.any():
         return restore(F, g, self_shape, dim, keepdim) * F.products_of_others(self, dim)
     if F is RAW:
         return restore(F, g * F.conj(result), self_shape, dim, keepdim) / F.conj(self)
     if not keepdim and len(dim) == 1:
         g, result = (F.with_dims(x, self_shape, dim) for x in (g, result))
-    if zeros.any():
+    if readable(zeros) and zeros.any():
         return g * F.products_of_others(self, dim)
     return g * F.conj(result / self)
 

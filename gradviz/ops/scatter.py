@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from ..backend import beside, contiguous, on_host, xp, zeros_by
+from ..backend import beside, contiguous, on_host, readable, xp, zeros_by
 from ..engine import dtypes
 from ..engine.dispatch import Tensor, wrap
 from ..engine.errors import warn_once
@@ -116,7 +116,7 @@ def _check_index(name, input, index, dim, src=None):
     if name == "scatter":
         _check_fits(input, index, dim, src)
     n = input._a.shape[dim] if input._a.ndim else 1
-    if index._a.size and (index._a.min() < 0 or index._a.max() >= n):
+    if readable(index._a) and (index._a.min() < 0 or index._a.max() >= n):
         wrong = index._a[(index._a < 0) | (index._a >= n)].ravel()[0]
         raise RuntimeError(f"index {int(wrong)} is out of bounds for dimension {dim} with size {n}")
 
@@ -208,7 +208,7 @@ def take(input, index):
             f"take(): Expected a long tensor for index, but got {dtypes.scalar_name(index.dtype)}"
         )
     n = input._a.size
-    if index._a.size and (index._a.min() < -n or index._a.max() >= n):
+    if readable(index._a) and (index._a.min() < -n or index._a.max() >= n):
         raise IndexError(
             "out of range: tried to access index "
             + str(int(index._a.max()))

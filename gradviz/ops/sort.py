@@ -4,7 +4,7 @@ logcumsumexp.
 
 from __future__ import annotations
 
-from ..backend import as_array, contiguous, on_host, xp
+from ..backend import MetaArray, as_array, contiguous, meta, on_host, readable, xp
 from ..engine import dtypes
 from ..engine.dispatch import Tensor, untracked, wrap
 from ..engine.errors import warn_once
@@ -34,7 +34,7 @@ def _middle(x, d):
     found = xp.take(order, (x.shape[d] - 1) // 2, d)
     if x.dtype.kind == "f":
         bad = xp.isnan(x)
-        if bad.any():
+        if readable(bad) and bad.any():
             found = xp.where(bad.any(d), bad.argmax(d), found)
     return found.astype(xp.int64)
 
@@ -235,7 +235,7 @@ def _cumprod_grad(F, g, self, result, dim):
     array = self if F is RAW else self._a
     if array.ndim == 0:
         return g
-    if (array != 0).all():
+    if not readable(array) or (array != 0).all():
         return F.reverse_cumsum(F.conj(result) * g, dim) / F.conj(self)
     return _cumprod_with_zeros(F, g, self, dim, array.shape[dim])
 
@@ -446,8 +446,10 @@ def bincount(input, weights=None, minlength=0):
     if input._a.dtype.kind not in "iu":
         shown = dtypes.scalar_name(input.dtype)
         raise NotImplementedError(f"\"bincount_cpu\" not implemented for '{shown}'")
-    if input._a.ndim != 1 or (input._a.size and input._a.min() < 0):
+    if input._a.ndim != 1 or (readable(input._a) and input._a.min() < 0):
         raise RuntimeError("bincount only supports 1-d non-negative integral inputs.")
+    if isinstance(input._a, MetaArray):
+        meta.refuse("bincount")
     found = xp.bincount(input._a, None if weights is None else weights._a, minlength)
     if weights is None:
         return wrap(found.astype(xp.int64, copy=False))
@@ -458,7 +460,7 @@ _bincount = known.without_derivative("bincount", "self weights")
 
 
 def _range(a, low, high):
-    return (a.min(), a.max()) if low == high and a.size else (low, high)
+    return (a.min(), a.max()) if low == high and readable(a) else (low, high)
 
 
 def histc(input, bins=100, min=0, max=0):
@@ -571,6 +573,8 @@ def isclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False):
 
 def equal(input, other):
     """Whether shapes and all elements are equal."""
+    if isinstance(input._a, MetaArray) or isinstance(other._a, MetaArray):
+        meta.refuse("equal")
     return input._a.shape == other._a.shape and bool((input._a == other._a).all())
 
 

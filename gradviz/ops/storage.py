@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 
-from ..backend import xp
+from ..backend import MetaArray, xp
 from ..engine import dtypes, views
 from ..engine.accumulator import before_change
+from ..engine.device import of
 from ..engine.dispatch import Tensor
 from ..engine.modes import is_inference_mode_enabled, is_recording
 from ..engine.node import FIRST, LEAF, MultiNode, Output, new, serial
@@ -16,7 +17,12 @@ from .shape import sizes
 
 def data_ptr(self):
     """Address of the first element."""
-    return views.pointer(self._a) if self._a.size else 0
+    return _pointer(self._a) if self._a.size else 0
+
+
+def _pointer(array):
+    """Where an array lies; 0 for one without memory."""
+    return 0 if isinstance(array, MetaArray) else views.pointer(array)
 
 
 def storage_offset(self):
@@ -35,7 +41,12 @@ class Storage:
 
     def data_ptr(self):
         """Address of the first byte."""
-        return views.pointer(self._owner)
+        return _pointer(self._owner)
+
+    @property
+    def device(self):
+        """Where the memory is."""
+        return of(self._owner)
 
     def nbytes(self):
         """Bytes in all."""

@@ -814,3 +814,45 @@ def count(function):
     with torch.autograd.graph.saved_tensors_hooks(pack, unpack): function().sum().backward()
     return seen
 result = [count(f) for f in (lambda: torch.where(a > 0.5, a, b), lambda: torch.maximum(a, b), lambda: torch.atan2(a, b), lambda: a ** b, lambda: torch.lerp(a, b, c), lambda: a / b, lambda: F.mse_loss(a, b), lambda: torch.cdist(a, b), lambda: torch.addcdiv(a, b, c), lambda: torch.xlogy(a, b))]"""
+
+_META = """import copy, pickle, warnings
+T, m, c = torch, torch.empty(2, 3, device="meta"), torch.ones(2, 3)
+one, number = torch.ones(1, device="meta"), torch.ones((), device="meta", dtype=torch.int64)
+def shown(v):
+    if isinstance(v, torch.Tensor): return [list(v.shape), list(v.stride()), str(v.dtype).replace("gradviz", "torch"), str(v.device), v.requires_grad]
+    if isinstance(v, (tuple, list)): return [shown(x) for x in v]
+    return str(v)
+def tell(text):
+    try: return shown(eval(text, scope))
+    except Exception as error: return [type(error).__name__, str(error).replace("gradviz", "torch").partition(" This implementation")[0].partition(" You may have")[0]]
+scope = globals()
+"""
+PROGRAMS["tensors without numbers"] = f"""{_META}
+result = [tell(text) for text in '''m|T.zeros(2, 3, device="meta", dtype=T.int64)|T.tensor([1.0, 2.0], device="meta")|T.rand(2, device="meta", requires_grad=True)|T.full((2,), 3.0, device="meta")|T.arange(5, device="meta")|T.linspace(0, 1, 5, device="meta")|T.eye(3, device="meta")
+T.empty_strided((2, 3), (1, 2), device="meta")|T.randint(3, (2,), device="meta")|T.randperm(3, device="meta")|T.tril_indices(3, 3, device="meta")|T.zeros_like(c, device="meta")|T.rand_like(m)|m.new_tensor([1, 2])|m.new_full((2,), 1)|T.as_tensor([1, 2], device="meta")|T.asarray([1, 2], device="meta")
+(m.device, m.is_meta, c.is_meta, m.is_cuda, m.is_cpu, m.numel(), m.element_size(), m.data_ptr(), m[1].storage_offset(), m.type(), m.is_pinned())|(m.untyped_storage().device, m.untyped_storage().nbytes(), m.untyped_storage().data_ptr())|T.empty(2, device="meta:1").device
+c.to("meta")|c.t().to("meta")|m.to("cpu")|m.cpu()|m.to(c)|c.to(m)|m.double()|m.to("meta") is m|m.to("meta", copy=True) is m|m.item()|one.item()|m.tolist()|m.numpy()|m.numpy(force=True)|bool(one)|float(one)|int(one)|[0, 1][number]|one.__index__()|1 in one
+repr(m)|str(m.t())|repr(m.clone().requires_grad_())|repr(m.clone().requires_grad_() * 2)|repr(nn.Parameter(m))|repr(T.empty(0, 2, device="meta"))|repr(T.empty(3, device="meta", dtype=T.int32))|format(T.ones((), device="meta"), ".2f")
+m + c|c + m|m + 1|1 + m|m + T.tensor(1.0)|T.tensor(1.0) + m|m * T.ones(3)|T.cat([m, c])|T.cat([c, m])|T.stack([m, c])|T.where(c > 0, c, m)|m.copy_(c)|c.copy_(m)|m.add_(1)|m[0]|m[:, 1]|m[T.tensor([0])]|m[T.tensor([0], device="meta")]|m[m > 0]|m.nonzero()|T.unique(m)|m.masked_select(m > 0)
+m.repeat_interleave(2)|m.repeat_interleave(T.tensor([1, 2], device="meta"), 0)|T.equal(m, m)|T.allclose(m, m)|m.all().item()|T.bincount(number[None])|m.normal_()|m.uniform_()|m.bernoulli_()|m.random_()|m.zero_()|F.dropout(m)|F.one_hot(number[None])|F.one_hot(number[None], 3)|F.embedding(number[None], m)|F.cross_entropy(m, T.zeros(2, dtype=T.int64, device="meta"))
+F.conv2d(T.empty(1, 3, 8, 8, device="meta"), T.empty(4, 3, 3, 3, device="meta"), stride=2, padding=1)|F.scaled_dot_product_attention(m[None], m[None], m[None])|F.interpolate(T.empty(1, 3, 8, 8, device="meta"), scale_factor=2)|m.sort()|m.topk(1)|m @ m.t()|T.linalg.inv(T.empty(3, 3, device="meta"))|T.fft.fft(m)
+m.pin_memory()|m.share_memory_()|copy.deepcopy(m)|pickle.loads(pickle.dumps(m.t()))|[x.shape for x in m]|m.__dlpack__()|m.view(7)|m.sum(5)|m[5]|T.testing.assert_close(m, m)|m.set_(m)|m.resize_(3, 3)'''.replace(chr(10), "|").split("|")]"""
+PROGRAMS["modules without numbers"] = f"""{_META}
+D = "meta"
+made = [eval(text) for text in '''nn.Linear(3,4,device=D) nn.Bilinear(2,3,4,device=D) nn.LazyLinear(3,device=D) nn.Conv2d(2,3,2,device=D) nn.ConvTranspose1d(2,3,2,device=D) nn.LazyConv2d(2,2,device=D) nn.BatchNorm1d(3,device=D) nn.LazyBatchNorm1d(device=D) nn.InstanceNorm2d(3,affine=True,device=D) nn.LayerNorm(3,device=D) nn.RMSNorm(3,device=D) nn.GroupNorm(1,3,device=D) nn.PReLU(device=D) nn.LSTM(2,3,device=D) nn.RNNCell(2,3,device=D) nn.LSTMCell(2,3,device=D) nn.GRUCell(2,3,device=D) nn.Embedding(3,2,device=D) nn.EmbeddingBag(3,2,device=D) nn.MultiheadAttention(4,2,add_bias_kv=True,device=D) nn.MultiheadAttention(4,2,kdim=3,device=D) nn.Transformer(4,2,1,1,8,device=D) nn.AdaptiveLogSoftmaxWithLoss(4,6,[2],device=D) utils.skip_init(nn.Linear,2,3,device=D)'''.split()]
+result = [[str(t.device) for t in (*m.parameters(), *m.buffers())] for m in made] + [str(nn.Transformer.generate_square_subsequent_mask(3, device=D).device)]
+result += [shown(made[k](torch.empty(*size, device=D))) for k, size in ((0, (2, 3)), (3, (1, 2, 5, 5)), (6, (4, 3)), (9, (4, 3)), (11, (4, 3)), (13, (5, 2)), (15, (4, 2)))]
+with torch.device("meta"): model = nn.Sequential(nn.Linear(3, 4), nn.BatchNorm1d(4)); result += [shown(model(torch.rand(2, 3))), torch.tensor(1.0).device.type]
+w = model[0].weight; model.to_empty(device="cpu"); result += [model[0].weight is w, shown(model[0].weight), shown(model[1].running_mean)]
+m = nn.Linear(2, 2); w = m.weight; m.to("meta"); result += [m.weight is w, shown(m.weight), shown(w)]
+state, p = nn.Linear(2, 2).state_dict(), nn.Parameter(torch.ones(2))
+def data(): p.data = torch.ones(2, device="meta")
+def grad(): p.grad = torch.ones(2, device="meta")
+result += [message(f) for f in (lambda: m.to("cpu"), lambda: m.cpu(), lambda: m.load_state_dict(state), data, grad, lambda: nn.Linear(2, 2).load_state_dict(m.state_dict()), lambda: utils.skip_init(dict), lambda: utils.skip_init(nn.ReLU))]
+with warnings.catch_warnings(record=True) as said:
+    warnings.simplefilter("always"); m.load_state_dict(state)
+result += [str(one.message) for one in said] + [m.weight.device.type, str(m.load_state_dict(state, assign=True)), shown(m.weight), m.weight.data_ptr() == state["weight"].data_ptr()]
+m = nn.Linear(3, 2, device="meta"); sgd, adam = optim.SGD(m.parameters(), lr=0.1, momentum=0.9), optim.Adam(m.parameters())
+m(torch.ones(4, 3, device="meta")).sum().backward(); sgd.step(); adam.step(); result += [shown(m.weight.grad), shown(sgd.state[m.weight]["momentum_buffer"]), shown(torch.autograd.grad(m(torch.ones(4, 3, device="meta")).pow(2).sum(), [m.weight], create_graph=True)[0])]
+result += [shown(f(m.weight)) for f in (nn.init.kaiming_normal_, nn.init.orthogonal_, nn.init.trunc_normal_, nn.init.eye_, nn.init.xavier_uniform_)]
+torch.set_default_device("meta"); result.append(torch.ones(2).device.type); torch.set_default_device(None); result.append(torch.ones(2).device.type)"""

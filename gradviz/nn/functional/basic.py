@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...backend import xp
+from ...backend import readable, xp
 from ...engine.arguments import refusal
 from ...engine.dispatch import wrap
 from ...engine.dtypes import tensor_name
@@ -182,7 +182,7 @@ def embedding(
             "Long, Int; but got "
             f"{tensor_name(input._a)} instead (while checking arguments for embedding)"
         )
-    if input.numel() and (int(input._a.min()) < 0 or int(input._a.max()) >= rows):
+    if readable(input._a) and (int(input._a.min()) < 0 or int(input._a.max()) >= rows):
         raise IndexError("index out of range in self")
     if max_norm is not None:
         with no_grad():
@@ -207,13 +207,13 @@ def one_hot(tensor, num_classes=-1):
         raise RuntimeError("one_hot is only applicable to index tensor of type LongTensor.")
     if a.size == 0 and num_classes <= 0:
         raise RuntimeError("Can not infer total number of classes from empty tensor.")
-    if a.size and a.min() < 0:
+    if readable(a) and a.min() < 0:
         raise RuntimeError("Class values must be non-negative.")
     if num_classes == -1:
         num_classes = int(a.max()) + 1
     elif num_classes < 1:
         raise RuntimeError("num_classes should be positive")
-    elif a.size and a.max() >= num_classes:
+    elif readable(a) and a.max() >= num_classes:
         raise RuntimeError("Class values must be smaller than num_classes.")
     out = xp.zeros((*a.shape, num_classes), xp.int64, like=a)
     xp.put_along_axis(out, a[..., None], 1, -1)

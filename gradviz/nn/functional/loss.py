@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 
-from ...backend import xp
+from ...backend import readable, xp
 from ...engine.arguments import refusal
 from ...engine.dispatch import Tensor, wrap
 from ...engine.dtypes import from_np, scalar_name
@@ -344,7 +344,7 @@ def binary_cross_entropy(
             f"\"binary_cross_entropy\" not implemented for '{scalar_name(input.dtype)}'"
         )
     for name, x in (("input", input), ("target", target)):
-        if x.numel() and not ((x._a >= 0) & (x._a <= 1)).all():
+        if readable(x._a) and not ((x._a >= 0) & (x._a <= 1)).all():
             raise RuntimeError(f"all elements of {name} should be between 0 and 1")
     return table.bce_op(input, target, None if weight is None else weight.expand(input.shape), code)
 

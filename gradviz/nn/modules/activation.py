@@ -269,7 +269,9 @@ class PReLU(Module):
 
         self.num_parameters, self.init = num_parameters, init
         self.weight = Parameter(
-            FUNCTIONS["full"]((num_parameters,), init, dtype=dtype or FUNCTIONS["empty"](0).dtype)
+            FUNCTIONS["full"](
+                (num_parameters,), init, device=device, dtype=dtype or FUNCTIONS["empty"](0).dtype
+            )
         )
 
     def reset_parameters(self):

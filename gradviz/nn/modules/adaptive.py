@@ -50,15 +50,15 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         self.div_value, self.head_bias = div_value, head_bias
         self.shortlist_size, self.n_clusters = self.cutoffs[0], len(self.cutoffs) - 1
         self.head_size = self.shortlist_size + self.n_clusters
-        self.head = Linear(in_features, self.head_size, bias=head_bias, dtype=dtype)
+        self.head = Linear(in_features, self.head_size, bias=head_bias, device=device, dtype=dtype)
         self.tail = ModuleList()
         for k in range(self.n_clusters):
             inner = int(in_features // (div_value ** (k + 1)))
             size = self.cutoffs[k + 1] - self.cutoffs[k]
             self.tail.append(
                 Sequential(
-                    Linear(in_features, inner, bias=False, dtype=dtype),
-                    Linear(inner, size, bias=False, dtype=dtype),
+                    Linear(in_features, inner, bias=False, device=device, dtype=dtype),
+                    Linear(inner, size, bias=False, device=device, dtype=dtype),
                 )
             )
 

@@ -32,6 +32,7 @@ class _ConvNd(Module):
         bias,
         dilation,
         padding_mode,
+        device,
         dtype,
     ):
         super().__init__()
@@ -53,9 +54,11 @@ class _ConvNd(Module):
         first, second = (
             (in_channels, out_channels) if self.transposed else (out_channels, in_channels)
         )
-        self.weight = Parameter(empty(first, second // groups, *self.kernel_size, dtype=dtype))
+        self.weight = Parameter(
+            empty(first, second // groups, *self.kernel_size, device=device, dtype=dtype)
+        )
         if bias:
-            self.bias = Parameter(empty(out_channels, dtype=dtype))
+            self.bias = Parameter(empty(out_channels, device=device, dtype=dtype))
         else:
             self.register_parameter("bias", None)
         self.reset_parameters()
@@ -159,6 +162,7 @@ class _Conv(_ConvNd):
             bias,
             dilation,
             padding_mode,
+            device,
             dtype,
         )
 
@@ -212,6 +216,7 @@ class _ConvTransposeNd(_ConvNd):
             bias,
             dilation,
             padding_mode,
+            device,
             dtype,
         )
 
@@ -276,11 +281,11 @@ class _LazyConv(LazyMixin):
     def __init__(
         self, out_channels, kernel_size, *args, bias=True, device=None, dtype=None, **kwargs
     ):
-        super().__init__(0, 0, kernel_size, *args, bias=False, dtype=dtype, **kwargs)
-        self.weight = UninitializedParameter(dtype=dtype)
+        super().__init__(0, 0, kernel_size, *args, bias=False, device=device, dtype=dtype, **kwargs)
+        self.weight = UninitializedParameter(device=device, dtype=dtype)
         self.out_channels = out_channels
         if bias:
-            self.bias = UninitializedParameter(dtype=dtype)
+            self.bias = UninitializedParameter(device=device, dtype=dtype)
 
     def reset_parameters(self):
         if not self.has_uninitialized_params() and self.in_channels != 0:

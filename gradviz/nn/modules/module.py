@@ -7,9 +7,11 @@ import itertools
 import warnings
 from collections import OrderedDict
 
+from ...backend.meta import NO_DATA
 from ...engine.dispatch import Tensor
 from ...engine.dtypes import dtype as Dtype
 from ...engine.modes import no_grad
+from ...ops.declare import FUNCTIONS
 from ..parameter import Buffer, Parameter, is_lazy
 from . import global_hooks as everywhere
 from .global_hooks import (  # noqa: F401 (part of this module in PyTorch)
@@ -404,13 +406,20 @@ class Module(HookMethods, StateMethods):
         if recurse:
             for module in self.children():
                 module._apply(fn)
-        for p in self._parameters.values():
+        for name, p in self._parameters.items():
             if p is None:
                 continue
             with no_grad():
-                p.data = fn(p.data)
-                if p._grad is not None:
-                    p._grad.data = fn(p._grad.data)
+                changed = fn(p.data)
+                gradient = None if p._grad is None else fn(p._grad.data)
+            if changed.is_meta is not p.is_meta:
+                # what has no memory gets none: another parameter takes its place
+                p = self._parameters[name] = Parameter(changed, p.requires_grad)
+                p._grad = gradient
+                continue
+            p.data = changed
+            if gradient is not None:
+                p._grad.data = gradient
         for name, buffer in self._buffers.items():
             if buffer is not None:
                 self._buffers[name] = buffer if is_lazy(buffer) else fn(buffer)
@@ -442,7 +451,15 @@ class Module(HookMethods, StateMethods):
                 wanted["memory_format"] = memory_format
             return t.to(**wanted) if wanted else t
 
-        return self._apply(convert)
+        try:
+            return self._apply(convert)
+        except NotImplementedError as error:
+            if str(error) != NO_DATA:
+                raise
+            raise NotImplementedError(
+                f"{error} Please use torch.nn.Module.to_empty() instead of torch.nn.Module.to() "
+                "when moving module from meta to a different device."
+            ) from None
 
     def _cast_to(self, name):
         from ...engine import dtypes
@@ -480,7 +497,8 @@ class Module(HookMethods, StateMethods):
 
     def to_empty(self, *, device, recurse=True):
         """Parameters and buffers with undefined values on ``device``; returns self."""
-        return self._apply(lambda t: t.new_empty(t.shape), recurse)
+        empty_like = FUNCTIONS["empty_like"]
+        return self._apply(lambda t: empty_like(t, device=device), recurse)
 
     def share_memory(self):
         """Returns self: memory is never shared between processes here."""

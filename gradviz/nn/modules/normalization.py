@@ -36,19 +36,24 @@ class _NormBase(Module):
         self.num_features, self.eps, self.momentum = num_features, eps, momentum
         self.affine, self.track_running_stats = affine, track_running_stats
         self.register_parameter(
-            "weight", Parameter(empty(num_features, dtype=dtype)) if affine else None
+            "weight", Parameter(empty(num_features, device=device, dtype=dtype)) if affine else None
         )
         self.register_parameter(
-            "bias", Parameter(empty(num_features, dtype=dtype)) if affine and bias else None
+            "bias",
+            Parameter(empty(num_features, device=device, dtype=dtype)) if affine and bias else None,
         )
         tracked = track_running_stats
         self.register_buffer(
-            "running_mean", FUNCTIONS["zeros"](num_features, dtype=dtype) if tracked else None
+            "running_mean",
+            FUNCTIONS["zeros"](num_features, device=device, dtype=dtype) if tracked else None,
         )
         self.register_buffer(
-            "running_var", FUNCTIONS["ones"](num_features, dtype=dtype) if tracked else None
+            "running_var",
+            FUNCTIONS["ones"](num_features, device=device, dtype=dtype) if tracked else None,
         )
-        self.register_buffer("num_batches_tracked", FUNCTIONS["tensor"](0) if tracked else None)
+        self.register_buffer(
+            "num_batches_tracked", FUNCTIONS["tensor"](0, device=device) if tracked else None
+        )
         self.reset_parameters()
 
     def reset_running_stats(self):
@@ -259,18 +264,18 @@ class _LazyNorm(LazyMixin):
         *,
         bias=True,
     ):
-        super().__init__(0, eps, momentum, False, False, dtype=dtype)
+        super().__init__(0, eps, momentum, False, False, device=device, dtype=dtype)
         self.affine, self.track_running_stats = affine, track_running_stats
         if affine:
-            self.weight = UninitializedParameter(dtype=dtype)
+            self.weight = UninitializedParameter(device=device, dtype=dtype)
             if bias:
-                self.bias = UninitializedParameter(dtype=dtype)
+                self.bias = UninitializedParameter(device=device, dtype=dtype)
         if track_running_stats:
             self.running_mean, self.running_var = (
-                UninitializedBuffer(dtype=dtype),
-                UninitializedBuffer(dtype=dtype),
+                UninitializedBuffer(device=device, dtype=dtype),
+                UninitializedBuffer(device=device, dtype=dtype),
             )
-            self.num_batches_tracked = FUNCTIONS["tensor"](0)
+            self.num_batches_tracked = FUNCTIONS["tensor"](0, device=device)
 
     def reset_parameters(self):
         if not self.has_uninitialized_params() and self.num_features != 0:
@@ -327,10 +332,14 @@ class LayerNorm(Module):
         )
         self.normalized_shape, self.eps, self.elementwise_affine = shape, eps, elementwise_affine
         self.register_parameter(
-            "weight", Parameter(empty(*shape, dtype=dtype)) if elementwise_affine else None
+            "weight",
+            Parameter(empty(*shape, device=device, dtype=dtype)) if elementwise_affine else None,
         )
         self.register_parameter(
-            "bias", Parameter(empty(*shape, dtype=dtype)) if elementwise_affine and bias else None
+            "bias",
+            Parameter(empty(*shape, device=device, dtype=dtype))
+            if elementwise_affine and bias
+            else None,
         )
         self.reset_parameters()
 
@@ -365,7 +374,8 @@ class RMSNorm(Module):
         )
         self.normalized_shape, self.eps, self.elementwise_affine = shape, eps, elementwise_affine
         self.register_parameter(
-            "weight", Parameter(empty(*shape, dtype=dtype)) if elementwise_affine else None
+            "weight",
+            Parameter(empty(*shape, device=device, dtype=dtype)) if elementwise_affine else None,
         )
         self.reset_parameters()
 
@@ -401,10 +411,11 @@ class GroupNorm(Module):
             affine,
         )
         self.register_parameter(
-            "weight", Parameter(empty(num_channels, dtype=dtype)) if affine else None
+            "weight", Parameter(empty(num_channels, device=device, dtype=dtype)) if affine else None
         )
         self.register_parameter(
-            "bias", Parameter(empty(num_channels, dtype=dtype)) if affine and bias else None
+            "bias",
+            Parameter(empty(num_channels, device=device, dtype=dtype)) if affine and bias else None,
         )
         self.reset_parameters()
 

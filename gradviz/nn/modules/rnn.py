@@ -52,10 +52,10 @@ class RNNBase(Module):
         gates = {"LSTM": 4, "GRU": 3}.get(mode, 1) * hidden_size
         for layer in range(num_layers):
             for reverse in range(2 if bidirectional else 1):
-                self._add_weights(layer, reverse, gates, dtype)
+                self._add_weights(layer, reverse, gates, device, dtype)
         self.reset_parameters()
 
-    def _add_weights(self, layer, reverse, gates, dtype):
+    def _add_weights(self, layer, reverse, gates, device, dtype):
         directions = 2 if self.bidirectional else 1
         hidden = self.proj_size or self.hidden_size
         below = self.input_size if layer == 0 else hidden * directions
@@ -66,7 +66,7 @@ class RNNBase(Module):
         if self.proj_size:
             shapes.append(("weight_hr", (self.proj_size, self.hidden_size)))
         for name, shape in shapes:
-            setattr(self, name + end, Parameter(empty(*shape, dtype=dtype)))
+            setattr(self, name + end, Parameter(empty(*shape, device=device, dtype=dtype)))
         self._all_weights.append([name + end for name, _ in shapes])
 
     def reset_parameters(self):
@@ -128,7 +128,11 @@ class RNNBase(Module):
         """Zeros of the right sizes."""
         sizes = {"h": self.proj_size or self.hidden_size, "c": self.hidden_size}
         return tuple(
-            zeros(*self._hidden_shape(input, batch_sizes, sizes[n]), dtype=input.dtype)
+            zeros(
+                *self._hidden_shape(input, batch_sizes, sizes[n]),
+                device=input.device,
+                dtype=input.dtype,
+            )
             for n in names
         )
 
@@ -289,6 +293,7 @@ class RNN(RNNBase):
             batch_first,
             dropout,
             bidirectional,
+            device=device,
             dtype=dtype,
         )
 
@@ -338,10 +343,14 @@ class RNNCellBase(Module):
         super().__init__()
         self.input_size, self.hidden_size, self.bias = input_size, hidden_size, bias
         gates = num_chunks * hidden_size
-        self.weight_ih = Parameter(empty(gates, input_size, dtype=dtype))
-        self.weight_hh = Parameter(empty(gates, hidden_size, dtype=dtype))
-        self.register_parameter("bias_ih", Parameter(empty(gates, dtype=dtype)) if bias else None)
-        self.register_parameter("bias_hh", Parameter(empty(gates, dtype=dtype)) if bias else None)
+        self.weight_ih = Parameter(empty(gates, input_size, device=device, dtype=dtype))
+        self.weight_hh = Parameter(empty(gates, hidden_size, device=device, dtype=dtype))
+        self.register_parameter(
+            "bias_ih", Parameter(empty(gates, device=device, dtype=dtype)) if bias else None
+        )
+        self.register_parameter(
+            "bias_hh", Parameter(empty(gates, device=device, dtype=dtype)) if bias else None
+        )
         self.reset_parameters()
 
     def reset_parameters(self):
@@ -369,7 +378,9 @@ class RNNCellBase(Module):
         input = input.unsqueeze(0) if alone else input
         if hx is None:
             count = 2 if name == "LSTMCell" else 1
-            hx = (zeros(input.size(0), self.hidden_size, dtype=input.dtype),) * count
+            hx = (
+                zeros(input.size(0), self.hidden_size, device=input.device, dtype=input.dtype),
+            ) * count
         elif alone:
             hx = tuple(h.unsqueeze(0) for h in hx)
         self._check(input, hx)
@@ -401,7 +412,7 @@ class RNNCell(RNNCellBase):
     def __init__(
         self, input_size, hidden_size, bias=True, nonlinearity="tanh", device=None, dtype=None
     ):
-        super().__init__(input_size, hidden_size, bias, 1, dtype=dtype)
+        super().__init__(input_size, hidden_size, bias, 1, device=device, dtype=dtype)
         self.nonlinearity = nonlinearity
 
     def forward(self, input, hx=None):
@@ -417,7 +428,7 @@ class LSTMCell(RNNCellBase):
     """One step of an LSTM."""
 
     def __init__(self, input_size, hidden_size, bias=True, device=None, dtype=None):
-        super().__init__(input_size, hidden_size, bias, 4, dtype=dtype)
+        super().__init__(input_size, hidden_size, bias, 4, device=device, dtype=dtype)
 
     def forward(self, input, hx=None):
         input, hx, alone = self._batched(input, hx)
@@ -429,7 +440,7 @@ class GRUCell(RNNCellBase):
     """One step of a GRU."""
 
     def __init__(self, input_size, hidden_size, bias=True, device=None, dtype=None):
-        super().__init__(input_size, hidden_size, bias, 3, dtype=dtype)
+        super().__init__(input_size, hidden_size, bias, 3, device=device, dtype=dtype)
 
     def forward(self, input, hx=None):
         input, hx, alone = self._batched(input, None if hx is None else (hx,))

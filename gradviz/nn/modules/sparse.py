@@ -11,11 +11,12 @@ from .module import Module
 
 
 class _Table(Module):
-    def _start(self, num_embeddings, embedding_dim, padding_idx, _weight, _freeze, dtype):
+    def _start(self, num_embeddings, embedding_dim, padding_idx, _weight, _freeze, device, dtype):
         self.padding_idx = _checked_padding(padding_idx, num_embeddings)
         if _weight is None:
             self.weight = Parameter(
-                FUNCTIONS["empty"](num_embeddings, embedding_dim, dtype=dtype), not _freeze
+                FUNCTIONS["empty"](num_embeddings, embedding_dim, device=device, dtype=dtype),
+                not _freeze,
             )
             self.reset_parameters()
         else:
@@ -62,7 +63,7 @@ class Embedding(_Table):
         self.num_embeddings, self.embedding_dim = num_embeddings, embedding_dim
         self.max_norm, self.norm_type = max_norm, norm_type
         self.scale_grad_by_freq, self.sparse = scale_grad_by_freq, sparse
-        self._start(num_embeddings, embedding_dim, padding_idx, _weight, _freeze, dtype)
+        self._start(num_embeddings, embedding_dim, padding_idx, _weight, _freeze, device, dtype)
 
     def forward(self, input):
         return F.embedding(
@@ -139,7 +140,7 @@ class EmbeddingBag(_Table):
         self.max_norm, self.norm_type = max_norm, norm_type
         self.scale_grad_by_freq, self.mode, self.sparse = scale_grad_by_freq, mode, sparse
         self.include_last_offset = include_last_offset
-        self._start(num_embeddings, embedding_dim, padding_idx, _weight, False, dtype)
+        self._start(num_embeddings, embedding_dim, padding_idx, _weight, False, device, dtype)
 
     def forward(self, input, offsets=None, per_sample_weights=None):
         return F.embedding_bag(

@@ -12,6 +12,11 @@ from ...engine.modes import no_grad
 from ..parameter import Parameter, is_lazy
 
 EXTRA = "_extra_state"
+_NO_MEMORY = (
+    "for {key}: copying from a non-meta parameter in the checkpoint to a meta parameter in the "
+    "current model, which is a no-op. (Did you mean to pass `assign=True` to assign items in the "
+    "state dictionary to their corresponding key in the module instead of copying them in place?)"
+)
 
 
 class _IncompatibleKeys(namedtuple("IncompatibleKeys", ["missing_keys", "unexpected_keys"])):
@@ -146,6 +151,8 @@ class StateMethods:
                 f"is {target.shape}."
             )
             return
+        if not lazy and target.is_meta and not source.is_meta and not assign:
+            warnings.warn(_NO_MEMORY.format(key=key), stacklevel=2)
         try:
             with no_grad():
                 self._put(name, target, source, assign)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import copy
 import warnings
 
-from ...backend import xp
+from ...backend import beside, xp
+from ...engine.device import like
 from ...engine.dispatch import wrap
 from ...ops.declare import FUNCTIONS
 from .. import functional as F
@@ -63,22 +64,29 @@ class MultiheadAttention(Module):
         if self.head_dim * num_heads != embed_dim:
             raise AssertionError("embed_dim must be divisible by num_heads")
         if self._qkv_same_embed_dim:
-            self.in_proj_weight = Parameter(empty(3 * embed_dim, embed_dim, dtype=dtype))
+            self.in_proj_weight = Parameter(
+                empty(3 * embed_dim, embed_dim, device=device, dtype=dtype)
+            )
             for name in ("q_proj_weight", "k_proj_weight", "v_proj_weight"):
                 self.register_parameter(name, None)
         else:
-            self.q_proj_weight = Parameter(empty(embed_dim, embed_dim, dtype=dtype))
-            self.k_proj_weight = Parameter(empty(embed_dim, self.kdim, dtype=dtype))
-            self.v_proj_weight = Parameter(empty(embed_dim, self.vdim, dtype=dtype))
+            self.q_proj_weight = Parameter(empty(embed_dim, embed_dim, device=device, dtype=dtype))
+            self.k_proj_weight = Parameter(empty(embed_dim, self.kdim, device=device, dtype=dtype))
+            self.v_proj_weight = Parameter(empty(embed_dim, self.vdim, device=device, dtype=dtype))
             self.register_parameter("in_proj_weight", None)
         self.register_parameter(
-            "in_proj_bias", Parameter(empty(3 * embed_dim, dtype=dtype)) if bias else None
+            "in_proj_bias",
+            Parameter(empty(3 * embed_dim, device=device, dtype=dtype)) if bias else None,
         )
         self.out_proj = NonDynamicallyQuantizableLinear(
-            embed_dim, embed_dim, bias=bias, dtype=dtype
+            embed_dim, embed_dim, bias=bias, device=device, dtype=dtype
         )
-        self.bias_k = Parameter(empty(1, 1, embed_dim, dtype=dtype)) if add_bias_kv else None
-        self.bias_v = Parameter(empty(1, 1, embed_dim, dtype=dtype)) if add_bias_kv else None
+        self.bias_k = (
+            Parameter(empty(1, 1, embed_dim, device=device, dtype=dtype)) if add_bias_kv else None
+        )
+        self.bias_v = (
+            Parameter(empty(1, 1, embed_dim, device=device, dtype=dtype)) if add_bias_kv else None
+        )
         self.add_zero_attn = add_zero_attn
         self._reset_parameters()
 
@@ -152,9 +160,10 @@ def _copies(module, count):
     return ModuleList([copy.deepcopy(module) for _ in range(count)])
 
 
-def _causal(size, dtype=None):
+def _causal(size, device=None, dtype=None):
     mask = xp.where(xp.tri(size, size, dtype=bool), 0, -xp.inf)
-    return wrap(mask.astype(xp.float32 if dtype is None else dtype.np))
+    mask = mask.astype(xp.float32 if dtype is None else dtype.np)
+    return wrap(beside(mask, like(device)))
 
 
 def _is_causal(mask, is_causal, size):
@@ -162,19 +171,23 @@ def _is_causal(mask, is_causal, size):
     if is_causal is not None or mask is None:
         return bool(is_causal)
     return tuple(mask.shape) == (size, size) and bool(
-        (mask._a == _causal(size, mask.dtype)._a).all()
+        (mask._a == _causal(size, mask.device, mask.dtype)._a).all()
     )
 
 
 class _Layer(Module):
     """What encoder and decoder layers share."""
 
-    def _parts(self, d_model, dim_feedforward, dropout, activation, eps, bias, dtype, norms):
-        self.linear1 = Linear(d_model, dim_feedforward, bias=bias, dtype=dtype)
+    def _parts(
+        self, d_model, dim_feedforward, dropout, activation, eps, bias, device, dtype, norms
+    ):
+        self.linear1 = Linear(d_model, dim_feedforward, bias=bias, device=device, dtype=dtype)
         self.dropout = Dropout(dropout)
-        self.linear2 = Linear(dim_feedforward, d_model, bias=bias, dtype=dtype)
+        self.linear2 = Linear(dim_feedforward, d_model, bias=bias, device=device, dtype=dtype)
         for k in range(1, norms + 1):
-            setattr(self, f"norm{k}", LayerNorm(d_model, eps=eps, bias=bias, dtype=dtype))
+            setattr(
+                self, f"norm{k}", LayerNorm(d_model, eps=eps, bias=bias, device=device, dtype=dtype)
+            )
         for k in range(1, norms + 1):
             setattr(self, f"dropout{k}", Dropout(dropout))
         self.activation = _activation(activation)
@@ -202,10 +215,18 @@ class TransformerEncoderLayer(_Layer):
     ):
         super().__init__()
         self.self_attn = MultiheadAttention(
-            d_model, nhead, dropout=dropout, bias=bias, batch_first=batch_first, dtype=dtype
+            d_model,
+            nhead,
+            dropout=dropout,
+            bias=bias,
+            batch_first=batch_first,
+            device=device,
+            dtype=dtype,
         )
         self.norm_first = norm_first
-        self._parts(d_model, dim_feedforward, dropout, activation, layer_norm_eps, bias, dtype, 2)
+        self._parts(
+            d_model, dim_feedforward, dropout, activation, layer_norm_eps, bias, device, dtype, 2
+        )
 
     def _attend(self, x, mask, padding, is_causal):
         out = self.self_attn(
@@ -301,11 +322,19 @@ class TransformerDecoderLayer(_Layer):
         super().__init__()
         for name in ("self_attn", "multihead_attn"):
             made = MultiheadAttention(
-                d_model, nhead, dropout=dropout, batch_first=batch_first, bias=bias, dtype=dtype
+                d_model,
+                nhead,
+                dropout=dropout,
+                batch_first=batch_first,
+                bias=bias,
+                device=device,
+                dtype=dtype,
             )
             setattr(self, name, made)
         self.norm_first = norm_first
-        self._parts(d_model, dim_feedforward, dropout, activation, layer_norm_eps, bias, dtype, 3)
+        self._parts(
+            d_model, dim_feedforward, dropout, activation, layer_norm_eps, bias, device, dtype, 3
+        )
 
     def _self(self, x, mask, padding, is_causal):
         out = self.self_attn(
@@ -427,13 +456,13 @@ class Transformer(Module):
             bias,
         )
         if custom_encoder is None:
-            layer = TransformerEncoderLayer(*settings, dtype=dtype)
-            norm = LayerNorm(d_model, eps=layer_norm_eps, bias=bias, dtype=dtype)
+            layer = TransformerEncoderLayer(*settings, device=device, dtype=dtype)
+            norm = LayerNorm(d_model, eps=layer_norm_eps, bias=bias, device=device, dtype=dtype)
             custom_encoder = TransformerEncoder(layer, num_encoder_layers, norm)
         self.encoder = custom_encoder
         if custom_decoder is None:
-            layer = TransformerDecoderLayer(*settings, dtype=dtype)
-            norm = LayerNorm(d_model, eps=layer_norm_eps, bias=bias, dtype=dtype)
+            layer = TransformerDecoderLayer(*settings, device=device, dtype=dtype)
+            norm = LayerNorm(d_model, eps=layer_norm_eps, bias=bias, device=device, dtype=dtype)
             custom_decoder = TransformerDecoder(layer, num_decoder_layers, norm)
         self.decoder = custom_decoder
         self._reset_parameters()
@@ -447,7 +476,7 @@ class Transformer(Module):
     @staticmethod
     def generate_square_subsequent_mask(sz, device=None, dtype=None):
         """−∞ above the diagonal, 0 elsewhere."""
-        return _causal(sz, dtype)
+        return _causal(sz, device, dtype)
 
     def forward(
         self,

@@ -9,6 +9,7 @@ from .clip_grad import (
     get_total_norm,
 )
 from .convert import parameters_to_vector, vector_to_parameters
+from .init import skip_init
 from .norms import remove_spectral_norm, remove_weight_norm, spectral_norm, weight_norm
 
 __all__ = [
@@ -23,6 +24,7 @@ __all__ = [
     "remove_spectral_norm",
     "remove_weight_norm",
     "rnn",
+    "skip_init",
     "spectral_norm",
     "vector_to_parameters",
     "weight_norm",
