@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import math
 
-from ..backend import beside, readable, xp
+from ..backend import beside, contiguous, readable, xp
 from ..engine import dtypes
 from ..engine.dispatch import wrap
 from ..engine.operation import RAW, TENSOR
@@ -39,7 +39,7 @@ def _laid_out(x, dim, transform):
     transformed first.
     """
     order = (*_by_stride(x, [d for d in range(x.ndim) if d not in dim]), *dim)
-    x = xp.asarray(x.transpose(order), order="C")
+    x = contiguous(x.transpose(order))
     found = transform(x, tuple(order.index(d) for d in dim))
     return found.transpose([order.index(d) for d in range(x.ndim)])
 
