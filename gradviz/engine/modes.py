@@ -45,6 +45,7 @@ class _Thread(threading.local):
     native = False  # what runs is C++ in PyTorch: a derivative on tensors, a composite function
     node = None  # the node, or leaf, whose backward or hooks run; only where a person's code may
     transforms = 0  # how many function transforms are around
+    tracking = ()  # those of them that differentiate
     batch = None  # the innermost vmap
     between = None  # who stands between operations and their kernels
 
@@ -278,13 +279,15 @@ class recording:
 class transforming:
     """Inside the block a function is being transformed."""
 
-    __slots__ = ()
+    __slots__ = ("before",)
 
     def __enter__(self):
+        self.before = local.tracking
         local.transforms += 1
 
     def __exit__(self, *_):
         local.transforms -= 1
+        local.tracking = self.before
 
 
 class _force_grad_mode:

@@ -168,7 +168,8 @@ def _array_text(array, indent):
     return _body(array, indent, summarize, _formatter(_summarised(array) if summarize else array))
 
 
-def _suffixes(tensor):
+def _form(tensor):
+    """What is told of the form of a tensor: size and dtype that its numbers do not show, device."""
     array = tensor._a
     out = []
     dtype = dtypes.of(array)
@@ -186,7 +187,11 @@ def _suffixes(tensor):
         out.append(f"dtype={dtype}")
     if tensor.device.type != "cpu":
         out.insert(0, f"device='{tensor.device}'")
-    out += _history(tensor)
+    return out
+
+
+def _suffixes(tensor):
+    out = _form(tensor) + _history(tensor)
     if state.special and local.dual is not None:
         from .forward_mode import tangent_of
 
@@ -211,10 +216,22 @@ def _history(tensor):
 
 def text(tensor, prefix="tensor("):
     """``repr`` of a tensor."""
+    if not local.transforms:
+        return _plain_text(tensor, prefix, _suffixes(tensor))
+    from . import tracking
+
+    around, inner = tracking.levels_of(tensor)
+    if inner is not tensor:
+        with tracking.among(()):
+            return tracking.wrapped(repr(inner), around)
+    history = _history(tensor) if tracking.is_tracked_outside(tensor) else []
+    return tracking.wrapped(_plain_text(tensor, prefix, _form(tensor) + history), around)
+
+
+def _plain_text(tensor, prefix, suffixes):
     indent = len(prefix)
     numbers = not isinstance(tensor._a, MetaArray)
     body = _array_text(host(tensor._a), indent) if numbers else "..."
-    suffixes = _suffixes(tensor)
     if not suffixes:
         return f"{prefix}{body})"
     out = prefix + body

@@ -95,6 +95,7 @@ class Tensor:
 
     _kind = 2
     _printed_as = "tensor"
+    _is_parameter = False
     __hash__ = object.__hash__
     __array_priority__ = 1000
 
@@ -745,7 +746,10 @@ def ensure_id(tensor):
 def _repr(self, *, tensor_contents=None):
     from .printing import text
 
-    return text(self, f"{self._printed_as}(")
+    found = text(self, f"{self._printed_as}(")
+    if self._printed_as != "tensor" and getattr(self, "_is_param", self._is_parameter):
+        return f"Parameter({found})"
+    return found
 
 
 def _format(self, spec):
@@ -754,7 +758,7 @@ def _format(self, spec):
     return formatted(self, spec)
 
 
-Tensor.__repr__ = Tensor.__str__ = _repr
+Tensor.__repr__ = _repr
 Tensor.__format__ = _format
 
 

@@ -4,10 +4,13 @@ tensors of our own in their place, and what is refused.
 
 from __future__ import annotations
 
+import functools
+
 from ..engine.dtypes import of
 from ..engine.forward_mode import carry
 from ..engine.leaves import depends_only_on
-from ..engine.node import new
+from ..engine.modes import local
+from ..engine.node import new, serial
 from ..engine.tensor import Tensor, as_leaf
 from .batched import over_slices
 from .tree import flatten, map_tree
@@ -70,15 +73,25 @@ class Inputs:
     tracked tensors of our own unless given. ``open`` while the function runs.
     """
 
-    def __init__(self, args, argnums, replace=_own):
+    def __init__(self, args, argnums, replace=_own, level=None):
         self.open = True
+        self.born, self.depth, self.level = serial(), local.transforms, level
+        self.originals = {}  # by the ids of our own inputs
         self.single = isinstance(argnums, int)
         at = places(argnums, len(args)) if args or argnums != () else []
         self.args = [
-            map_tree(lambda x: replace(x, self), a) if k in at else a for k, a in enumerate(args)
+            map_tree(functools.partial(self._replaced, replace if k in at else _itself), a)
+            for k, a in enumerate(args)
         ]
+        local.tracking = (*local.tracking, self)
         self.chosen = tuple(args[k] for k in at)
         self.leaves, self.rebuild = flatten(tuple(self.args[k] for k in at))
+
+    def _replaced(self, replace, x):
+        made = replace(x, self)
+        if isinstance(made, Tensor):
+            over_slices(lambda own, x: self.originals.setdefault(id(own), x), made, x)
+        return made
 
     def settle(self, tree):
         """``tree`` without the graph, where that hangs on our own inputs only."""
@@ -96,6 +109,10 @@ class Inputs:
         """``leaves`` in the nesting of the arguments at ``argnums``, settled."""
         made = self.settle(self.rebuild(list(leaves)))
         return made[0] if self.single else made
+
+
+def _itself(x, _):
+    return x
 
 
 # ---------------------------------------------------------------- outputs

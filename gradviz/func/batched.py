@@ -7,6 +7,8 @@ What would need the numbers of one slice is refused, in PyTorch's words.
 
 from __future__ import annotations
 
+from ..engine import tracking
+from ..engine.modes import local
 from ..engine.node import new
 from ..engine.tensor import Tensor
 from ..ops import FUNCTIONS
@@ -42,10 +44,12 @@ class BatchedTensor(Overridable):
 
     def __repr__(self, *, tensor_contents=None):
         whole, dim = joined(self)
-        inner = repr(whole).replace("\n", "\n    ")
-        return f"BatchedTensor(lvl={self.level.depth}, bdim={dim}, value=\n    {inner}\n)"
-
-    __str__ = __repr__
+        depth = self.level.depth
+        around = [t for t in tracking.levels_of(part_of(self))[0] if t.depth > depth]
+        with tracking.among(t for t in local.tracking if t.depth < depth):
+            inner = repr(whole).replace("\n", "\n    ")
+        text = f"BatchedTensor(lvl={depth}, bdim={dim}, value=\n    {inner}\n)"
+        return tracking.wrapped(text, around)
 
 
 BatchedTensor.__name__ = BatchedTensor.__qualname__ = "Tensor"

@@ -207,7 +207,7 @@ def jvp(func, primals, tangents, *, strict=False, has_aux=False):
 def _pushed(func, primals, tangents, strict, has_aux):
     rest = iter(tangents)
     with transforming(), forward_mode.enter(asked=False) as level:
-        inputs = Inputs(primals, all_of(primals), lambda x, _: _dual(x, next(rest), level))
+        inputs = Inputs(primals, all_of(primals), lambda x, _: _dual(x, next(rest), level), level)
         output, aux = split_aux(func(*inputs.args), has_aux, _JVP)
         outputs, rebuild = require_tensors(output, _JVP)
         moved = [_tangent(o, level) for o in outputs]
@@ -248,7 +248,7 @@ class _Linear:
             return _dual(x, self.dummies[-1].clone(), level)
 
         with enable_grad(), transforming(), forward_mode.enter(asked=False) as level:
-            self.inputs = Inputs(args, argnums, replace)
+            self.inputs = Inputs(args, argnums, replace, level)
             output, self.aux = split_aux(func(*self.inputs.args, **(kwargs or {})), has_aux, _JVP)
             outputs, self.rebuild = require_tensors(output, _JVP)
             self.moved = [_tangent(o, level) for o in outputs]
@@ -359,7 +359,7 @@ def jacfwd(func, argnums=0, has_aux=False, *, randomness="error"):
     @functools.wraps(func)
     def wrapper(*args, **kwargs):
         check_randomness(randomness)
-        with running(Columns(randomness)):
+        with transforming(), running(Columns(randomness)):
             linear = _Linear(func, args, argnums, kwargs, has_aux)
         inputs = linear.inputs
         require_real(flatten(inputs.chosen)[0], "jacfwd", "input")
@@ -377,7 +377,14 @@ def jacfwd(func, argnums=0, has_aux=False, *, randomness="error"):
 
 def hessian(func, argnums=0):
     """A function that gives the Hessian of ``func``: the Jacobian of its Jacobian."""
-    return jacrev(jacrev(func, argnums), argnums)
+    outer = jacrev(jacrev(func, argnums), argnums)
+
+    @functools.wraps(outer)
+    def wrapper(*args, **kwargs):
+        with transforming():  # what is printed inside has PyTorch's levels: forward over reverse
+            return outer(*args, **kwargs)
+
+    return wrapper
 
 
 def functionalize(func, *, remove="mutations"):

@@ -48,6 +48,7 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
     """A leaf tensor that ``Module`` registers when it is assigned as an attribute."""
 
     __slots__ = ()
+    _is_parameter = True
 
     def __new__(cls, data=None, requires_grad=True):
         if data is None:
@@ -60,8 +61,6 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
 
     def __repr__(self):
         return "Parameter containing:\n" + super().__repr__()
-
-    __str__ = __repr__
 
     def __deepcopy__(self, memo):
         if id(self) in memo:
@@ -116,8 +115,6 @@ class _Uninitialized:
 
     def __repr__(self):
         return f"<{type(self).__name__}>"
-
-    __str__ = __repr__
 
 
 # What may be asked of a tensor without a shape; all else would compute with nothing.
