@@ -376,6 +376,7 @@ _IDEMPOTENT = {
     "FillBackward2",
     "ZeroBackward0",
     "MaskedFillBackward0",
+    "MaskedFillBackward1",
     "IndexPutBackward0",
     "IndexFillBackward0",
     "IndexFillBackward1",

@@ -55,7 +55,7 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
             data = _empty()
         if not isinstance(data, Tensor):
             raise AttributeError(f"'{type(data).__name__}' object has no attribute 'detach'")
-        if cls is Parameter and type(data) not in (Tensor, Parameter, Buffer):
+        if cls is Parameter and type(data) not in (Tensor, Parameter):
             return _custom(data, requires_grad)
         return _same_storage(cls, data, requires_grad)
 
@@ -70,19 +70,27 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
         return made
 
 
-class Buffer(Tensor):
+class _BufferMeta(type(Tensor)):
+    def __instancecheck__(cls, instance):
+        return super().__instancecheck__(instance) or (
+            cls is Buffer
+            and isinstance(instance, Tensor)
+            and getattr(instance, "_is_buffer", False)
+        )
+
+
+class Buffer(Tensor, metaclass=_BufferMeta):
     """A tensor that ``Module`` registers as a buffer when it is assigned. ``persistent``: part of
-    ``state_dict``."""
+    ``state_dict``. It stays of the class of ``data``, and passes for a buffer."""
 
     __slots__ = ()
 
     def __new__(cls, data=None, *, persistent=True):
-        t = _same_storage(
-            cls, _empty() if data is None else data, data is not None and data.requires_grad
-        )
-        t.persistent = persistent
-        t._is_buffer = True
-        return t
+        if data is None:
+            data = _empty()
+        made = data.detach().requires_grad_(data.requires_grad)
+        made.persistent, made._is_buffer = persistent, True
+        return made
 
 
 class _Uninitialized:

@@ -856,3 +856,25 @@ m = nn.Linear(3, 2, device="meta"); sgd, adam = optim.SGD(m.parameters(), lr=0.1
 m(torch.ones(4, 3, device="meta")).sum().backward(); sgd.step(); adam.step(); result += [shown(m.weight.grad), shown(sgd.state[m.weight]["momentum_buffer"]), shown(torch.autograd.grad(m(torch.ones(4, 3, device="meta")).pow(2).sum(), [m.weight], create_graph=True)[0])]
 result += [shown(f(m.weight)) for f in (nn.init.kaiming_normal_, nn.init.orthogonal_, nn.init.trunc_normal_, nn.init.eye_, nn.init.xavier_uniform_)]
 torch.set_default_device("meta"); result.append(torch.ones(2).device.type); torch.set_default_device(None); result.append(torch.ones(2).device.type)"""
+PROGRAMS["buffers"] = """import copy, pickle
+class S(torch.Tensor): pass
+def tell(function):
+    try: return function()
+    except Exception as error: return [type(error).__name__, str(error).replace("gradviz", "torch")]
+x, b = torch.ones(2), nn.Buffer(torch.ones(2))
+class M(nn.Module):
+    def __init__(self): super().__init__(); self.b = nn.Buffer(torch.ones(2)); self.c = nn.Buffer(torch.zeros(1), persistent=False); self.d = torch.ones(1)
+class Early(nn.Module):
+    def __init__(self): self.b = nn.Buffer(torch.ones(1))
+class Narrow(nn.Module):
+    def register_buffer(self, name, tensor): super().register_buffer(name, tensor)
+m = M()
+def put(v, name="b", m=m):
+    def run(): setattr(m, name, v); return [type(getattr(m, name)).__name__, [n for n, _ in m.named_buffers()], list(m.state_dict()), name in m.__dict__]
+    return tell(run)
+result = [type(b).__name__, repr(b), isinstance(b, nn.Buffer), isinstance(x, nn.Buffer), isinstance(b, nn.Parameter), b.persistent, isinstance(b * 2, nn.Buffer), isinstance(b.detach(), nn.Buffer), nn.Buffer(x).data_ptr() == x.data_ptr(), nn.Buffer(x) is x, type(nn.Buffer(nn.Parameter(x))).__name__, type(nn.Buffer(x.as_subclass(S))).__name__, isinstance(nn.UninitializedBuffer(), nn.Buffer), type(nn.Buffer).__name__,
+    nn.Buffer(torch.ones(2, requires_grad=True)).requires_grad, tell(lambda: nn.Buffer([1.0])), tell(lambda: nn.Buffer(x, False)), list(nn.Buffer().shape), isinstance(copy.deepcopy(b), nn.Buffer), isinstance(pickle.loads(pickle.dumps(b)), nn.Buffer), isinstance(M().double().b, nn.Buffer)]
+result += [put(torch.zeros(2)), put(None), put(3), put(nn.Buffer(x, persistent=False)), put(nn.Parameter(torch.ones(1))), put(nn.Buffer(x), "d"), tell(Early), put(nn.Buffer(x), "e", Narrow()), put(nn.Buffer(x, persistent=False), "f", Narrow())]"""
+PROGRAMS["one element written several times with one value"] = """result = []
+for write in (lambda x: x.masked_fill_(x < 1, torch.tensor(2.0)), lambda x: x.masked_fill_(x < 1, 2.0), lambda x: x.fill_(torch.tensor(2.0)), lambda x: x.index_fill_(0, torch.tensor([0]), torch.tensor(2.0)), lambda x: x.add_(1)):
+    x = torch.zeros(3).unsqueeze(-1).expand(3, 2); result.append([message(lambda: write(x)), x.tolist(), x._version])"""

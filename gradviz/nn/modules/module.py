@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import inspect
 import itertools
 import warnings
 from collections import OrderedDict
@@ -133,18 +134,36 @@ class Module(HookMethods, StateMethods):
                     "or None expected)"
                 )
             modules[name] = everywhere.registered(everywhere.on_module, self, name, None)
-        elif isinstance(value, Buffer) and buffers is not None and name not in buffers:
-            self._forget(name, "_parameters", "_modules")
-            self.register_buffer(name, value, value.persistent)
-        elif buffers is not None and name in buffers:
+        elif isinstance(value, Buffer) or buffers is not None and name in buffers:
             if value is not None and not isinstance(value, Tensor):
                 raise TypeError(
                     f"cannot assign '{typename(value)}' as buffer '{name}' (torch.nn.Buffer, "
                     "torch.Tensor or None expected)"
                 )
-            buffers[name] = everywhere.registered(everywhere.on_buffer, self, name, value)
+            self._put_buffer(name, value)
         else:
             object.__setattr__(self, name, value)
+
+    def _put_buffer(self, name, value):
+        """Register a buffer; RuntimeError where a subclass cannot leave it out of the state."""
+        persistent = (
+            value.persistent
+            if isinstance(value, Buffer)
+            else name not in self._non_persistent_buffers_set
+        )
+        register = self.register_buffer
+        if (
+            getattr(register, "__func__", None) is Module.register_buffer
+            or "persistent" in inspect.signature(register).parameters
+        ):
+            register(name, value, persistent)
+        elif persistent:
+            register(name, value)
+        else:
+            raise RuntimeError(
+                "Registering a non-persistent buffer on a Module subclass that implements "
+                "register_buffer() without the persistent argument is not allowed."
+            )
 
     def __delattr__(self, name):
         own = self.__dict__
