@@ -10,6 +10,7 @@ import gradviz as torch
 import gradviz.distributed as dist
 from gradviz import nn
 from gradviz.distributed.algorithms.ddp_comm_hooks import default_hooks
+from gradviz.distributed.algorithms.join import Join
 from gradviz.nn.parallel import DistributedDataParallel
 
 
@@ -192,10 +193,43 @@ def parallel(rank, size):
     return seen
 
 
+def uneven(rank, size):
+    """Processes with different numbers of inputs."""
+    seen = {}
+    for whole in (True, False):
+        model = nn.Linear(1, 1, bias=False)
+        wrapped = DistributedDataParallel(model)
+        gradients = []
+        with wrapped.join(divide_by_initial_world_size=whole):
+            for _ in range(rank + 1):
+                model.weight.grad = None
+                wrapped(torch.ones(1, 1)).sum().backward()
+                gradients.append(model.weight.grad.item())
+                with torch.no_grad():
+                    model.weight.fill_(float(len(gradients)))
+        seen[str(whole)] = [gradients, model.weight.item()]
+    wrapped = DistributedDataParallel(nn.BatchNorm1d(1))
+    with wrapped.join(), wrapped.no_sync():
+        for _ in range(size - rank):
+            wrapped(torch.full((2, 1), float(rank))).sum().backward()
+    seen["buffers"] = wrapped.module.running_mean.item()
+    try:
+        with wrapped.join(throw_on_early_termination=True):
+            for _ in range(rank + 1):
+                wrapped(torch.ones(2, 1)).sum().backward()
+    except RuntimeError as error:
+        seen["early"] = str(error)
+    try:
+        Join([])
+    except ValueError as error:
+        seen["none"] = str(error)
+    return seen
+
+
 def main(folder):
     dist.init_process_group()
     rank, size = dist.get_rank(), dist.get_world_size()
-    seen = {f.__name__: f(rank, size) for f in (collectives, handles, parallel)}
+    seen = {f.__name__: f(rank, size) for f in (collectives, handles, parallel, uneven)}
     Path(folder, f"{rank}.json").write_text(json.dumps(seen), encoding="utf-8")
     dist.barrier()
     dist.destroy_process_group()

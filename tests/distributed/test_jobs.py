@@ -169,3 +169,16 @@ def test_what_cannot_be_launched(capsys, tmp_path):
     assert "no such file" in capsys.readouterr().err
     assert main(["launch", "-n", "0", str(JOB)]) == 2
     assert "must be 1 or more" in capsys.readouterr().err
+
+
+def test_uneven_inputs(seen):
+    for rank in range(SIZE):
+        found = seen[rank]["uneven"]
+        shares = [(SIZE - k) / SIZE for k in range(rank + 1)]
+        assert found["True"] == [shares, float(SIZE)]
+        assert found["False"] == [[1.0] * (rank + 1), float(SIZE)]
+        assert found["buffers"] == seen[0]["uneven"]["buffers"]
+        alone = "Rank 0 exhausted all inputs."
+        others = "Detected at least one rank that exhausted inputs. Throwing across all ranks."
+        assert found["early"] == (others if rank else alone)
+        assert found["none"] == "The join context manager requires at least one joinable"

@@ -1,1 +1,5 @@
 """Ways to make communication cheaper."""
+
+from .join import Join, Joinable, JoinHook
+
+__all__ = ["Join", "JoinHook", "Joinable"]

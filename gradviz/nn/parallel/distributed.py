@@ -5,16 +5,18 @@ from __future__ import annotations
 import contextlib
 
 from ...distributed import GroupMember, broadcast
+from ...distributed.algorithms.join import Join, Joinable
 from ...distributed.group import member
 from ...engine.events import block
 from ...engine.modes import is_grad_enabled
 from ...engine.tensor import Tensor
 from ...func.tree import flatten
 from ..modules.module import Module
+from .joining import DDPJoinHook, agreed_rank, some_wants
 from .reducer import Reducer, check_same_model
 
 
-class DistributedDataParallel(Module):
+class DistributedDataParallel(Module, Joinable):
     """``module`` in every process of a group: parameters and buffers start as those of the first
     rank, gradients are averaged bucket by bucket while backward goes on.
 
@@ -43,6 +45,7 @@ class DistributedDataParallel(Module):
         skip_all_reduce_unused_params=False,
     ):
         super().__init__()
+        Joinable.__init__(self)
         group = member(process_group)
         if group is None:
             raise ValueError(f"process {GroupMember.NON_GROUP_MEMBER} is not in the given group")
@@ -75,8 +78,47 @@ class DistributedDataParallel(Module):
             self._broadcast((*module.parameters(), *module.buffers()))
         self.reducer = Reducer(named, group, bucket_cap_mb, find_unused_parameters or static_graph)
 
-    def _broadcast(self, tensors):
-        first = self.process_group.ranks[0]
+    def _synchronise_buffers(self, joined=False):
+        """Buffers as those of one process: of the first, or of one that still has inputs."""
+        buffers = list(self.module.buffers())
+        if not (self.broadcast_buffers and self.require_forward_param_sync and buffers):
+            return
+        if self._join_config.enable:
+            self._broadcast(buffers, agreed_rank(self.process_group, not joined))
+        else:
+            self._broadcast(buffers)
+
+    def join(
+        self, divide_by_initial_world_size=True, enable=True, throw_on_early_termination=False
+    ):
+        """A block in which processes may have different numbers of inputs: those that are done take
+        part in the averages with zeros. ``divide_by_initial_world_size``: averages are over all
+        processes, not over those that still have inputs. All have the model of one that finished
+        last afterwards.
+        """
+        return Join(
+            [self],
+            enable,
+            throw_on_early_termination,
+            divide_by_initial_world_size=divide_by_initial_world_size,
+        )
+
+    def join_hook(self, **kwargs):
+        """What stands in for this module in a process without inputs."""
+        return DDPJoinHook(self, kwargs.get("divide_by_initial_world_size", True))
+
+    @property
+    def join_device(self):
+        """Where the parameters lie."""
+        return next(self.module.parameters()).device
+
+    @property
+    def join_process_group(self):
+        """The processes whose gradients are averaged."""
+        return self.process_group
+
+    def _broadcast(self, tensors, source=0):
+        first = self.process_group.ranks[source]
         works = [broadcast(t, first, self.process_group, async_op=True) for t in tensors]
         for work in works:
             work.wait()
@@ -95,8 +137,11 @@ class DistributedDataParallel(Module):
         synchronised = is_grad_enabled() and self.require_backward_grad_sync
         if synchronised:
             self.reducer.check_finished()
-        if self.broadcast_buffers and self.require_forward_param_sync:
-            self._broadcast(self.module.buffers())
+        work = Join.notify_join_context(self)
+        self._synchronise_buffers()
+        if work is not None:
+            self.reducer.active = work
+            some_wants(self.process_group, self.require_backward_grad_sync)
         with block("DistributedDataParallel.forward"):
             output = self.module(*inputs, **kwargs)
         self.require_forward_param_sync = synchronised

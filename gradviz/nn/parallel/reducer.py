@@ -74,6 +74,7 @@ class Reducer:
         self.hook, self.expecting, self._rebuilt = None, False, find_unused
         self._ready = self._arrived = ()
         self.timeline = []
+        self.active, self.divide_by_all = None, True
         self._index = {id(p): k for k, p in enumerate(self.parameters)}
         self._handles = [
             p.register_post_accumulate_grad_hook(_announcer(weakref.ref(self), k))
@@ -136,12 +137,32 @@ class Reducer:
     def _finish(self):
         self.expecting = False
         used = self._used_anywhere()
+        share = self._share_of_active()
         for bucket, work in self._started:
-            bucket.give_back(
-                work.wait(), lambda p: id(p) not in self._index or used[self._index[id(p)]]
-            )
+            found = work.wait() if share == 1 else work.wait() * share
+            bucket.give_back(found, lambda p: id(p) not in self._index or used[self._index[id(p)]])
         self._note()
         if not self._rebuilt:
+            self._rebuild()
+
+    def _share_of_active(self):
+        """What makes an average over all processes one over those that have inputs."""
+        if self.active is None or self.divide_by_all:
+            return 1
+        self.active.wait()
+        return self.group.size() / self.active.result()[0].item()
+
+    def shadow(self):
+        """The part of a process without inputs in a backward of the others."""
+        for members in self.buckets:
+            parameters = [self.parameters[k] for k in members]
+            size = sum(p.numel() for p in parameters)
+            zeros = wrap(xp.zeros(size, parameters[0]._a.dtype, like=parameters[0]._a))
+            all_reduce(zeros, ReduceOp.AVG, self.group)
+        if self.find_unused:
+            all_reduce(wrap(xp.zeros(len(self.parameters), "i4")), group=self.group)
+        if not self._rebuilt:
+            self._arrived = dict.fromkeys(reversed(range(len(self.parameters))))
             self._rebuild()
 
     def _used_anywhere(self):
