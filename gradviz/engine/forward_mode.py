@@ -288,7 +288,7 @@ def _products(op, ins, attrs, tangents):
     pairs = [
         (x, t) for x, t in zip(leaves, tangents, strict=True) if x is not None and x._g is not None
     ]
-    graph = any(t._g is not None or not x.is_leaf for x, t in pairs)
+    graph = any(x is not None and x._g is not None for x in (*ins, *tangents))
     return [directional(y, pairs) for y in made], graph
 
 

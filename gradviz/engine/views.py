@@ -486,8 +486,8 @@ def _write_tangent(op, ins, attrs):
         if found is None and before is not None and not op.name.startswith("logical"):
             with mode.outside(level):
                 before.zero_()
-        elif found is not None and before is None:
-            level.keep(self, found)
+        elif found is not None and (before is None or found._g is not None and self._view is None):
+            level.keep(self, found)  # what was computed with the one before may need it again
         elif found is not None:
             with mode.outside(level):
                 before.copy_(found)

@@ -9,7 +9,6 @@ from ..engine import dtypes, views
 from ..engine.accumulator import before_change
 from ..engine.device import of
 from ..engine.dispatch import Tensor
-from ..engine.forward_mode import NO_FORWARD_MODE
 from ..engine.modes import is_inference_mode_enabled, is_recording
 from ..engine.node import FIRST, LEAF, MultiNode, Output, new, serial
 from .declare import only_method, public
@@ -87,6 +86,13 @@ class NotImplementedNode(MultiNode):
 NotImplementedNode.__name__ = NotImplementedNode.__qualname__ = "NotImplemented"
 
 
+_NO_FORWARD_MODE = (
+    "Trying to use forward AD with {} that does not support it because it has not been implemented "
+    "yet.\nPlease file an issue to PyTorch at https://github.com/pytorch/pytorch/issues/new?"
+    "template=feature-request.yml so that we can prioritize its implementation."
+)
+
+
 def _edge(x):
     return x if x._g is LEAF else x._g
 
@@ -97,7 +103,7 @@ def set_(self, source=None, storage_offset=0, size=None, stride=None):
     """
     given = isinstance(source, Tensor)
     if self._tangent or given and source._tangent:
-        raise NotImplementedError(NO_FORWARD_MODE.format("set_"))
+        raise NotImplementedError(_NO_FORWARD_MODE.format("set_"))
     if given:
         _check_source(self, source)
     tracked = is_recording() and (self.requires_grad or (given and source.requires_grad))
