@@ -1,5 +1,6 @@
 """What every test shares: a quiet, private environment, and the rule about browser tests."""
 
+import gc
 import os
 import sys
 import tempfile
@@ -84,3 +85,8 @@ def pytest_make_collect_report(collector):
         report.outcome = "failed"
         report.longrepr = f"{path.name}: browser tests may not skip here"
     return report
+
+
+def pytest_unconfigure(config):
+    """Python's last collections would look through everything that thousands of tests left."""
+    gc.freeze()

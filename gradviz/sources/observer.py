@@ -35,6 +35,7 @@ ERRORS_KEPT = 50
 SITES = 50_000
 CUTS = 5_000
 HOOKS = 2_000
+RESULTS = 50
 SHIFT = 24
 BELOW = 4
 FAR, LOOKS = 200, 3
@@ -495,7 +496,7 @@ class Cut:
         self.leaves: set[int] = set()
         self.far: set[int] = set()
         self.stale = False
-        self.results: deque = deque(maxlen=50)
+        self.results: list[weakref.ref] = []  # an empty deque takes ten times the room
         self.count, self.first, self.last, self.serial = 0, 0, 0, 0
 
     def seen(self, source, result, order):
@@ -515,6 +516,7 @@ class Cut:
             elif reading.is_leaf(tensor) and len(self.leaves) < 2_000:
                 self.leaves.add(reading.leaf_id(tensor))
         if reading.is_tensor(result):
+            del self.results[: 1 - RESULTS]
             self.results.append(_ref(result))
 
     def _note_below(self, node):
