@@ -15,6 +15,7 @@ import threading
 import types
 import warnings
 
+from .engine.construct import mark
 from .engine.operation import TENSOR
 from .engine.tensor import Tensor
 from .ops import FUNCTIONS
@@ -417,9 +418,11 @@ def intercept(cls):
 
 def _make_subclass(cls, data, require_grad=False, **_):
     """``data`` as a leaf of class ``cls``, on the same memory."""
+    if not isinstance(cls, type):
+        raise TypeError(f"cls must be a type (got {type(cls).__name__})")
     made = data.detach()
     made.__class__ = cls
-    return made.requires_grad_(require_grad)
+    return mark(made, require_grad)
 
 
 Tensor.__torch_function__ = classmethod(_default)  # type: ignore[attr-defined]

@@ -11,12 +11,12 @@ from .anomaly import detect_anomaly, set_detect_anomaly
 from .function import Function, NestedIOFunction
 from .grad_mode import (
     _force_original_view_tracking,
+    _unsafe_preserve_version_counter,
     enforce_grad_layout_policy,
     is_multithreading_enabled,
     set_multithreading_enabled,
 )
 from .gradcheck import gradcheck, gradgradcheck
-from .graph import _unsafe_preserve_version_counter
 from .variable import Variable
 
 

@@ -47,6 +47,7 @@ class set_multithreading_enabled(_Remembered):
     """Accepted and remembered: the sweep runs in the calling thread either way."""
 
     switch = "multithreading"
+    __call__ = Block.__call__  # stays set after decorating, as in PyTorch
 
     def __init__(self, mode):
         if not isinstance(mode, bool):
@@ -82,7 +83,7 @@ def is_multithreading_enabled():
     return local.multithreading
 
 
-class _unsafe_preserve_version_counter:
+class _unsafe_preserve_version_counter(Block):
     """Inside the block tensors are modified without their version counting up."""
 
     def __init__(self, tensors):

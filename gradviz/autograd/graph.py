@@ -28,12 +28,48 @@ GradientEdge = namedtuple(
 GradientEdge.__doc__ = "Where a gradient arrives: a node, and which of its outputs it is for."
 
 
-class Node(abc.ABC):  # noqa: B024 (nothing to override: it is for isinstance)
+class Node(abc.ABC):
     """What every node of a graph is an instance of, recorded operation or AccumulateGrad."""
 
+    @abc.abstractmethod
+    def name(self):
+        """The class name, such as ``MulBackward0``."""
 
-Node.register(_Recorded)
-Node.register(AccumulateGrad)
+    @property
+    @abc.abstractmethod
+    def next_functions(self):
+        """One (node, output number) an input, (None, 0) for an untracked one."""
+
+    @abc.abstractmethod
+    def metadata(self):
+        """A dict for the user's notes."""
+
+    @property
+    @abc.abstractmethod
+    def _input_metadata(self):
+        """Shape and dtype of each output, as objects."""
+
+    @abc.abstractmethod
+    def _sequence_nr(self):
+        """When the node was recorded."""
+
+    @abc.abstractmethod
+    def _register_hook_dict(self, tensor):
+        """Only what is around PyTorch uses it."""
+
+    @abc.abstractmethod
+    def register_hook(self, fn):
+        """Call ``fn(grad_inputs, grad_outputs)`` after the node ran; what it returns replaces
+        grad_inputs.
+        """
+
+    @abc.abstractmethod
+    def register_prehook(self, fn):
+        """Call ``fn(grad_outputs)`` before the node runs; what it returns replaces them."""
+
+    @classmethod
+    def __subclasshook__(cls, other):
+        return True if issubclass(other, (_Recorded, AccumulateGrad)) else NotImplemented
 
 
 def get_gradient_edge(tensor):
@@ -122,24 +158,6 @@ def increment_version(tensor):
             )
         if not t.is_inference():
             bump(t)
-
-
-class _unsafe_preserve_version_counter:
-    """Inside the block, writes into these tensors are not counted in the end."""
-
-    def __init__(self, tensors):
-        self.tensors = (tensors,) if isinstance(tensors, Tensor) else tensors
-        if not isinstance(self.tensors, tuple):
-            raise AssertionError("Expected tensors to be a tuple")
-        self.versions = [t._version for t in self.tensors]
-
-    def __enter__(self):
-        pass
-
-    def __exit__(self, *_):
-        for t, version in zip(self.tensors, self.versions, strict=True):
-            if t._v is not None:
-                t._v[0] = version
 
 
 # ---------------------------------------------------------------- hooks on several gradients

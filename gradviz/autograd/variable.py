@@ -42,7 +42,7 @@ class Variable(metaclass=_VariableMeta):
     tensor is an instance. TypeError when ``data`` is no tensor.
     """
 
-    def __new__(cls, data=None, requires_grad=False, volatile=None):
+    def __new__(cls, data=None, requires_grad=False, volatile=None, *, name=None):
         if volatile is not None:
             warnings.warn(
                 "volatile was removed and now has no effect. Use `with torch.no_grad():` instead.",
@@ -53,4 +53,6 @@ class Variable(metaclass=_VariableMeta):
             data = wrap(Tensor()._a)
         if not isinstance(data, Tensor):
             raise TypeError(f"Variable data has to be a tensor, but got {type(data).__name__}")
-        return mark(data.detach(), requires_grad)
+        made = mark(data.detach(), requires_grad)
+        made._name = name
+        return made

@@ -12,7 +12,7 @@ from ..backend import as_array, xp
 from . import dtypes
 from .anomaly import tell_forward
 from .dispatch import wrap
-from .modes import local
+from .modes import local, state
 from .node import LEAF
 from .saved import check, release
 from .tensor import Tensor
@@ -65,7 +65,7 @@ def run_node(sweep, node, g, F, fit_edge):
         release(node)
         if observer is not None:
             observer.saved_released(node)
-    if sweep._anomaly and local.anomaly_nan:
+    if sweep._anomaly and state.anomaly_nan:
         check_nan(node, grads)
     return grads
 
@@ -97,14 +97,12 @@ def _idle(node):
 
 def _run_noted(node, g, F):
     """Run in anomaly mode: nodes that are recorded meanwhile know who caused them, errors tell."""
-    outer, local.evaluating = local.evaluating, node
+    local.evaluating = node
     try:
         return _run(node, g, F)
     except Exception:
         tell_forward(node)
         raise
-    finally:
-        local.evaluating = outer
 
 
 def _arrive(sweep, node, g, hooks, needed):
@@ -225,12 +223,17 @@ def complete_leaf(sweep, leaf, g, fresh, accumulate):
 
 
 def _post_accumulate(sweep, table, leaf):
-    """A tensor that one of these hooks returns is what the next is called with."""
+    """A tensor that one of these hooks returns is what the next is called with, and RuntimeError
+    in the end unless that is the leaf.
+    """
+    given = leaf
     for number, hook in list(table.items()):
-        told = _call(sweep, number, hook, leaf)
+        told = _call(sweep, number, hook, given)
         if told is not None:
-            check_hook_result(leaf, told, hook)
-            leaf = told
+            check_hook_result(given, told, hook)
+            given = told
+    if given is not leaf:
+        raise RuntimeError("Tensor post accumulate grad hooks should return None.")
 
 
 def _leaf_posthooks(sweep, table, g):

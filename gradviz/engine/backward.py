@@ -74,7 +74,7 @@ class Sweep:
         self._heap, self._waiting, self._arrived = [], {}, {}
         self._leaf_counts = self._needed = self._idle = self.callbacks = self._firsts = None
         self._observer = door.observer
-        self._anomaly = bool(state.special) and local.anomaly
+        self._anomaly = bool(state.special) and state.anomaly
         if (
             state.onlookers
             or self._observer is not None
@@ -210,7 +210,7 @@ class Sweep:
         """
         __tracebackhide__ = True
         outer, local.sweep = local.sweep, self
-        node = local.node
+        node, evaluating = local.node, local.evaluating
         try:
             with force_grad_mode(self.create_graph):
                 done = self._loop(limit)
@@ -219,7 +219,7 @@ class Sweep:
                     callback()
             return done
         finally:
-            local.sweep, local.node = outer, node
+            local.sweep, local.node, local.evaluating = outer, node, evaluating
 
     def call_at_end(self, callback):
         """Call ``callback()`` once the sweep is complete."""

@@ -8,7 +8,7 @@ from ..backend import beside, host, xp
 from . import dtypes
 from .device import like
 from .errors import advised, warn_once
-from .modes import local, state
+from .modes import local, look_closely, state
 from .node import INFERENCE, LEAF, new
 from .tensor import INFERENCE_GRAD_MESSAGE, Tensor, ready_leaf
 
@@ -24,6 +24,8 @@ def mark(t, requires_grad):
             raise RuntimeError(INFERENCE_GRAD_MESSAGE)
         t._g = LEAF
         ready_leaf(t)
+        if t._v is INFERENCE:
+            look_closely()
     return t
 
 

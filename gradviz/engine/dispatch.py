@@ -182,15 +182,22 @@ def _finish(op, t, ins, attrs):
         if x is not None and x._g is not None:
             tracked = True
             break
+    if tracked and state.special and _all_inference(ins):
+        tracked = False
     if tracked and dtypes.of(t._a).category >= 2:
         record(op, t, ins, attrs)
-        if state.special and local.anomaly:
+        if state.special and state.anomaly:
             note_forward(t._g)
         return t
     t._g = None
     if door.observer is not None:
         tell_untracked(op, t, ins)
     return t
+
+
+def _all_inference(ins):
+    """Whether an operation sees inference tensors alone: autograd does not hear of it."""
+    return all(x is None or x._v is INFERENCE for x in ins)
 
 
 def tell_untracked(op, output, inputs):
@@ -348,7 +355,7 @@ def _finish_many(op, arrays, ins, attrs):
             _unrecorded(op, t, ins)
         return outs
     tracked = any(x is not None and x._g is not None for x in ins[: op.edges])
-    if not tracked:
+    if not tracked or (state.special and _all_inference(ins)):
         if state.special:
             tell_untracked(op, outs, ins)
         return outs
@@ -373,7 +380,7 @@ def _finish_many(op, arrays, ins, attrs):
         _pack_inputs(op, node)
         if node.r is not None:
             saved_names.pack_parts(node, outs)
-    if state.special and local.anomaly:
+    if state.special and state.anomaly:
         note_forward(node)
     if door.observer is not None:
         door.observer.operation(outs, ins)

@@ -104,8 +104,8 @@ def _hooks_of(holder, slot):
 
 
 def ensure_hooks(leaf):
-    """``leaf`` has a place for hooks, and sweeps look closely at it."""
-    _hooks_of(leaf, "_hooks")
+    """The place for hooks of ``leaf``; sweeps look closely at a leaf that has one."""
+    return _hooks_of(leaf, "_hooks")
 
 
 def register(owner, table, kind, hook, *, extra=None, prepend=False):

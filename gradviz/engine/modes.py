@@ -4,6 +4,7 @@
 reads one attribute and goes on; only inside such a block does it ask its own thread what holds
 there. ``state.onlookers`` becomes True, for good, with the first hook, user's Function or edge that
 leads nowhere: from then on a sweep has to be exact at every moment, not only when it ends.
+``state.anomaly`` holds for all threads, as in PyTorch.
 """
 
 from __future__ import annotations
@@ -15,11 +16,12 @@ import warnings
 
 
 class _State:
-    __slots__ = ("native", "onlookers", "special")
+    __slots__ = ("anomaly", "anomaly_nan", "native", "onlookers", "special")
 
     def __init__(self):
         self.special = self.native = 0
-        self.onlookers = False
+        self.onlookers = self.anomaly = False
+        self.anomaly_nan = True
 
 
 state = _State()
@@ -31,9 +33,7 @@ class _Thread(threading.local):
     inference = False
     multithreading = True
     view_replay = False
-    anomaly = False
-    anomaly_nan = True
-    evaluating = None  # the node that runs, while anomalies are looked for
+    evaluating = None  # the node that ran last, while anomalies are looked for
     saved_hooks = ()
     saved_hooks_disabled = None
     mutable_saved = None  # what keeps copies of saved tensors that are written
@@ -60,6 +60,13 @@ def count(change):
     """Open or close a block that operations have to ask about."""
     with _counting:
         state.special += change
+
+
+def look_closely():
+    """Operations look closely from now on: there is an inference tensor that requires grad, which
+    is recorded only where other tensors are around.
+    """
+    count(1)
 
 
 def _switch(grad, inference):
@@ -146,6 +153,8 @@ class Block:
 
 
 class _NoParamDecoratorContextManager(Block):
+    """A block without parameters, which decorates with parentheses and without."""
+
     value = prev = False
 
     def __new__(cls, orig_func=None):

@@ -11,7 +11,7 @@ from ..backend import xp
 from .accumulator import AccumulateGrad, expected
 from .dispatch import wrap
 from .errors import advised
-from .node import LEAF, Nowhere, Output, array_below
+from .node import LEAF, Node, Nowhere, Output, array_below
 from .operands import expands
 from .operation import RAW, TENSOR
 from .tensor import Size, Tensor
@@ -49,6 +49,11 @@ def edge_of(x):
         return x if g is LEAF else None if g.__class__ is Nowhere else g
     if isinstance(x.node, AccumulateGrad):
         return x.node.variable
+    if not isinstance(x.node, Node):
+        raise RuntimeError(
+            "GradientEdge's first object must be an autograd.graph.Node but got "
+            f"{type(x.node).__name__}"
+        )
     return Output(x.node, x.output_nr) if x.node.dtype.__class__ is tuple else x.node
 
 

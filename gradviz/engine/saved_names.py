@@ -132,8 +132,8 @@ def read_saved(node, attribute):
             return _value(node, name)
         several = _value(node, name) if _slot(op, name) is None else None
         if type(several) is tuple:
-            return tuple(SavedTensor(node, name, k) for k in range(len(several)))
-        return SavedTensor(node, name)
+            return tuple(_raw(node, name, k) for k in range(len(several)))
+        return _raw(node, name)
     raise AttributeError(f"'{type(node).__name__}' object has no attribute '{attribute}'")
 
 
@@ -188,6 +188,12 @@ def _unwanted(node, by):
 
 
 # ---------------------------------------------------------------- raw saved tensors
+def _raw(node, name, index=None):
+    made = new(SavedTensor)
+    made._node, made._name, made._index = node, name, index
+    return made
+
+
 def _slot(op, name):
     """Where a node keeps the tensor of this name: ("s", index), ("r", index or None), or None."""
     found = op.also.get(name)
@@ -227,10 +233,14 @@ class SavedTensor:
     __slots__ = ("_index", "_name", "_node")
     __module__ = "torch._C._autograd"
 
-    def __init__(self, node=None, name="", index=None):
-        if node is None:
-            raise RuntimeError("Trying to create a SavedTensor object from Python is forbidden.")
-        self._node, self._name, self._index = node, name, index
+    def __init__(self, *given):
+        if given:
+            raise TypeError(
+                "__init__(): incompatible constructor arguments. The following argument types are "
+                "supported:\n    1. torch._C._autograd.SavedTensor()\n\nInvoked with: "
+                + ", ".join(map(repr, given))
+            )
+        raise RuntimeError("Trying to create a SavedTensor object from Python is forbidden.")
 
     def _found(self):
         """What is kept: a tensor, a Packed, None, or FREED."""

@@ -19,7 +19,7 @@ from .device import CPU
 from .events import door
 from .given import given
 from .memory_format import has_format
-from .modes import local, state
+from .modes import local, look_closely, state
 from .node import INFERENCE, LEAF, Detached, Nowhere, new, nowhere, serial
 
 
@@ -200,6 +200,8 @@ class Tensor:
             return self
         self._g = LEAF if requires_grad else None
         ready_leaf(self)
+        if self._v is INFERENCE:
+            look_closely()
         if self._v is not None and self._v[1] and self._view is None:
             _tell_views(self, requires_grad)
         return self
@@ -773,24 +775,7 @@ def _names(self):
     return [n for n in object.__dir__(self) if n not in _MAY_BE_UNSET and n not in gone]
 
 
-def _volatile(self):
-    """Gone: False, and a UserWarning."""
-    warnings.warn("volatile was removed (Variable.volatile is always False)", stacklevel=2)
-    return False
-
-
 Tensor.__dir__ = _names
-
-
-def _set_volatile(self, value):
-    """Gone: nothing happens, and a UserWarning."""
-    warnings.warn(
-        "volatile was removed and now has no effect. Use `with torch.no_grad():` instead.",
-        stacklevel=2,
-    )
-
-
-Tensor.volatile = property(_volatile, _set_volatile)
 
 
 def read_only(name, getter):

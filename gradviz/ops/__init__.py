@@ -24,6 +24,7 @@ from . import (  # noqa: F401
     loss,
     matmul,
     matrix,
+    older,
     place,
     quantile,
     random,

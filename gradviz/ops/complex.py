@@ -11,6 +11,7 @@ from ..engine.operation import RAW, TENSOR
 from ..engine.tensor import element_strides
 from ..engine.views import storage_offset
 from .declare import binary, declare, public, unary
+from .index import setitem
 from .join import select_op
 
 REAL = {xp.dtype(xp.complex64): xp.dtype(xp.float32), xp.dtype(xp.complex128): xp.dtype(xp.float64)}
@@ -146,8 +147,8 @@ def imag(input):
 
 for _f in (view_as_real, view_as_complex, real, imag):
     public(_f.__name__, _f)
-Tensor.real = property(real, lambda self, value: real(self).copy_(value))
-Tensor.imag = property(imag, lambda self, value: imag(self).copy_(value))
+Tensor.real = property(real, lambda self, value: setitem(real(self), ..., value))
+Tensor.imag = property(imag, lambda self, value: setitem(imag(self), ..., value))
 RAW.real, TENSOR.real = (lambda x: x.real), real
 RAW.imag, TENSOR.imag = (lambda x: x.imag), imag
 

@@ -91,5 +91,6 @@ def _reduce(self, protocol=None):
 
 
 Tensor.__copy__ = _shallow
+_deepcopy.__qualname__ = "Tensor.__deepcopy__"
 Tensor.__deepcopy__ = _deepcopy
 Tensor.__reduce_ex__ = _reduce

@@ -14,7 +14,6 @@ FORMULAS = {
     "threshold_backward": "g where self > threshold",
     "tied": "∂self: g    ∂source: 0",
     "alias": "g",
-    "reinterpret": "g",
     "movedim": "g, dimensions put back",
     "clamp_min_tensor": "∂self: g where self ≥ min    ∂min: g where self < min",
     "clamp_max_tensor": "∂self: g where self ≤ max    ∂max: g where self > max",

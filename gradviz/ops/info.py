@@ -12,9 +12,10 @@ from ..engine.device import like as like_of
 from ..engine.dispatch import Tensor, wrap
 from ..engine.errors import warn_once
 from ..engine.memory_format import memory_format
-from ..engine.modes import local
+from ..engine.modes import state
 from .create import check_range
 from .declare import only_method, public, tensor_argument
+from .shape import alias_op
 
 
 class finfo:
@@ -184,8 +185,8 @@ public("set_num_threads", set_num_threads)
 public("get_num_threads", lambda: _Settings.threads)
 public("set_default_device", set_default_device)
 public("get_default_device", lambda: default.device if default.like is None else of(default.like))
-public("is_anomaly_enabled", lambda: local.anomaly)
-public("is_anomaly_check_nan_enabled", lambda: local.anomaly_nan)
+public("is_anomaly_enabled", lambda: state.anomaly)
+public("is_anomaly_check_nan_enabled", lambda: state.anomaly_nan)
 
 
 def range_(
@@ -259,8 +260,16 @@ only_method(
 
 
 def _as_subclass(self, cls):
-    made = object.__new__(cls)
-    made._a, made._g, made._v, made._view = self._a, self._g, self._v, self._view
+    """A view of class ``cls``; TypeError unless that inherits from ``Tensor``."""
+    if not isinstance(cls, type):
+        raise TypeError(f"cls must be a type (got {type(cls).__name__})")
+    if not issubclass(cls, Tensor):
+        raise TypeError(
+            "Creating a Tensor subclass from a class that does not inherit from Tensor is not "
+            "possible. Make sure your class inherits from Tensor."
+        )
+    made = alias_op(self)
+    made.__class__ = cls
     return made
 
 

@@ -244,7 +244,7 @@ otherwise. One size may be −1.
 
 def view(self, *shape):
     """The same storage in another shape; RuntimeError where strides do not allow it.
-    ``view(dtype)`` reinterprets the bytes.
+    ``view(dtype)`` reads the same bytes as other numbers, outside the graph.
     """
     if len(shape) == 1 and isinstance(shape[0], (dtypes.dtype, type)):
         return _view_dtype(self, shape[0])
@@ -264,30 +264,36 @@ def view(self, *shape):
 
 def _view_dtype(self, dtype):
     dtype = dtypes.PYTHON.get(dtype, dtype)
-    if dtype.np == self._a.dtype:
-        return alias_op(self)
     wide, narrow = self._a.itemsize, dtype.np.itemsize
     if self._a.ndim == 0 and wide != narrow:
         raise RuntimeError(
             f"self.dim() cannot be 0 to view {dtypes.scalar_name(self.dtype)} as "
             f"{dtypes.scalar_name(dtype)} (different element sizes)"
         )
-    return reinterpret_op(self.detach() if dtype.category < 2 else self, dtype.np)
+    array = self._a
+    if array.ndim and wide != narrow and array.size:
+        _check_view_dtype(self, dtype, wide, narrow)
+    seen = array.view(dtype.np) if array.ndim else array.reshape(1).view(dtype.np).reshape(())
+    t = self.detach()  # not even a view, in PyTorch
+    t._a = seen
+    return t
 
 
-def _reinterpret(x, dtype):
-    return x.view(dtype) if x.ndim else x.reshape(1).view(dtype).reshape(())
-
-
-reinterpret_op = declare(
-    "reinterpret",
-    _reinterpret,
-    "self",
-    "dtype",
-    node="ViewBackward1",
-    view=True,
-    self=lambda F, g: g,
-)
+def _check_view_dtype(self, dtype, wide, narrow):
+    """RuntimeError where elements of another size do not fall on those that there are."""
+    ratio = narrow // wide
+    text = None
+    if narrow > wide and self._a.shape[-1] % ratio:
+        text = f"self.size(-1) must be divisible by {ratio}", self._a.shape[-1]
+    elif narrow > wide and views.storage_offset(self._a) % ratio:
+        text = f"self.storage_offset() must be divisible by {ratio}", self.storage_offset()
+    elif self.stride(-1) != 1:
+        text = "self.stride(-1) must be 1", self.stride(-1)
+    if text is not None:
+        raise RuntimeError(
+            f"{text[0]} to view {dtypes.scalar_name(self.dtype)} as {dtypes.scalar_name(dtype)} "
+            f"(different element sizes), but got {text[1]}"
+        )
 
 
 only_method(reshape)

@@ -164,6 +164,8 @@ def resize_(self, *size, memory_format=None):
     if self._tangent:
         raise RuntimeError("cannot resize variables that has a forward grad")
     shape = sizes(size)
+    if tuple(shape) == self._a.shape:
+        return self
     n, start = math.prod(shape), views.storage_offset(self._a)
     memory = views.flat_storage(self._a)
     if start + n > memory.size:
@@ -182,3 +184,6 @@ def resize_as_(self, other, memory_format=None):
 
 for _f in (data_ptr, storage_offset, set_, resize_, resize_as_):
     only_method(_f)
+public(
+    "resize_as_", lambda input, the_template, memory_format=None: resize_as_(input, the_template)
+)
