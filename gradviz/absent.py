@@ -15,7 +15,7 @@ NAMES = {
     "sparse": {
         "torch": "sparse sparse_coo_tensor sparse_csr_tensor sparse_csc_tensor sparse_bsr_tensor "
         "sparse_bsc_tensor sparse_compressed_tensor sparse_coo sparse_csr sparse_csc sparse_bsr "
-        "sparse_bsc spmm sspaddmm smm hspmm saddmm dsmm hsmm nested masked resize_as_sparse_",
+        "sparse_bsc sspaddmm smm hspmm saddmm hsmm nested masked resize_as_sparse_",
         "torch.Tensor": "to_sparse to_sparse_coo to_sparse_csr to_sparse_csc to_sparse_bsr "
         "to_sparse_bsc coalesce is_coalesced indices values crow_indices col_indices ccol_indices "
         "row_indices sparse_dim dense_dim sparse_mask sparse_resize_ sparse_resize_and_clear_ "

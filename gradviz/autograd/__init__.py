@@ -21,8 +21,9 @@ from .variable import Variable
 
 
 def __getattr__(name):
-    if name == "profiler":
-        return importlib.import_module("gradviz.autograd.profiler")
+    if name in ("profiler", "kineto_available"):
+        profiler = importlib.import_module("gradviz.autograd.profiler")
+        return profiler if name == "profiler" else profiler.kineto_available
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

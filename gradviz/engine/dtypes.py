@@ -159,10 +159,10 @@ def held(value, np_dtype):
     try:
         if kind in "fVui" and isinstance(value, complex) and value.imag:
             raise OverflowError
+        if kind != "c" and isinstance(value, complex) and not value.imag:
+            value = value.real
         if kind == "u" and -xp.iinfo(np_dtype).max <= value < 0:
             return xp.asarray(value).astype(np_dtype)[()]
-        if kind in "fV" and isinstance(value, complex) and not value.imag:
-            value = value.real
         found = np_dtype.type(value)
         if kind != "f" or xp.isfinite(found) or not xp.isfinite(value):
             return found

@@ -25,21 +25,33 @@ def tensor(data, *, dtype=None, device=None, requires_grad=False, pin_memory=Fal
     """A new tensor with a copy of ``data`` (numbers, nested sequences, arrays); Python floats take
     the default dtype.
     """
-    if isinstance(data, Tensor):
-        warnings.warn(
-            "To copy construct from a tensor, it is recommended to use "
-            "sourceTensor.detach().clone() or "
-            "sourceTensor.detach().clone().requires_grad_(True), rather than "
-            "torch.tensor(sourceTensor).",
-            UserWarning,
-            stacklevel=2,
-        )
+    _warn_of_copy(data, "torch.tensor")
     if dtype.__class__ is type:
         dtype = dtypes.PYTHON.get(dtype, dtype)
     return mark(wrap(array_of(data, dtype, device)), requires_grad)
 
 
+def _warn_of_copy(data, name):
+    if isinstance(data, Tensor):
+        warnings.warn(
+            "To copy construct from a tensor, it is recommended to use "
+            "sourceTensor.detach().clone() or "
+            "sourceTensor.detach().clone().requires_grad_(True), rather than "
+            f"{name}(sourceTensor).",
+            UserWarning,
+            stacklevel=3,
+        )
+
+
+def new_tensor(self, data, *, dtype=None, device=None, requires_grad=False):
+    """``tensor(data)`` with the dtype and on the device of this one, unless others are given."""
+    _warn_of_copy(data, "tensor.new_tensor")
+    made = array_of(data, dtype or self.dtype, device or self.device)
+    return mark(wrap(made), requires_grad)
+
+
 only_function(tensor)
+only_method(new_tensor)
 
 
 # ---------------------------------------------------------------- filled
@@ -336,12 +348,6 @@ only_method(
     "new_full",
 )
 only_method(
-    lambda self, data, *, dtype=None, device=None, requires_grad=False: mark(
-        wrap(array_of(data, dtype or self.dtype, device or self.device)), requires_grad
-    ),
-    "new_tensor",
-)
-only_method(
     lambda self, *size, device=None: (
         wrap(xp.zeros(sizes(size), self._a.dtype, like=self._a))
         if not size or isinstance(size[0], int)
@@ -356,6 +362,8 @@ def _filled(x, value):
     if isinstance(value, complex):
         value = dtypes.held(value, x.dtype)
     try:
+        if isinstance(value, (float, complex)):
+            value = dtypes.held(value, x.dtype)
         return xp.full(x.shape, value, x.dtype, like=x)
     except (OverflowError, TypeError):
         return xp.full(x.shape, dtypes.held(value, x.dtype), x.dtype, like=x)

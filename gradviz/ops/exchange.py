@@ -210,15 +210,18 @@ def as_tensor(data, dtype=None, device=None):
     return tensor(data, dtype=dtype, device=device)
 
 
-def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=False):
+def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=None):
     """``obj`` (tensor, array, capsule, buffer, numbers) as a tensor; ``copy`` True never shares
-    memory, False never copies and raises ValueError where that cannot be.
+    memory, False never copies and raises ValueError where that cannot be. With ``requires_grad``
+    False the result leaves the graph.
     """
     found = _sharing(obj, dtype)
     if found is None:
         if copy is False:
             raise ValueError("can't alias arbitrary sequence into a tensor.")
-        return tensor(obj, dtype=dtype, device=device, requires_grad=requires_grad)
+        return tensor(obj, dtype=dtype, device=device, requires_grad=bool(requires_grad))
+    if requires_grad is None and isinstance(obj, Tensor) and obj.requires_grad:
+        warn_once(_GRAD_OF_SOURCE)
     made = to(found, device=device, dtype=dtype)
     if made is not found and copy is False:
         raise ValueError(
@@ -227,9 +230,17 @@ def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=False):
         )
     if copy and made is found:
         made = made.clone()
-    if isinstance(obj, Tensor) and obj.requires_grad:
+    if requires_grad is None or made.requires_grad and requires_grad:
         return made
-    return made.requires_grad_() if requires_grad else made
+    if requires_grad or made.is_leaf:
+        return made.requires_grad_(requires_grad)
+    return made.detach()
+
+
+_GRAD_OF_SOURCE = (
+    "torch.asarray: unspecified requires_grad now defaults to obj.requires_grad instead of False. "
+    "Pass requires_grad=False explicitly to get the old behavior and silence this warning."
+)
 
 
 def _sharing(obj, dtype):

@@ -19,6 +19,7 @@ from ..backend import (
 )
 from ..engine import dtypes, views
 from ..engine.dispatch import Tensor, call, untracked, viewing, wrap
+from ..engine.errors import warn_once
 from ..engine.given import given
 from ..engine.kept import keep
 from ..engine.modes import is_recording
@@ -365,12 +366,20 @@ _ZERO_DIM = (
 )
 
 
+_AS_TUPLE = (
+    "Using a non-tuple sequence for multidimensional indexing is deprecated and will be changed in "
+    "pytorch 2.9; use x[tuple(seq)] instead of x[seq]. In pytorch 2.9 this will be interpreted as "
+    "tensor index, x[torch.tensor(seq)], which will result either in an error or a different result"
+)
+
+
 def _entries(i):
     """The entries of an index that is no tuple; a short list that holds more than numbers stands
     for one.
     """
-    inside = (list, tuple, range, Tensor, slice, type(None), type(Ellipsis))
-    if i.__class__ is list and len(i) < 32 and any(isinstance(part, inside) for part in i):
+    inside = (list, tuple, range, str, Tensor, slice, type(None), type(Ellipsis))
+    if i.__class__ in (list, str) and len(i) < 32 and any(isinstance(part, inside) for part in i):
+        warn_once(_AS_TUPLE)
         return tuple(i)
     return (i,)
 
@@ -472,7 +481,7 @@ def setitem(self, index, value):
                 f"can't assign a {type(value).__name__} to a torch.{self.dtype.type_name}"
             )
         kind = self._a.dtype.kind
-        if kind in "iu" or value.__class__ is complex:
+        if kind in "iu" or isinstance(value, (float, complex)):
             value = dtypes.held(value, self._a.dtype)
         value = wrap(xp.asarray(value).astype(self._a.dtype))
     if index is False:

@@ -237,6 +237,8 @@ def _factors(own, beta, alpha):
     return beta, alpha
 
 
+for _name in ("spmm", "dsmm"):
+    public(_name, mm)  # of dense matrices
 for _f in (mm, mv, dot, bmm, matmul, addmm):
     method(_f)
 

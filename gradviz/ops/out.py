@@ -146,11 +146,19 @@ def asked_dtype(name, dtype, out):
 
 
 # ---------------------------------------------------------------- writing
+def _tensors_in(given):
+    for t in given:
+        if isinstance(t, Tensor):
+            yield t
+        elif isinstance(t, (tuple, list)):
+            yield from (x for x in t if isinstance(x, Tensor))
+
+
 def check_untracked(name, *tensors):
     """RuntimeError where ``out=`` would lose gradients."""
     if dispatch.state.special and not dispatch.local.grad:
         return
-    if any(isinstance(t, Tensor) and t.requires_grad for t in tensors):
+    if any(t.requires_grad for t in _tensors_in(tensors)):
         raise RuntimeError(
             f"{name}(): functions with out=... arguments don't support automatic differentiation, "
             "but one of the arguments requires grad."
@@ -164,7 +172,7 @@ def write_out(name, result, out, args=()):
         _check_kind(name, out)
     if created and out.is_leaf:
         check_untracked(f"aten::{name}", out)
-    if result.dtype.category >= 2 and not created and any(isinstance(a, Tensor) for a in args):
+    if result.dtype.category >= 2 and not created and next(_tensors_in(args), None) is not None:
         check_untracked(_transform(name, args[0]), *args, out)
     if dispatch.state.special and dispatch.local.dual is not None:
         if any(isinstance(a, Tensor) and a._tangent for a in (*args, out)):

@@ -8,7 +8,7 @@ import importlib
 import warnings
 
 from ..engine import dtypes
-from ..engine.errors import Warnings
+from ..engine.errors import Warnings, warn_once
 from .declare import public
 
 _MODES = ("default", "warn", "error")
@@ -85,8 +85,15 @@ def set_flush_denormal(mode):
     return False
 
 
+_TENSOR_TYPES = (
+    "torch.set_default_tensor_type() is deprecated as of PyTorch 2.1, please use "
+    "torch.set_default_dtype() and torch.set_default_device() as alternatives."
+)
+
+
 def set_default_tensor_type(t):
     """Make the dtype of an older tensor type (``"torch.DoubleTensor"``) the default of floats."""
+    warn_once(_TENSOR_TYPES)
     name = t if isinstance(t, str) else getattr(t, "__name__", "")
     dtype = _FLOATING.get(name.rpartition(".")[2])
     if dtype is None:

@@ -208,6 +208,11 @@ def _power_norm_grad(F, g, self, result, p, dim):
     return F.sgn(self) * power * scale
 
 
+def _norm_derivative(F, g, self, result, self_shape, p, dim, keepdim):
+    """No gradient at all of a count."""
+    return None if p == 0 else _norm_grad(F, g, self, result, self_shape, p, dim, keepdim)
+
+
 norm_op = declare(
     "norm_all",
     _norm_forward,
@@ -216,7 +221,7 @@ norm_op = declare(
     node="NormBackward0",
     formula="g · self / result",
     hidden=("self_sym_sizes",),
-    self=_norm_grad,
+    self=_norm_derivative,
 )
 norm_dims_op = declare(
     "norm_dims",
@@ -226,7 +231,7 @@ norm_dims_op = declare(
     node="NormBackward1",
     formula="g · self / result",
     hidden=("self_sym_sizes",),
-    self=_norm_grad,
+    self=_norm_derivative,
 )
 vector_norm_op = declare(
     "vector_norm",
@@ -236,7 +241,7 @@ vector_norm_op = declare(
     node="LinalgVectorNormBackward0",
     formula="g · self / result",
     hidden=("self_sym_sizes",),
-    self=lambda F, g, self, result, self_shape, ord, dim, keepdim: _norm_grad(
+    self=lambda F, g, self, result, self_shape, ord, dim, keepdim: _norm_derivative(
         F, g, self, result, self_shape, ord, dim, keepdim
     ),
 )

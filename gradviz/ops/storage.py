@@ -163,6 +163,8 @@ def resize_(self, *size, memory_format=None):
         raise RuntimeError("cannot resize variables that require grad")
     if self._tangent:
         raise RuntimeError("cannot resize variables that has a forward grad")
+    if not size:
+        raise TypeError('resize_() missing 1 required positional arguments: "size"')
     shape = sizes(size)
     if tuple(shape) == self._a.shape:
         return self

@@ -116,7 +116,8 @@ class profile:
             e.cpu_children = []
         for e in found:
             if e.parent is not None:
-                by_id[e.parent].cpu_children.append(e)
+                e.cpu_parent = by_id[e.parent]
+                e.cpu_parent.cpu_children.append(e)
         return found
 
     def key_averages(

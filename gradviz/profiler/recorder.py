@@ -58,6 +58,7 @@ class FunctionEvent(Written):
     inner: float = 0.0
     count: int = 1
     cpu_children: list = field(default_factory=list)
+    cpu_parent: FunctionEvent | None = field(default=None, repr=False)
     is_async: bool = False
     is_remote: bool = False
     scope: int = 0
@@ -183,15 +184,20 @@ class Recorder(events.Observer):
             self._note(SYNCHRONISING[how], OPERATION, self.last, time.perf_counter())
 
     def node_entered(self, sweep, node, grads):
-        self.open(EVALUATE + type(node).__name__, BACKWARD, getattr(node, "seq", -1))
+        for name in (EVALUATE + type(node).__name__, type(node).__name__):
+            self.open(name, BACKWARD, getattr(node, "seq", -1))
 
     def node_left(self, sweep, node, grads):
-        if self._open and self._open[-1].kind == BACKWARD:
-            self.close()
+        for _ in range(2):
+            if self._open and self._open[-1].kind == BACKWARD:
+                self.close()
 
     def accumulated(self, sweep, leaf, grad):
-        name = EVALUATE + "torch::autograd::AccumulateGrad"
-        self._note(name, ACCUMULATE, self.last, time.perf_counter())
+        name, started, now = "torch::autograd::AccumulateGrad", self.last, time.perf_counter()
+        self._note(EVALUATE + name, ACCUMULATE, started, now)
+        self._open.append(self.events[-1])
+        self._note(name, ACCUMULATE, started, now)
+        self._open.pop()
 
     def backward_failed(self, sweep, error):
         while self._open and self._open[-1].kind == BACKWARD:

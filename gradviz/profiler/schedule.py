@@ -47,6 +47,8 @@ def schedule(*, wait, warmup, active, repeat=0, skip_first=0, skip_first_wait=0)
         )
 
     def plan(step):
+        if step < 0:
+            raise AssertionError(f"Step must be non-negative. Got {step}.")
         step -= skip_first
         if step < 0:
             return ProfilerAction.NONE

@@ -6,7 +6,7 @@ import gzip
 import json
 import os
 
-from .recorder import BACKWARD, OPERATION
+from .recorder import EVALUATE, OPERATION
 
 
 def write(events, path, metadata):
@@ -57,7 +57,7 @@ def _arguments(event):
 def _arrows(events, pid):
     made = {e.sequence_nr: e for e in events if e.kind == OPERATION and e.sequence_nr >= 0}
     for event in events:
-        source = made.get(event.sequence_nr) if event.kind == BACKWARD else None
+        source = made.get(event.sequence_nr) if event.name.startswith(EVALUATE) else None
         if source is None:
             continue
         common = {"cat": "fwdbwd", "name": "fwdbwd", "id": event.sequence_nr, "pid": pid}
