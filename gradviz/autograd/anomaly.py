@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 
-from ..engine.modes import count, state
+from ..engine.modes import count, local
 
 
 class set_detect_anomaly:
@@ -13,7 +13,7 @@ class set_detect_anomaly:
     """
 
     def __init__(self, mode, check_nan=True):
-        self.previous = state.anomaly, state.anomaly_nan
+        self.previous = local.anomaly, local.anomaly_nan
         _switch(mode, check_nan)
 
     def __enter__(self):
@@ -27,7 +27,7 @@ class detect_anomaly(set_detect_anomaly):
     """``with detect_anomaly():`` finds the operation whose gradient became NaN."""
 
     def __init__(self, check_nan=True):
-        self.previous = state.anomaly, state.anomaly_nan
+        self.previous = local.anomaly, local.anomaly_nan
         self.check_nan = check_nan
         warnings.warn(
             "Anomaly Detection has been enabled. This mode will increase the runtime and should "
@@ -45,15 +45,15 @@ def _switch(mode, check_nan):
             "set_anomaly_enabled(): argument 'enabled' (position 1) must be bool, not "
             f"{type(mode).__name__}"
         )
-    count(mode - state.anomaly)
-    state.anomaly, state.anomaly_nan = mode, check_nan
+    count(mode - local.anomaly)
+    local.anomaly, local.anomaly_nan = mode, check_nan
 
 
 def is_anomaly_enabled():
-    """Whether anomaly detection is on."""
-    return state.anomaly
+    """Whether anomaly detection is on in this thread."""
+    return local.anomaly
 
 
 def is_anomaly_check_nan_enabled():
     """Whether anomaly detection also looks for NaN."""
-    return state.anomaly_nan
+    return local.anomaly_nan

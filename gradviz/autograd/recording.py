@@ -204,7 +204,7 @@ def _outputs(node, outputs, tensors, tracked):
     ]
     if tracked:
         _save(node, outputs, made)
-        if state.special and state.anomaly:
+        if state.special and local.anomaly:
             note_forward(node)
         if door.observer is not None:
             door.observer.operation(tuple(t for t in made if isinstance(t, Tensor)), tuple(tensors))

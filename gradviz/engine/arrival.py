@@ -12,7 +12,7 @@ from ..backend import as_array, xp
 from . import dtypes
 from .anomaly import tell_forward
 from .dispatch import wrap
-from .modes import local, state
+from .modes import local
 from .node import LEAF
 from .saved import check, release
 from .tensor import Tensor
@@ -65,7 +65,7 @@ def run_node(sweep, node, g, F, fit_edge):
         release(node)
         if observer is not None:
             observer.saved_released(node)
-    if sweep._anomaly and state.anomaly_nan:
+    if sweep._anomaly and local.anomaly_nan:
         check_nan(node, grads)
     return grads
 
@@ -97,12 +97,14 @@ def _idle(node):
 
 def _run_noted(node, g, F):
     """Run in anomaly mode: nodes that are recorded meanwhile know who caused them, errors tell."""
-    local.evaluating = node
+    outer, local.evaluating = local.evaluating, node
     try:
         return _run(node, g, F)
     except Exception:
         tell_forward(node)
         raise
+    finally:
+        local.evaluating = outer
 
 
 def _arrive(sweep, node, g, hooks, needed):

@@ -74,7 +74,7 @@ class Sweep:
         self._heap, self._waiting, self._arrived = [], {}, {}
         self._leaf_counts = self._needed = self._idle = self.callbacks = self._firsts = None
         self._observer = door.observer
-        self._anomaly = bool(state.special) and state.anomaly
+        self._anomaly = bool(state.special) and local.anomaly
         if (
             state.onlookers
             or self._observer is not None
@@ -210,7 +210,7 @@ class Sweep:
         """
         __tracebackhide__ = True
         outer, local.sweep = local.sweep, self
-        node, evaluating = local.node, local.evaluating
+        node = local.node
         try:
             with force_grad_mode(self.create_graph):
                 done = self._loop(limit)
@@ -219,7 +219,7 @@ class Sweep:
                     callback()
             return done
         finally:
-            local.sweep, local.node, local.evaluating = outer, node, evaluating
+            local.sweep, local.node = outer, node
 
     def call_at_end(self, callback):
         """Call ``callback()`` once the sweep is complete."""

@@ -186,7 +186,7 @@ def _finish(op, t, ins, attrs):
         tracked = False
     if tracked and dtypes.of(t._a).category >= 2:
         record(op, t, ins, attrs)
-        if state.special and state.anomaly:
+        if state.special and local.anomaly:
             note_forward(t._g)
         return t
     t._g = None
@@ -380,7 +380,7 @@ def _finish_many(op, arrays, ins, attrs):
         _pack_inputs(op, node)
         if node.r is not None:
             saved_names.pack_parts(node, outs)
-    if state.special and state.anomaly:
+    if state.special and local.anomaly:
         note_forward(node)
     if door.observer is not None:
         door.observer.operation(outs, ins)

@@ -4,7 +4,6 @@
 reads one attribute and goes on; only inside such a block does it ask its own thread what holds
 there. ``state.onlookers`` becomes True, for good, with the first hook, user's Function or edge that
 leads nowhere: from then on a sweep has to be exact at every moment, not only when it ends.
-``state.anomaly`` holds for all threads, as in PyTorch.
 """
 
 from __future__ import annotations
@@ -16,12 +15,11 @@ import warnings
 
 
 class _State:
-    __slots__ = ("anomaly", "anomaly_nan", "native", "onlookers", "special")
+    __slots__ = ("native", "onlookers", "special")
 
     def __init__(self):
         self.special = self.native = 0
-        self.onlookers = self.anomaly = False
-        self.anomaly_nan = True
+        self.onlookers = False
 
 
 state = _State()
@@ -33,7 +31,9 @@ class _Thread(threading.local):
     inference = False
     multithreading = True
     view_replay = False
-    evaluating = None  # the node that ran last, while anomalies are looked for
+    anomaly = False
+    anomaly_nan = True
+    evaluating = None  # the node that runs, while anomalies are looked for
     saved_hooks = ()
     saved_hooks_disabled = None
     mutable_saved = None  # what keeps copies of saved tensors that are written

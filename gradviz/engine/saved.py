@@ -205,7 +205,7 @@ def _complain(array, g, now, saved):
             "Hint: the backtrace further above shows the operation that failed to compute its "
             "gradient. The variable in "
             "question was changed in there or anywhere later. Good luck!"
-            if state.anomaly
+            if local.anomaly
             else "Hint: enable anomaly detection to find the operation that failed to compute its "
             "gradient, with "
             "torch.autograd.set_detect_anomaly(True, check_nan=False)."

@@ -450,7 +450,7 @@ def write(op, ins, attrs=(), kept=()):
             node.r = (array, self._v, self._v[0])
             if self._view is not None:
                 on_view = node._meta = OnView()
-        if state.special and state.anomaly:
+        if state.special and local.anomaly:
             note_forward(node)
         rebase(self, node)
         if op.saves_result and self._view is not None:

@@ -12,7 +12,7 @@ from ..engine.device import like as like_of
 from ..engine.dispatch import Tensor, wrap
 from ..engine.errors import warn_once
 from ..engine.memory_format import memory_format
-from ..engine.modes import state
+from ..engine.modes import local
 from .create import check_range
 from .declare import only_method, public, tensor_argument
 from .shape import alias_op
@@ -185,8 +185,8 @@ public("set_num_threads", set_num_threads)
 public("get_num_threads", lambda: _Settings.threads)
 public("set_default_device", set_default_device)
 public("get_default_device", lambda: default.device if default.like is None else of(default.like))
-public("is_anomaly_enabled", lambda: state.anomaly)
-public("is_anomaly_check_nan_enabled", lambda: state.anomaly_nan)
+public("is_anomaly_enabled", lambda: local.anomaly)
+public("is_anomaly_check_nan_enabled", lambda: local.anomaly_nan)
 
 
 def range_(
