@@ -252,6 +252,8 @@ def write_odd_view(p):
 def write_more(p):
     a = p.pick(lambda t: t.grad_fn is not None or p.random.random() < 0.3, letters="v")
     how = p.choose(WRITES)
+    if "resize_" in how and p.scope[a].untyped_storage().nbytes() < 2 * p.scope[a].element_size():
+        how += ".fill_(1)"  # what is added has no defined value
     if how != "normal_()" and (p.scope[a].numel() or "index" not in how):
         p.add(f"{a}.{how.format(c=p.like(a))}")
 
