@@ -142,7 +142,7 @@ def _call(sweep, number, hook, *given):
 
 
 def _tensor_hooks(sweep, hooks, grads):
-    for nr, table in (hooks.tensor or {}).items():
+    for nr, table in list((hooks.tensor or {}).items()):
         for number, hook in list(table.items()):
             grads[nr] = _call_tensor_hook(sweep, number, hook, grads[nr])
     for nr, ref in (hooks.retain or {}).items():

@@ -140,8 +140,7 @@ class Op:
         if name == "needs":
             return "[x is not None for x in node.e]"
         if name in self.input_names:
-            k = 2 * self.saved_names.index(name)
-            return f"None if s[{k}] is None else F.read(s[{k}], s[{k + 1}])"
+            return _input_word(2 * self.saved_names.index(name))
         if name in self.attr_names:
             return f"at[{self.attr_names.index(name)}]"
         if name.endswith("_shape"):
@@ -150,6 +149,10 @@ class Op:
         raise TypeError(
             f"derivative of {self.name} names {name!r}, which the operation does not have"
         )
+
+
+def _input_word(k):
+    return f"None if s[{k}] is None else F.read(s[{k}], s[{k + 1}])"
 
 
 def parameters(function):
@@ -199,8 +202,11 @@ def _in_turn(op):
     order PyTorch records them.
     """
     if op.joint is not None or op.edges < 2:
-        return [f"        return {_gradients(op)}"]
-    reads = dict.fromkeys(word for words in op.words for word in words if "F." in word)
+        return [
+            *(f"        {line}" for line in _read_once(op)),
+            f"        return {_gradients(op)}",
+        ]
+    reads = _in_order(op, [word for words in op.words for word in words if "F." in word])
     names = {word: f"v{k}" for k, word in enumerate(reads)}
     turns = sorted(range(op.edges), key=lambda k: op.input_names[k])
     return [
@@ -247,20 +253,27 @@ def first_runner(op):
     return _written("first", [*lines, "    return grads"], op)
 
 
-def _shared(op):
-    """What several derivatives need of what a node saved, and the name under which it is read: an
-    unpack hook is called once a tensor.
+def _in_order(op, words):
+    """What a node saved, each once, in the order in which PyTorch unpacks it: inputs by their
+    names, then results.
     """
-    if op.joint is not None:
-        return {}
-    words = [word for words in op.words for word in dict.fromkeys(words) if "F." in word]
-    return {word: f"w{k}" for k, word in enumerate(dict.fromkeys(words)) if words.count(word) > 1}
+    names = {_input_word(2 * k): (0, name) for k, name in enumerate(op.saved_names)}
+    return sorted(dict.fromkeys(words), key=lambda word: names.get(word, (1, "")))
+
+
+def _read_first(op):
+    """What is read before anything is computed, and the names it gets: where several derivatives
+    need it (an unpack hook is called once a tensor), or where they do not need it in that order.
+    """
+    words = [word for words in op.words for word in words if "F." in word]
+    order = _in_order(op, words)
+    return {} if words == order else {word: f"w{k}" for k, word in enumerate(order)}
 
 
 def _read_once(op):
     return [
         f"{name} = {word.replace('None if s[', 'None if not s or s[')}"
-        for word, name in _shared(op).items()
+        for word, name in _read_first(op).items()
     ]
 
 
@@ -278,12 +291,12 @@ def _opening(op):
 
 
 def _gradients(op, bare=False):
+    first = _read_first(op)
     if op.joint is not None:
-        return f"joint(F, g, {', '.join(op.words[0])})"
+        return f"joint(F, g, {', '.join(first.get(word, word) for word in op.words[0])})"
     if op.edges == 1:
-        return _spell(op, 0) if bare else f"({_spell(op, 0)},)"
-    shared = _shared(op)
-    calls = [f"{_spell(op, k, shared)} if e[{k}] is not None else None" for k in range(op.edges)]
+        return _spell(op, 0, first) if bare else f"({_spell(op, 0, first)},)"
+    calls = [f"{_spell(op, k, first)} if e[{k}] is not None else None" for k in range(op.edges)]
     return f"({', '.join(calls)},)" if calls else "()"
 
 

@@ -221,8 +221,10 @@ def check(node):
     __tracebackhide__ = True
     if node.s is FREED or node.r is FREED:
         freed(node)
-    for k in range(0, len(node.s), 2):
-        if node.s[k] is not None:
+    names = () if node.op is None else node.op.saved_names
+    by_name = sorted(range(len(names)), key=names.__getitem__)  # as PyTorch unpacks them
+    for k in [2 * k for k in (*by_name, *range(len(names), len(node.s) // 2))]:
+        if node.s and node.s[k] is not None:
             read_array(node.s[k], node.s[k + 1])
     if node.r is not None:
         result_array(node)

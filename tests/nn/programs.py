@@ -878,3 +878,11 @@ result += [put(torch.zeros(2)), put(None), put(3), put(nn.Buffer(x, persistent=F
 PROGRAMS["one element written several times with one value"] = """result = []
 for write in (lambda x: x.masked_fill_(x < 1, torch.tensor(2.0)), lambda x: x.masked_fill_(x < 1, 2.0), lambda x: x.fill_(torch.tensor(2.0)), lambda x: x.index_fill_(0, torch.tensor([0]), torch.tensor(2.0)), lambda x: x.add_(1)):
     x = torch.zeros(3).unsqueeze(-1).expand(3, 2); result.append([message(lambda: write(x)), x.tolist(), x._version])"""
+PROGRAMS["saved tensors are unpacked by their names"] = """result = []
+ops = (lambda a, b, c: a * b, lambda a, b, c: a / b, torch.lerp, torch.addcmul, torch.addcdiv, lambda a, b, c: a ** b, lambda a, b, c: torch.atan2(a, b), lambda a, b, c: torch.where(a > 0, b, c), lambda a, b, c: torch.dot(a, b), lambda a, b, c: a[None] @ b[:, None], lambda a, b, c: torch.addmm(c[:1], a[None], b[:, None]), lambda a, b, c: torch.xlogy(a, b), lambda a, b, c: F.mse_loss(a, b), lambda a, b, c: torch.hypot(a, b), lambda a, b, c: torch.maximum(a, b), lambda a, b, c: F.conv1d(a[None, None], b[None, None]))
+for op in ops:
+    for idle in (False, True):
+        log, start = [], torch.tensor([1.0, 3.0], requires_grad=True)
+        a, b, c = start * 1, start * 2, start * 3
+        with torch.autograd.graph.saved_tensors_hooks(lambda t: t, lambda t: (log.append(t.flatten()[0].item()), t)[1]): out = op(a, b, c)
+        (out * 2).sum().backward(inputs=[out] if idle else None); result.append(log)"""
