@@ -79,7 +79,8 @@ def _outside(sizes, strides, offset):
     )
 
 
-def _extent(*geometries):
+def extent(*geometries):
+    """How many elements a storage needs that all of these lie in."""
     return max(
         (
             off + sum((n - 1) * s for n, s in zip(sizes, strides, strict=True)) + 1
@@ -94,14 +95,14 @@ def scatter(g, inner, outer):
     """Put ``g`` (laid out as ``inner``) into zeros laid out as ``outer``; overlapping elements of
     ``inner`` add up, those of ``outer`` share what is there.
     """
-    flat = zeros_by(g, _extent(inner, outer))
+    flat = zeros_by(g, extent(inner, outer))
     window = strided(flat, *inner)
-    if _overlaps(inner):
+    if overlaps(inner):
         places = strided(xp.arange(flat.size, like=flat), *inner)
         xp.add.at(flat, places.ravel(), xp.broadcast_to(g, inner[0]).ravel())
     else:
         window += g
-    if _overlaps(outer):
+    if overlaps(outer):
         flat /= _shares(flat, outer)
     return strided(flat, *outer).copy()
 
@@ -115,8 +116,8 @@ def _shares(flat, layout):
 
 def gather(x, inner, outer):
     """Read the elements of ``inner`` from ``x``, which is laid out as ``outer``."""
-    flat = zeros_by(x, _extent(inner, outer))
-    if _overlaps(outer):
+    flat = zeros_by(x, extent(inner, outer))
+    if overlaps(outer):
         places = strided(xp.arange(flat.size, like=flat), *outer)
         xp.add.at(flat, places.ravel(), xp.broadcast_to(x, outer[0]).ravel())
         flat /= _shares(flat, outer)
@@ -125,7 +126,8 @@ def gather(x, inner, outer):
     return strided(flat, *inner).copy()
 
 
-def _overlaps(geometry_):
+def overlaps(geometry_):
+    """Whether several elements of a layout share one place of the storage."""
     sizes, strides, _ = geometry_
     return any(s == 0 and n > 1 for n, s in zip(sizes, strides, strict=True)) or _interleaves(
         sizes, strides
@@ -667,7 +669,7 @@ class CopySlices(Node):
     @staticmethod
     def _run_window(g, function, inner, outer):
         """On tensors: ``g`` is copied, and the window written anew."""
-        whole = zeros_by(g._a, _extent(outer, inner))
+        whole = zeros_by(g._a, extent(outer, inner))
         copy = wrap(strided(whole, *outer)).copy_(g)
         window = TENSOR.as_strided_op(copy, *inner, geometry(copy._a))
         back = _run_inner(function, TENSOR.clone(window, contiguous_format), TENSOR)
@@ -688,7 +690,7 @@ def _from_start(layout, offset):
 
 def _check_inside(g, inner, outer):
     """RuntimeError when a base has become too small for a view of it that was written."""
-    strided(xp.broadcast_to(g.ravel()[:1], (_extent(outer),)), *inner)
+    strided(xp.broadcast_to(g.ravel()[:1], (extent(outer),)), *inner)
 
 
 def _links(array, steps):
@@ -705,7 +707,7 @@ def _links(array, steps):
 def _laid(g, links, outer):
     """``g`` in a storage laid out as the base, and the window on it at the end of ``links``."""
     first = links[0][0]
-    whole = zeros_by(g, _extent(outer, *([first] if first.__class__ is tuple else [])))
+    whole = zeros_by(g, extent(outer, *([first] if first.__class__ is tuple else [])))
     laid = window = strided(whole, *outer)
     laid[...] = g
     for step, _ in links:

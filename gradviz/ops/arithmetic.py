@@ -7,7 +7,7 @@ from __future__ import annotations
 import operator
 
 from ..backend import readable, xp, zeros_by
-from ..engine import dispatch, dtypes, memory_format
+from ..engine import dispatch, dtypes, memory_format, views
 from ..engine.dispatch import Tensor, wrap
 from ..engine.memory_format import copied, in_format
 from ..engine.modes import is_recording, local, state
@@ -294,6 +294,7 @@ def _with_number(op, forward, formula, derivative):
 _with_number(add.op, operator.add, "g", lambda F, g: g)
 _with_number(sub.op, operator.sub, "g", lambda F, g: g)
 _with_number(mul.op, operator.mul, "g · other", lambda F, g, other: g * other.conjugate())
+TENSOR.times_ = lambda x, number: views.write(mul.op.with_number.op, (x,), (number,))
 _with_number(
     true_divide.op, operator.truediv, "g / other", lambda F, g, other: g / other.conjugate()
 )

@@ -234,11 +234,9 @@ def _angle(x):
 def _angle_grad(F, g, self):
     if (self if F is RAW else self._a).dtype.kind != "c":
         return F.zeros_like(g)
-    a, b = F.real(self), F.imag(self)
-    square = a * a + b * b
-    none = square == 0
-    scale = F.masked_fill(g / F.masked_fill(square, none, 1), none, 0)
-    return F.join(-b * scale, a * scale)
+    with xp.errstate(all="ignore"):
+        turned = g * self / F.abs(self) ** 2 * 1j
+    return F.where(self == 0, F.constant_like(0, self), turned)
 
 
 angle = unary("angle", _angle, inplace=False, formula="g · (−Im + i Re)/|self|²", self=_angle_grad)

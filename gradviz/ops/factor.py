@@ -34,6 +34,9 @@ def _qr_forward(a, mode):
 def _sym_inverse_adjoint(F, x):
     both = x + _swap(F, x)
     d = F.diagonal(both, 0, -2, -1)
+    if F is TENSOR:
+        F.times_(d, 0.5)
+        return both
     return both - F.diag_embed_op(d * 0.5, 0, -2, -1)
 
 
@@ -382,12 +385,15 @@ def _svd_joint(F, g, result, self_shape, full_matrices):
     m, n = self_shape[-2:]
     k = min(m, n)
     axis = _ndim(F, u) - 1
-    u, vh = F.narrow(u, axis, 0, k), F.narrow(vh, axis - 1, 0, k)
-    gu = None if gu is None else F.narrow(gu, axis, 0, k)
-    gvh = None if gvh is None else F.narrow(gvh, axis - 1, 0, k)
-    inner = None if gs is None else F.diag_embed_op(gs, 0, -2, -1)
+    if full_matrices:
+        u, vh = F.narrow(u, axis, 0, k), F.narrow(vh, axis - 1, 0, k)
+        gu = None if gu is None else F.narrow(gu, axis, 0, k)
+        gvh = None if gvh is None else F.narrow(gvh, axis - 1, 0, k)
     if gu is None and gvh is None:
-        return (F.matmul(u, F.matmul(F.cast(inner, _np(F, u)), vh)),)
+        if m >= n:
+            return (F.matmul(u, F.unsqueeze(gs, axis) * vh),)
+        return (F.matmul(u * F.unsqueeze(gs, axis - 1), vh),)
+    inner = None if gs is None else F.diag_embed_op(gs, 0, -2, -1)
     square = s * s
     gap = _filled(F, _row(F, square) - _column(F, square), 1)
     for piece in (
@@ -471,14 +477,16 @@ method(_old_svd, "svd")
 def _eigh_joint(F, g, result, uplo):
     values, vectors = result
     gl, gv = g
+    if gv is None:
+        scaled = vectors * F.unsqueeze(gl, _ndim(F, vectors) - 2)
+        return (F.matmul(scaled, _swap(F, vectors)),)
     inner = None if gl is None else F.cast(F.diag_embed_op(gl, 0, -2, -1), _np(F, vectors))
-    if gv is not None:
-        turned = F.matmul(_swap(F, vectors), gv)
-        gap = _filled(F, _row(F, values) - _column(F, values), 1)
-        part = _filled(F, turned / gap, 0)
-        inner = part if inner is None else inner + part
+    turned = F.matmul(_swap(F, vectors), gv)
+    gap = _filled(F, _row(F, values) - _column(F, values), 1)
+    part = _filled(F, turned / gap, 0)
+    inner = part if inner is None else inner + part
     out = F.matmul(vectors, F.matmul(inner, _swap(F, vectors)))
-    return (out if gv is None else (out + _swap(F, out)) * 0.5,)
+    return ((out + _swap(F, out)) * 0.5,)
 
 
 def _eigh_forward(a, uplo):
@@ -528,6 +536,9 @@ def _eig_joint(F, g, result):
     values, vectors = result
     gl, gv = g
     inner = None
+    if gv is None:
+        scaled = F.unsqueeze(gl, _ndim(F, vectors) - 1) * _swap(F, vectors)
+        return (F.solve_op(_swap(F, vectors), scaled, False),)
     if gv is not None:
         turned = F.matmul(_swap(F, vectors), gv)
         length = F.cast(F.real(F.diagonal(turned, 0, -2, -1)), _np(F, vectors))

@@ -74,8 +74,13 @@ def _r2c_forward(x, dim, normalization, onesided):
 def _r2c_grad(F, g, self, self_shape, dim, normalization, onesided):
     if onesided:
         last = dim[-1]
-        missing = self_shape[last] - (g if F is RAW else g._a).shape[last]
-        if missing:
+        have = (g if F is RAW else g._a).shape[last]
+        missing = self_shape[last] - have
+        if missing and F is TENSOR:
+            whole = wrap(xp.zeros(self_shape, g._a.dtype, like=g._a))
+            F.narrow(whole, last, 0, have).copy_(g)
+            g = whole
+        elif missing:
             sides = tuple((0, missing * (d == last)) for d in range(len(self_shape)))
             g = F.constant_pad_nd(g, sides, 0)
     return F.real(F.fft_c2c(g, dim, normalization, False))
@@ -110,6 +115,9 @@ def _c2r_grad(F, g, dim, normalization, last):
     n = (out if F is RAW else out._a).shape[dim[-1]]
     double = last - n
     if not double:
+        return out
+    if F is TENSOR:
+        F.times_(F.narrow(out, dim[-1], 1, double), 2)
         return out
     weights = xp.ones(
         [n if d == dim[-1] else 1 for d in range((out if F is RAW else out._a).ndim)],
@@ -291,8 +299,10 @@ def ihfftn(input, s=None, dim=None, norm=None, *, out=None):
         )
     x = _resized(_promoted(input), _given(dims, sizes))
     scale = _scale_of("ihfftn", norm, False)
-    x = TENSOR.conj(r2c_op(x, dims[-1:], scale, True))
-    return c2c_op(x, dims[:-1], scale, False) if len(dims) > 1 else x
+    x = r2c_op(x, dims[-1:], scale, True)
+    if len(dims) == 1:
+        return TENSOR.conj(x)
+    return c2c_op(TENSOR.conj_physical(x), dims[:-1], scale, False)
 
 
 # ---------------------------------------------------------------- one and two dimensions

@@ -9,7 +9,7 @@ from ..engine import dtypes
 from ..engine.dispatch import wrap
 from ..engine.errors import warn_once
 from ..engine.operation import RAW, TENSOR
-from ..engine.saved_names import kept, nothing, part
+from ..engine.saved_names import kept, part
 from .declare import declare, method
 from .matmul import _swap
 from .mistakes import explained
@@ -442,18 +442,14 @@ def _triangular_forward(a, b, upper, left, unit):
     return contiguous(xp.linalg.solve(a.swapaxes(-2, -1), b.swapaxes(-2, -1)).swapaxes(-2, -1))
 
 
-def _triangular_b(F, g, self, upper, left, unitriangular):
-    return F.triangular_op(_swap(F, self), g, not upper, left, unitriangular)
-
-
-def _triangular_a(F, g, self, result, upper, left, unitriangular):
+def _triangular_grads(F, g, self, result, needs, upper, left, unitriangular):
     back = F.triangular_op(_swap(F, self), g, not upper, left, unitriangular)
-    whole = F.matmul(back, _swap(F, result)) if left else F.matmul(_swap(F, result), back)
-    return -(
-        F.triu(whole, 1 if unitriangular else 0)
-        if upper
-        else F.tril(whole, -1 if unitriangular else 0)
-    )
+    if not needs[0]:
+        return None, back
+    whole = -(F.matmul(back, _swap(F, result)) if left else F.matmul(_swap(F, result), back))
+    if upper:
+        return F.triu(whole, 1 if unitriangular else 0), back
+    return F.tril(whole, -1 if unitriangular else 0), back
 
 
 triangular_op = declare(
@@ -463,8 +459,7 @@ triangular_op = declare(
     "upper left unitriangular",
     node="LinalgSolveTriangularBackward0",
     formula="∂B: A⁻ᵀ g    ∂A: −(A⁻ᵀ g) Xᵀ, in the triangle",
-    self=_triangular_a,
-    B=_triangular_b,
+    joint=_triangular_grads,
 )
 
 
@@ -496,13 +491,6 @@ def _indefinite(a, factor):
     return _one_by_one(lambda one: xp.asarray(lapack("potrf", one, lower=1)[1], xp.int32), a)
 
 
-def _hermitian(F, x):
-    """Half of the lower triangle and of its mirror image."""
-    d = F.diagonal(x, 0, -2, -1)
-    low = F.tril(x, -1)
-    return (low + _swap(F, low) + F.diag_embed_op(d, 0, -2, -1)) * 0.5
-
-
 def _ndim(F, x):
     return (x if F is RAW else x._a).ndim
 
@@ -523,9 +511,10 @@ TENSOR.diag_embed_op = lambda x, offset, dim1, dim2: _embed_tensor(
 
 def _cholesky_grad(F, g, result, upper):
     lower, back = (_swap(F, result), _swap(F, g)) if upper else (result, g)
-    phi = _hermitian(F, F.matmul(_swap(F, lower), back))
-    inverse = F.triangular_op(lower, _eye_like(F, lower), False, True, False)
-    return F.matmul(_swap(F, inverse), F.matmul(phi, inverse))
+    phi = F.tril(F.matmul(_swap(F, lower), back), 0)
+    both = (phi + _swap(F, F.tril(phi, -1))) * 0.5
+    left = F.triangular_op(_swap(F, lower), both, True, True, False)
+    return F.triangular_op(lower, left, False, False, False)
 
 
 _L = {"L": part()}
@@ -595,10 +584,13 @@ def _chol_solve_forward(b, factor, upper):
     return _columns(xp.linalg.solve(xp.conj(lower.swapaxes(-2, -1)), xp.linalg.solve(lower, b)))
 
 
-def _chol_solve_factor(F, g, input2, result, upper):
-    common = F.matmul(F.chol_solve_op(g, input2, upper), _swap(F, result))
+def _chol_solve_grads(F, g, self, input2, result, needs, upper):
+    solved = F.chol_solve_op(g, input2, upper)
+    if not needs[1]:
+        return solved, None
+    common = F.matmul(solved, _swap(F, result))
     common = common + _swap(F, common)
-    return -(F.matmul(input2, common) if upper else F.matmul(common, input2))
+    return solved, -(F.matmul(input2, common) if upper else F.matmul(common, input2))
 
 
 chol_solve_op = declare(
@@ -608,9 +600,7 @@ chol_solve_op = declare(
     "upper",
     node="CholeskySolveBackward0",
     formula="∂B: (L Lᵀ)⁻¹ g",
-    also={"self": nothing},
-    self=lambda F, g, input2, upper: F.chol_solve_op(g, input2, upper),
-    input2=_chol_solve_factor,
+    joint=_chol_solve_grads,
 )
 
 

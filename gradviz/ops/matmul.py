@@ -621,8 +621,8 @@ def _diagonals(x, term):
         while letters.count(c) > 1:
             i = letters.index(c)
             j = letters.index(c, i + 1)
-            x = x.diagonal(0, i, j)
-            letters = [d for k, d in enumerate(letters) if k not in (i, j)] + [c]
+            x = x.diagonal(0, i, j).movedim(-1, i)
+            del letters[j]
     return x, letters
 
 

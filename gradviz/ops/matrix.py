@@ -297,9 +297,19 @@ def _exp_grad(F, g, self):
     """The upper right block of exp([[Aᴴ, g], [0, Aᴴ]])."""
     a = _swap(F, self)
     n, axis = _np_shape(F, self)[-1], _ndim(F, self) - 1
-    top = F.cat([a, g], axis)
-    bottom = F.cat([F.zeros_like(a), a], axis)
-    whole = F.matrix_exp_op(F.cat([top, bottom], axis - 1))
+    blocks = xp.zeros(
+        (*_np_shape(F, self)[:-2], 2 * n, 2 * n),
+        (g if F is RAW else g._a).dtype,
+        like=g if F is RAW else g._a,
+    )
+    if F is RAW:
+        blocks[..., :n, :n] = blocks[..., n:, n:] = a
+        blocks[..., :n, n:] = g
+    else:
+        blocks = wrap(blocks)
+        for row, column, block in ((0, 0, a), (n, n, a), (0, n, g)):
+            F.narrow(F.narrow(blocks, axis - 1, row, n), axis, column, n).copy_(block)
+    whole = F.matrix_exp_op(blocks)
     return F.narrow(F.narrow(whole, axis - 1, 0, n), axis, n, n)
 
 

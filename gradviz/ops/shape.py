@@ -8,7 +8,7 @@ from ..backend import xp
 from ..engine import dtypes, views
 from ..engine.accumulator import before_change
 from ..engine.arguments import refusal
-from ..engine.dispatch import Tensor, viewing
+from ..engine.dispatch import Tensor, viewing, wrap
 from ..engine.errors import warn_once
 from ..engine.forward_mode import carry
 from ..engine.given import given
@@ -130,6 +130,25 @@ declare(
     node="AsStridedScatterBackward0",
     self=lambda F, g, inner, outer: F.strided_gather(g, inner, outer),
 )
+_scatter_op = TENSOR.strided_scatter
+
+
+def _laid_back(g, inner, outer):
+    """As PyTorch does it: a view of ``g`` written into zeros; what ``inner`` has several times adds
+    up.
+    """
+    if views.overlaps(outer):
+        return _scatter_op(g, inner, outer)
+    whole = wrap(views.zeros_by(g._a, views.extent(inner, outer)))
+    if views.overlaps(inner):
+        places = views.strided(xp.arange(whole._a.size, like=whole._a), *inner).ravel()
+        whole = TENSOR.index_add(whole, reshape(g, (-1,)), wrap(places), 0, 1)
+    else:
+        as_strided_op(whole, *inner, views.geometry(whole._a)).copy_(g)
+    return as_strided_op(whole, *outer, views.geometry(whole._a))
+
+
+TENSOR.strided_scatter = _laid_back
 declare(
     "strided_gather",
     lambda x, inner, outer: views.gather(x, inner, outer),

@@ -25,7 +25,6 @@ DIFFERENT = {
     ("PermuteBackward0", "_saved_dims"): COMPOSITE,
     ("CatBackward0", "_saved_dim"): COMPOSITE,
     ("SliceScatterBackward0", "_saved_end"): COMPOSITE,
-    ("CholeskySolveBackward0", "_saved_self"): "the result is computed again",
     ("LinalgDetBackward0", "_saved_LU"): FACTORS,
     ("LinalgSlogdetBackward0", "_saved_LU"): FACTORS,
     ("LinalgEighBackward0", "_saved_eigenvectors"): FACTORS,

@@ -76,6 +76,7 @@ declare(
     self=lambda F, g, scale, indices, bags, count, mode, picked: F.embedding_bag_op(
         g, scale, indices, bags, count, mode, picked, False
     ),
+    scale=lambda F, g, self, indices, bags: _bag_scale(F, self, g, indices, bags),
 )
 
 

@@ -180,7 +180,7 @@ affine_op = declare(
 def _affine_back(F, g, base):
     rows = F.reshape(g, (g.shape[0], len(base), g.shape[-1]))
     wide = F.constant(contiguous(xp.broadcast_to(base, (g.shape[0], *base.shape))))
-    return F.bmm(F.transpose(rows, 1, 2), wide)
+    return F.transpose(F.bmm(F.transpose(wide, 1, 2), rows), 1, 2)
 
 
 def _sample(F, x, grid, mode, padding, align_corners):
