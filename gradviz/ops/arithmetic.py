@@ -211,7 +211,7 @@ add_scaled = declare(
     node="AddBackward0",
     formula="∂self: g    ∂other: α · g",
     self=lambda F, g: g,
-    other=lambda F, g, alpha: g * alpha,
+    other=lambda F, g, alpha: g * alpha.conjugate(),
 )
 sub_scaled = declare(
     "sub_scaled",
@@ -221,7 +221,7 @@ sub_scaled = declare(
     node="SubBackward0",
     formula="∂self: g    ∂other: −α · g",
     self=lambda F, g: g,
-    other=lambda F, g, alpha: -g * alpha,
+    other=lambda F, g, alpha: -g * alpha.conjugate(),
 )
 rsub = declare(
     "rsub",
@@ -229,7 +229,7 @@ rsub = declare(
     "self other",
     "alpha dtype",
     formula="∂self: −α · g    ∂other: g",
-    self=lambda F, g, alpha: -g if alpha == 1 else -g * alpha,
+    self=lambda F, g, alpha: -g if alpha == 1 else -g * alpha.conjugate(),
     other=lambda F, g: g,
 )
 rsub_number = declare(

@@ -405,8 +405,8 @@ lerp_number = declare(
     "weight",
     node="LerpBackward0",
     formula="∂self: (1 − w) · g    ∂end: w · g",
-    self=lambda F, g, weight: g * (1 - weight),
-    end=lambda F, g, weight: g * weight,
+    self=lambda F, g, weight: g * (1 - weight.conjugate()),
+    end=lambda F, g, weight: g * weight.conjugate(),
 )
 lerp_op = declare(
     "lerp",

@@ -87,9 +87,9 @@ baddbmm_op = declare(
     lambda c, a, b, beta, alpha: times(c, beta) + times(products(a, b), alpha),
     "self batch1 batch2",
     "beta alpha",
-    self=lambda F, g, beta: times(g, beta),
-    batch1=lambda F, g, batch2, alpha: times(F.bmm(g, _swap(F, batch2)), alpha),
-    batch2=lambda F, g, batch1, alpha: times(F.bmm(_swap(F, batch1), g), alpha),
+    self=lambda F, g, beta: times(g, beta.conjugate()),
+    batch1=lambda F, g, batch2, alpha: times(F.bmm(g, _swap(F, batch2)), alpha.conjugate()),
+    batch2=lambda F, g, batch1, alpha: times(F.bmm(_swap(F, batch1), g), alpha.conjugate()),
 )
 
 
@@ -332,9 +332,9 @@ addmv_op = declare(
     "self mat vec",
     "beta alpha",
     node="AddmvBackward0",
-    self=lambda F, g, beta: times(g, beta),
-    mat=lambda F, g, vec, alpha: times(F.outer_of(g, F.conj(vec)), alpha),
-    vec=lambda F, g, mat, alpha: times(F.mv(F.conj(F.t(mat)), g), alpha),
+    self=lambda F, g, beta: times(g, beta.conjugate()),
+    mat=lambda F, g, vec, alpha: times(F.outer_of(g, F.conj(vec)), alpha.conjugate()),
+    vec=lambda F, g, mat, alpha: times(F.mv(F.conj(F.t(mat)), g), alpha.conjugate()),
 )
 addr_op = declare(
     "addr_op",
@@ -342,9 +342,9 @@ addr_op = declare(
     "self vec1 vec2",
     "beta alpha",
     node="AddrBackward0",
-    self=lambda F, g, beta: times(g, beta),
-    vec1=lambda F, g, vec2, alpha: times(F.mv(g, F.conj(vec2)), alpha),
-    vec2=lambda F, g, vec1, alpha: times(F.mv(F.t(g), F.conj(vec1)), alpha),
+    self=lambda F, g, beta: times(g, beta.conjugate()),
+    vec1=lambda F, g, vec2, alpha: times(F.mv(g, F.conj(vec2)), alpha.conjugate()),
+    vec2=lambda F, g, vec1, alpha: times(F.mv(F.t(g), F.conj(vec1)), alpha.conjugate()),
 )
 
 
@@ -370,12 +370,12 @@ addbmm_op = declare(
     node="AddbmmBackward0",
     also=_SIZES,
     hidden=("batch1_sym_sizes",),
-    self=lambda F, g, beta: times(g, beta),
+    self=lambda F, g, beta: times(g, beta.conjugate()),
     batch1=lambda F, g, batch2, batch1_shape, alpha: times(
-        F.bmm(_each(F, g, batch1_shape), _swap(F, batch2)), alpha
+        F.bmm(_each(F, g, batch1_shape), _swap(F, batch2)), alpha.conjugate()
     ),
     batch2=lambda F, g, batch1, batch1_shape, alpha: times(
-        F.bmm(_swap(F, batch1), _each(F, g, batch1_shape)), alpha
+        F.bmm(_swap(F, batch1), _each(F, g, batch1_shape)), alpha.conjugate()
     ),
 )
 method(outer)

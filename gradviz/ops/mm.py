@@ -112,9 +112,9 @@ def _of_mm(first, second):
 
 def _of_addmm(first, second):
     return {
-        "self": lambda F, g, beta: times(g, beta),
-        "mat1": lambda F, g, mat2, alpha: times(first(F, g, mat2), alpha),
-        "mat2": lambda F, g, mat1, alpha: times(second(F, g, mat1), alpha),
+        "self": lambda F, g, beta: times(g, beta.conjugate()),
+        "mat1": lambda F, g, mat2, alpha: times(first(F, g, mat2), alpha.conjugate()),
+        "mat2": lambda F, g, mat1, alpha: times(second(F, g, mat1), alpha.conjugate()),
     }
 
 

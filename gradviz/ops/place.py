@@ -110,7 +110,7 @@ index_add_op = declare(
     formula="∂self: g    ∂source: g at the indices",
     self=lambda F, g: g,
     source=lambda F, g, source, index, source_shape, dim, alpha: times(
-        F.expand_to(F.take(g, _array_of(F, index), dim), source_shape), alpha
+        F.expand_to(F.take(g, _array_of(F, index), dim), source_shape), alpha.conjugate()
     ),
 )
 

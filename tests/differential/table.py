@@ -87,6 +87,13 @@ torch.atan2(x, p)
 torch.hypot(x, y)
 torch.lerp(x, y, 0.3)
 torch.lerp(x, y, p)
+torch.add(z, z * 2, alpha=1 - 2j)
+torch.sub(z, z * 2, alpha=1 - 2j)
+torch.rsub(z, z * 2, alpha=2j)
+torch.lerp(z, z * 2, 2j)
+torch.addmm(z, z, z.t() @ z, beta=2j, alpha=1 - 2j)
+torch.baddbmm(z[None], z[None], (z.t() @ z)[None], beta=2j, alpha=1 - 2j)
+z.index_add(0, iv, z * 2, alpha=2j)
 torch.addcmul(x, y, p, value=0.5)
 torch.addcdiv(x, y, p, value=0.5)
 torch.where(b, x, y)
@@ -1035,6 +1042,7 @@ DIFFERENT = {
     "z.conj()": "conj computes at once here; in PyTorch it is a lazy view",
     "torch.adjoint(z)": "conj computes at once here; in PyTorch it is a lazy view",
     "torch.ldexp(x, i)": "PyTorch's gradient with a negative integer exponent is 0, which is wrong",
+    "z.index_add(0, iv, z * 2, alpha=2j)": "PyTorch does not conjugate alpha, which is wrong",
     "ties.argsort(1, stable=True)": "the method takes stable= here, as the function does",
     "x.softmax(0, dtype=torch.float32)": "a gradient in single precision differs in its last digit",
     "torch.vander(h)": "PyTorch's derivative of torch.vander fails on its own in-place writes",
