@@ -102,7 +102,7 @@ def refuse_complex(name, *tensors):
 
 
 conj = unary("conj", _conj, expose=False, self=lambda F, g: F.conj(g))
-conj_physical = unary("conj_physical", _conj, self=lambda F, g: F.conj(g))
+conj_physical = unary("conj_physical", _conj, self=lambda F, g: F.conj_physical(g))
 rename_in_place(conj_physical.op, "ConjPhysicalBackward1")
 RAW.conj = operator.methodcaller("conjugate")  # real arrays give themselves back
 TENSOR.conj = lambda x: conj(x) if x._a.dtype.kind == "c" else x
@@ -379,11 +379,11 @@ def _pow_self(F, g, self, exponent):
 
 
 def _pow_exponent(F, g, self, exponent, result):
-    zero = (
-        (self == 0) & (exponent >= 0)
-        if (self.dtype.kind if F is RAW else self._a.dtype.kind) != "c"
-        else self == 0
-    )
+    zero = self == 0
+    if (exponent if F is RAW else exponent._a).dtype.kind == "c":
+        zero = zero & (F.imag(exponent) == 0) & (F.real(exponent) >= 0)
+    else:
+        zero = zero & (exponent >= 0)
     slope = F.conj(result * F.log(F.astype(self, result)))
     return g * F.where(zero, F.constant_like(0, result), slope)
 

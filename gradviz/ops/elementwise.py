@@ -349,11 +349,19 @@ asinh = unary(
     formula="g / √(self² + 1)",
     self=lambda F, g, self: g * F.conj(F.rsqrt(F.squared(self) + 1)),
 )
+
+
+def _acosh_grad(F, g, self):
+    if (self if F is RAW else self._a).dtype.kind == "c":  # the root that belongs to the result
+        return g * F.conj(F.rsqrt(self + 1) * F.rsqrt(self - 1))
+    return g * F.rsqrt(self * self - 1)
+
+
 acosh = unary(
     "acosh",
     _quiet(xp.arccosh),
     formula="g / √(self² − 1)",
-    self=lambda F, g, self: g * F.conj(F.rsqrt(self * self - 1)),
+    self=_acosh_grad,
 )
 atanh = unary(
     "atanh",

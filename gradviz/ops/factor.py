@@ -317,6 +317,14 @@ for _f in (qr, lu, lu_factor, lu_factor_ex, lu_solve):
     linalg(_f)
 
 
+def _old_lu_solve(input, LU_data, LU_pivots, *, out=None):
+    """X with A X = input from the factors of A, as ``lu_factor`` gives them."""
+    return lu_solve(LU_data, LU_pivots, input)
+
+
+method(_old_lu_solve, "lu_solve")
+
+
 def ldl_factor_ex(A, *, hermitian=False, check_errors=False):
     """(LD, pivots, info) of a symmetric matrix, by LAPACK."""
     _square("torch.linalg.ldl_factor_ex", A)

@@ -11,6 +11,7 @@ from ..engine.operands import together
 from ..engine.operation import RAW, TENSOR
 from ..engine.tensor import wrap_dim
 from ..engine.views import write
+from .arithmetic import refuse_complex
 from .declare import declare, into_zeros, method, only_method, public
 from .index import _index_put_forward, add_rows
 from .join import _select_forward, check_place
@@ -688,6 +689,7 @@ def select_scatter(input, src, dim, index):
     d = wrap_dim(dim, input._a.ndim)
     check_place("select", input, d, index)
     _same_shape(input._a.shape[:d] + input._a.shape[d + 1 :], src)
+    refuse_complex("select_scatter", input, src)
     return select_scatter_op(input, src, d, index % input._a.shape[d])
 
 
@@ -699,6 +701,7 @@ def slice_scatter(input, src, dim=0, start=None, end=None, step=1):
     shape = input._a.shape
     start, end, step = slice(start, end, step).indices(shape[d])
     _same_shape((*shape[:d], len(range(start, end, step)), *shape[d + 1 :]), src)
+    refuse_complex("slice_scatter", input, src)
     return slice_scatter_op(input, src, d, start, end, step)
 
 

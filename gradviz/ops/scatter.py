@@ -12,7 +12,7 @@ from ..engine.operands import broadcast_error
 from ..engine.operation import RAW, TENSOR
 from ..engine.tensor import wrap_dim
 from ..engine.views import write
-from .arithmetic import refuse
+from .arithmetic import refuse, refuse_complex
 from .declare import declare, into_zeros, method, only_method
 from .shape import expand, reshape
 
@@ -461,6 +461,7 @@ def _reducing(self, dim, index, src, reduce):
 def scatter_reduce(input, dim, index, src, reduce, *, include_self=True):
     """A copy in which ``src`` was combined at ``index`` by sum, prod, mean, amax or amin."""
     ins, d = _reducing(input, dim, index, src, reduce)
+    refuse_complex("scatter_reduce", input, src)
     return scatter_reduce_op(*ins, d, reduce, include_self)
 
 

@@ -123,6 +123,14 @@ z ** 2
 torch.complex(x, y)
 torch.angle(z)
 torch.polar(p, x)
+x ** z
+z ** z
+torch.acosh(z)
+F.silu(z)
+F.silu(z.detach())
+z.select_scatter(z[0], 0, 1)
+z.slice_scatter(z[:2], 0, 1)
+z.scatter_reduce(1, n, z, 'sum')
 torch.view_as_real(z)
 torch.view_as_complex(torch.stack([x, y], -1))
 x == y
@@ -581,6 +589,7 @@ torch.linalg.lu(S)
 torch.linalg.lu_factor(S)
 torch.linalg.cholesky_ex(P)
 torch.linalg.inv_ex(S)
+torch.lu_solve(x.t()[:3], *[t.detach() for t in torch.linalg.lu_factor(S[:3, :3])])
 """
 
 FOURIER = """
@@ -1033,6 +1042,7 @@ LOOSE = {
     "torch.cosine_similarity(x, y)",
     "torch.bilinear(x, y, torch.ones(2, 4, 4, dtype=x.dtype), None)",
     "torch.linalg.lstsq(x, h).solution",
+    "torch.lu_solve(x.t()[:3], *[t.detach() for t in torch.linalg.lu_factor(S[:3, :3])])",
     "torch.special.ndtr(x)",
 }
 
@@ -1112,6 +1122,7 @@ x.scatter_reduce(1, n, y, 'prod')
     **dict.fromkeys(
         lines("""
 torch.linalg.lstsq(x, h).solution
+torch.lu_solve(x.t()[:3], *[t.detach() for t in torch.linalg.lu_factor(S[:3, :3])])
 torch.linalg.lu(S)
 torch.linalg.lu_factor(S)
 """),

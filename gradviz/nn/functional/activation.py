@@ -10,6 +10,7 @@ from ...engine.dispatch import wrap
 from ...engine.dtypes import scalar_name
 from ...engine.tensor import wrap_dim
 from ...ops import activation as table
+from ...ops.arithmetic import refuse_complex
 from ...ops.declare import FUNCTIONS, declare, public
 from ...ops.info import finfo
 from ...ops.random import by_slice, stream_of
@@ -135,6 +136,8 @@ def gelu(input, approximate="none"):
 
 def silu(input, inplace=False):
     """``input · σ(input)``."""
+    if input._a.dtype.kind == "c":
+        refuse_complex("silu", input)
     return _apply(table.silu, input, (), inplace)
 
 

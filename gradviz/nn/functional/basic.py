@@ -8,6 +8,7 @@ from ...engine.dispatch import wrap
 from ...engine.dtypes import tensor_name
 from ...engine.kept import keep
 from ...engine.modes import no_grad
+from ...ops.arithmetic import refuse_complex
 from ...ops.declare import public
 from ...ops.lower import outside_autocast
 from ...ops.matmul import linear as _linear
@@ -53,6 +54,7 @@ def bilinear(input1, input2, weight, bias=None):
             f"{weight.shape[0]}"
         )
     rows = [x.reshape(-1, x.shape[-1]) for x in (input1, input2)]
+    refuse_complex("_trilinear", *rows, weight)
     out = trilinear_op(rows[0], weight, rows[1]).reshape(*input1.shape[:-1], weight.shape[0])
     return out if bias is None else out + bias
 
