@@ -1130,7 +1130,6 @@ torch.linalg.lu_factor(S)
     ),
     **dict.fromkeys(
         lines("""
-torch.fft.ihfft2(x)
 torch.stft(v, 4, 1, return_complex=True)
 torch.stft(B[0], 4, 2, window=w, return_complex=True)
 torch.istft(torch.stft(v, 4, 1, return_complex=True), 4, 1)
