@@ -80,6 +80,30 @@ def _changed_since(case, held):
     return any(at > held.facts.id for account in accounts for at in account.change_serials)
 
 
+def resting(case: Case) -> set[int]:
+    """Serials of the parameters of modules in eval mode that none in training mode has itself."""
+    idle = {leaf for m in case.modules if not m.training for leaf in m.parameters.values()}
+    working = (m.parameters.items() for m in case.modules if m.training)
+    return idle - {leaf for own in working for name, leaf in own if "." not in name}
+
+
+def evaluated(case: Case, group: list[Held]) -> list[Held]:
+    """Tensors of one line, never swept, that modules in eval mode computed and that nothing else
+    was computed from.
+    """
+    out, idle = [], resting(case)
+    for line in same_line(distinct(group)) if idle else ():
+        waiting = [held for held in line if not case.graph.swept(held.facts.id)]
+        if len(waiting) >= 2 and all(_of(case, held, idle) for held in waiting):
+            out += [] if consumed(case, waiting) else waiting
+    return out
+
+
+def _of(case, held, leaves):
+    found = case.graph.weigh([held.facts.id])
+    return bool(found.leaves) and found.leaves <= leaves and not found.freed
+
+
 def read_by_name(case: Case, held: Held, readers=READERS) -> bool:
     """A statement beside the one that made the tensor reads a number from the name it was given."""
     place = held.facts.place

@@ -60,7 +60,17 @@ def put(case: Case, group: list[Held], plain: bool = False) -> Place | None:
                 score = 10 + 5 * bool(write.values)
             if score and score >= best_score:
                 best, best_score = statement, score
-    return place_of(case, best) or held.facts.place
+    return place_of(case, best or _made_of(case, held)) or held.facts.place
+
+
+def _made_of(case, held):
+    """The call that gave a container its name, when nothing else is known to fill it:
+    ``df = pd.DataFrame(rows)``.
+    """
+    made = bound(case, held.root) if len(held.steps) > 1 and held.category == "container" else None
+    value = getattr(made.node, "value", None) if made is not None else None
+    filled = isinstance(value, ast.Call) and (value.args or value.keywords)
+    return made if filled and made.function is None else None
 
 
 def stored(case: Case, place: Place | None, group: list[Held]) -> dict[str, str]:

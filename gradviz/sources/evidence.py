@@ -432,6 +432,10 @@ class GraphView:
                     if size:
                         yield node.seq, name, size
 
+    def codes(self) -> list:
+        """The code objects of the person's in which operations were recorded."""
+        return self._source.watcher.codes()
+
     def made_by(self, *ops: str) -> list[int]:
         """Serials of held nodes whose class name begins with one of ``ops``, newest first."""
         chosen = [nodes for kind, nodes in self._kinds().items() if kind.startswith(ops)]

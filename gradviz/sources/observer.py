@@ -211,6 +211,10 @@ class Watcher(events.Observer):
         site = self._sites.get(note >> SHIFT) if note else None
         return (site[0], note & MASK, site[1]) if site is not None else ()
 
+    def codes(self) -> list:
+        """Every code object in which an operation was recorded, once."""
+        return list({id(code): code for code, _ in self._sites.values()}.values())
+
     # -- paths that end ----------------------------------------------------------
     @quiet
     def cut(self, source, result, how):

@@ -13,6 +13,7 @@ from itertools import islice
 
 KEPT = 8_000
 LEAVES = 4_000
+CLIPPING = ("clip_grad", "clamp", "clip_")
 
 
 @dataclass(slots=True)
@@ -202,7 +203,7 @@ class Ledger:
         leaf.grad_changed = event
         if zeroed or event.entry in ("zero_", "zero_grad"):
             leaf.zeroed = True
-        if event.entry.startswith("clip_grad") and leaf.changed is not None and leaf.run:
+        if event.entry.startswith(CLIPPING) and leaf.changed is not None and leaf.run:
             if leaf.changed.order > leaf.run[-1][1] and len(leaf.late_clips) < 1_000:
                 leaf.late_clips.append((event, leaf.changed))
 

@@ -5,7 +5,7 @@ import ast
 from gradviz.doctor.finding import Rule
 from gradviz.doctor.flow import nearby, ran
 from gradviz.doctor.where import place_of
-from gradviz.watch.program import calls, receiver
+from gradviz.watch.program import calls, receiver, tokens
 
 
 def look(case):
@@ -33,7 +33,7 @@ CLAMPS = ("clamp_", "clip_", "clamp_min_", "clamp_max_")
 def _clips(node):
     """A function of ours that clips, or ``p.grad.clamp_(…)``."""
     owners = [receiver(call) for call in calls(node, *CLAMPS)]
-    by_hand = any(isinstance(o, ast.Attribute) and o.attr == "grad" for o in owners)
+    by_hand = any(o is not None and "grad" in tokens(o)[-2:] for o in owners)
     return by_hand or any(True for _ in calls(node, *CLIPS))
 
 

@@ -7,6 +7,9 @@ from gradviz.doctor.where import place_of
 from gradviz.watch.program import called, receiver
 
 
+ONWARD = ("cpu", "clone", "numpy", "contiguous", "squeeze", "float", "double")
+
+
 def look(case):
     """A statement that is only a call of detach(), not the value shown at the end of a cell, and
     was executed.
@@ -14,6 +17,8 @@ def look(case):
     ran = {case.cells.line(case.place(cut.note)) for cut in case.cuts if cut.how == "detach"}
     for statement in case.cells.calling("detach") if ran else ():
         call = statement.node.value if isinstance(statement.node, ast.Expr) else None
+        while isinstance(call, ast.Call) and called(call) in ONWARD:
+            call = receiver(call)
         if not isinstance(call, ast.Call) or called(call) != "detach" or receiver(call) is None:
             continue
         shown = statement is case.cells.last_expression(statement.cell)

@@ -33,11 +33,12 @@ def _taken_out(case):
     what a line reads .grad of.
     """
     missing = {leaf for optimizer in case.optimizers for leaf in without_gradient(case, optimizer)}
-    plain = [h for h in case.held if h.category in HELD and not h.facts.parameter]
-    waiting = {h.facts.own: h for h in plain if _waits(case, h)}
-    wanted = missing | {id for id, held in waiting.items() if _is_read(case, held)}
+    leaves = [h for h in case.held if h.category in HELD and _waits(case, h)]
+    read = {h.facts.own for h in leaves if _is_read(case, h)}
+    waiting = {h.facts.own for h in leaves if not h.facts.parameter} | read
+    wanted = missing | read
     for cut in case.cuts if missing or waiting else ():
-        lost = (cut.leaves | cut.far) & (missing | waiting.keys()) if cut.how in CUTS else ()
+        lost = (cut.leaves | cut.far) & (missing | waiting) if cut.how in CUTS else ()
         statement = case.cells.at(*case.cells.line(case.place(cut.note))) if lost else None
         if statement is not None and _flows_on(case, statement):
             lost = lost & wanted or lost

@@ -1,5 +1,7 @@
 """GV104: an object or module keeps a tensor with its graph in an attribute."""
 
+from types import FunctionType, SimpleNamespace
+
 from gradviz.doctor.finding import Rule, ids, paths
 from gradviz.doctor.history import carried, consumed
 from gradviz.doctor.where import put
@@ -56,7 +58,9 @@ def _by_person(held):
     owner = held.link.owner
     if "_parameters" in getattr(owner, "__dict__", ()):
         return str(held.steps[-1].name) not in owner.__dict__["_parameters"]
-    return is_persons(type(owner))
+    if isinstance(owner, FunctionType):
+        return is_persons(owner)
+    return is_persons(type(owner)) or type(owner) is SimpleNamespace
 
 
 RULE = Rule("GV104", "leak.attribute", "warning", look)

@@ -3,6 +3,8 @@
 from gradviz.doctor.finding import Rule, ids, paths
 from gradviz.doctor.history import (
     carried,
+    elsewhere,
+    evaluated,
     finished,
     outdated,
     passed_over,
@@ -24,6 +26,8 @@ def look(case):
         for part in _parts(case, group):
             history, severity = _history(case, part)
             if len(history) < 2:
+                history, severity = _spent(case, part), "info"
+            if not history:
                 continue
             order = {id(held): at for at, held in enumerate(part)}
             history.sort(key=lambda held: order[id(held)])
@@ -50,9 +54,20 @@ def _history(case, group):
         history = outdated(case, group)
         if not history:
             history = read_only(case, group)
+            history = history or evaluated(case, group)
             severity = "warning" if history and passed_over(case, history) else "info"
             return history or read_as_a_whole(case, group), severity
     return history, "warning"
+
+
+def _spent(case, group):
+    """Single results that a backward is through with and later ones did not need, kept by nothing
+    but the container: ``best["loss"]``.
+    """
+    swept = [held for held in group if case.graph.swept(held.facts.id)]
+    named = elsewhere(case, swept, "name")
+    alone = [held for held in swept if held.facts.id not in named]
+    return alone if alone and passed_over(case, alone) else []
 
 
 def _parts(case, group):

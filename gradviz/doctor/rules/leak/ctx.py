@@ -4,7 +4,7 @@ from gradviz.doctor.finding import Rule
 from gradviz.doctor.where import bound, place_of
 from gradviz.watch.case import Weight
 
-SMALL = 256
+SMALL = 64
 
 
 def look(case):

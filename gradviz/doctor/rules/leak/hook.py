@@ -35,7 +35,8 @@ def _stored_by_hooks(case):
     """Containers and attributes that the function of a hook writes into."""
     lines = {}
     for record in case.hooks:
-        code = getattr(record.hook(), "__code__", None)
+        hook = record.hook()
+        code = getattr(getattr(hook, "func", hook), "__code__", None)
         if code is not None and not record.removed:
             made = case.places.at(code.co_filename, code.co_firstlineno, code.co_name)
             lines[case.cells.line(made)] = record

@@ -84,9 +84,10 @@ def _read_each_step(case, held, links):
 def _chooses(case, place):
     """The function at ``place`` makes a choice, which leaves no graph behind."""
     made = case.cells.at(*case.cells.line(place))
-    function = made.function if made is not None else None
-    beside = case.cells.within([made.cell]) if function is not None else ()
-    return any(s.function is function and any(calls(s.node, *CHOOSING)) for s in beside)
+    beside = case.cells.within([made.cell]) if made is not None else ()
+    if made is not None and made.function is None:
+        beside = [s for s in beside if set(s.loops) & set(made.loops)]
+    return any(s.function is made.function and any(calls(s.node, *CHOOSING)) for s in beside)
 
 
 def _same(case, newest):

@@ -54,7 +54,9 @@ def _of_another(case, known):
             changes = [accounts[leaf].changed for leaf in used]
             still = not any(change and change.order > sweeps[0].order for change in changes)
             if used and still and not own & known:
-                place, fields = case.place(sweeps[0].note), {"model": module.path}
+                made = bound(case, optimizer.path.rpartition(".")[2], "." in optimizer.path)
+                place = place_of(case, made) or case.place(sweeps[0].note)
+                fields = {"model": module.path}
                 holders = [optimizer.path, module.path]
                 name = optimizer.path
                 yield RULE.found(case, holders, place, variant="other", name=name, **fields)

@@ -37,12 +37,12 @@ def look(case):
 
 
 def _cleared_unused(case, told):
-    """After a retained backward into a module other leaves were stepped, not its own; the next
+    """After a backward into a module other leaves were stepped, not its own; the next
     backward found its gradients cleared.
     """
     for sweep in list(case.ledger.sweeps)[-RECENT:]:
         following = case.ledger.sweep(sweep.number + 1)
-        if not sweep.keep or sweep.create or sweep.error or following is None:
+        if not sweep.accumulates or sweep.create or sweep.error or following is None:
             continue
         between = (sweep.serial, following.serial)
         for module in case.modules:
