@@ -28,7 +28,10 @@ def tensor(data, *, dtype=None, device=None, requires_grad=False, pin_memory=Fal
     _warn_of_copy(data, "torch.tensor")
     if dtype.__class__ is type:
         dtype = dtypes.PYTHON.get(dtype, dtype)
-    return mark(wrap(array_of(data, dtype, device)), requires_grad)
+    made = mark(wrap(array_of(data, dtype, device)), requires_grad)
+    if door.observer is not None and isinstance(data, Tensor) and data.requires_grad:
+        door.observer.cut(data, made, "tensor")
+    return made
 
 
 def _warn_of_copy(data, name):

@@ -40,7 +40,7 @@ def case(source, found, roots) -> model.Case:
     cells = source.recorder.trace.cells
     source.cells.follow(cells)
     source.cells.read([*source.modules(), *_keepers(held, roots)])
-    old = source.cells.superseded
+    old, graph = source.cells.superseded, GraphView(source, found.holdings, holdings)
     return model.Case(
         held=held,
         arrays=arrays,
@@ -50,7 +50,8 @@ def case(source, found, roots) -> model.Case:
         ledger=source.ledger,
         cells=source.cells,
         places=source.places,
-        graph=GraphView(source, found.holdings, holdings),
+        graph=graph,
+        past=source.watcher.past.view(source.watcher.site, graph.grad_values),
         hooks=list(source.watcher.hooks),
         cuts=list(source.watcher.cuts.values()),
         moves=list(source.watcher.moves.values()),
@@ -265,6 +266,11 @@ class GraphView:
         weight.bytes = graph.saved_bytes(saving, own)
         self._weights[key] = weight
         return weight
+
+    def below(self, id) -> tuple[set[int], set[int]]:
+        """(nodes, leaves) that a node was computed from, itself included."""
+        found = self.weigh([id])
+        return found.nodes, found.leaves
 
     def _state(self, node):
         """Whether a node saved nothing, has what it saved, or lost it; remembered."""

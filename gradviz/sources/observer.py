@@ -24,6 +24,7 @@ from gradviz.watch.places import Files, outer_chain, user_chain
 
 from . import reading
 from .flow import Flow
+from .past import Past
 from .reading import memory
 from .strays import GradLoop, HookCycle, hook_cycle
 from .updates import Updates
@@ -92,6 +93,7 @@ class Watcher(events.Observer):
         self.edits: deque = deque(maxlen=EDITS)
         self.moves: dict[tuple, Move] = {}
         self.fed: dict[tuple[str, str], deque[int]] = {}
+        self.past = Past()
         self.updates = Updates()
         self.on_sweep = None
         self._grads: dict[int, int] = {}
@@ -238,6 +240,7 @@ class Watcher(events.Observer):
         self.updates.compare()
         for root in roots:
             self._look_below(root)
+            self.past.note(root)
         if self.edits:
             self._look_for_edits(roots)
 

@@ -175,7 +175,8 @@ class ErrorFacts:
 
 @dataclass(slots=True)
 class Case:
-    """``held``: every path to a tensor. ``graph``: questions about nodes. ``places``: from notes to
+    """``held``: every path to a tensor. ``graph``: questions about nodes; ``past``: about those of
+    losses that may be gone. ``places``: from notes to
     places. ``unseen``: of very large containers, by identity, how many items are not in ``held``.
     """
 
@@ -188,6 +189,7 @@ class Case:
     cells: Cells
     places: Any
     graph: Any
+    past: Any
     hooks: list
     cuts: list
     moves: list

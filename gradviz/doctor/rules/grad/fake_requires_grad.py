@@ -22,6 +22,11 @@ def look(case):
         ):
             continue
         asked = subject(case, case.place(sweep.note), "backward")
+        made = _returned(case, asked) if asked else None
+        if made is not None and (made.cell, made.line) not in told:
+            told.add((made.cell, made.line))
+            yield RULE.found(case, [asked], place_of(case, made), None, sweep.roots, name=asked)
+            continue
         for name in (asked, *_returned_as(case, asked)):
             statement = _declared(case, name) if name and name not in told else None
             if statement is not None and _computed(case, name):
@@ -33,6 +38,23 @@ def look(case):
 
 def _returned_as(case, name):
     """What the functions that gave ``name`` its value call it themselves."""
+    for inner in _returns(case, name):
+        if isinstance(inner.node.value, ast.Name | ast.Attribute):
+            yield ast.unparse(inner.node.value)
+
+
+def _returned(case, name):
+    """``return torch.tensor(value, requires_grad=True)`` of a value that the function computed, in
+    what gave ``name`` its value.
+    """
+    for inner in _returns(case, name):
+        value = inner.node.value
+        if _remade(value) or (_asks(value) and any(_is_result(case, inner, a) for a in value.args)):
+            return inner
+    return None
+
+
+def _returns(case, name):
     for statement in case.cells.assignments(name) if name.isidentifier() else ():
         value = getattr(statement.node, "value", None)
         made = (
@@ -40,8 +62,14 @@ def _returned_as(case, name):
         )
         for inner in case.cells.within([made.cell]) if made is not None else ():
             if inner.function is made.node and isinstance(inner.node, ast.Return):
-                if isinstance(inner.node.value, ast.Name | ast.Attribute):
-                    yield ast.unparse(inner.node.value)
+                yield inner
+
+
+def _is_result(case, statement, name):
+    """A local variable that was given the result of a call or a sum."""
+    found = case.cells.assignments(name.id) if isinstance(name, ast.Name) else ()
+    values = [s.node.value for s in found if s.function is statement.function]
+    return any(isinstance(value, ast.Call | ast.BinOp) for value in values)
 
 
 def _declared(case, name):
@@ -67,10 +95,14 @@ def _declared(case, name):
 
 def _remade(value):
     """``torch.tensor(f(x), requires_grad=True)``."""
+    return _asks(value) and _calls_inside(value)
+
+
+def _asks(value):
     if not isinstance(value, ast.Call) or called(value) not in ("tensor", "as_tensor", "Tensor"):
         return False
     asks = keyword(value, "requires_grad")
-    return isinstance(asks, ast.Constant) and asks.value is True and _calls_inside(value)
+    return isinstance(asks, ast.Constant) and asks.value is True
 
 
 def _calls_inside(value):

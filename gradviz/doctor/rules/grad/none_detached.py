@@ -17,7 +17,7 @@ from gradviz.watch.program import (
 )
 
 HELD = ("name", "container", "attribute")
-CUTS = ("detach", "numpy", "data", "item", "tolist")
+CUTS = ("detach", "numpy", "data", "item", "tolist", "tensor")
 
 
 def look(case):
@@ -34,7 +34,8 @@ def _taken_out(case):
     """
     missing = {leaf for optimizer in case.optimizers for leaf in without_gradient(case, optimizer)}
     leaves = [h for h in case.held if h.category in HELD and _waits(case, h)]
-    read = {h.facts.own for h in leaves if _is_read(case, h)}
+    reads = _Reads(case) if leaves else None
+    read = {h.facts.own for h in leaves if reads.has(h)}
     waiting = {h.facts.own for h in leaves if not h.facts.parameter} | read
     wanted = missing | read
     for cut in case.cuts if missing or waiting else ():
@@ -59,7 +60,8 @@ def _asked_in_vain(case):
     graph on the way to something that backward() was called on.
     """
     waiting = {h.path: h for h in case.held if h.category == "name" and _waits(case, h)}
-    asked = {name for name, held in waiting.items() if _is_read(case, held)}
+    reads = _Reads(case) if waiting else None
+    asked = {name for name, held in waiting.items() if reads.has(held)}
     for sweep in case.ledger.sweeps if asked else ():
         place = case.place(sweep.note)
         start = case.cells.calling_at(place, "backward")
@@ -78,19 +80,29 @@ def _waits(case, held):
     return held.facts.leaf and not held.facts.grad and (account is None or not account.total)
 
 
-def _is_read(case, held):
-    """Some statement reads its .grad; of an item of a container, that of its items."""
-    for statement in case.cells.mentioning("grad"):
-        owners = [
-            part.value
-            for part in own_expressions(statement.node)
-            if isinstance(part, ast.Attribute) and part.attr == "grad"
-        ]
-        if any(ast.unparse(owner) == held.path for owner in owners):
-            return True
-        if owners and len(held.steps) > 1 and held.root in names_in(statement.node, plain=True):
-            return True
-    return False
+class _Reads:
+    """Whose .grad some statement reads; of an item of a container, that of its items."""
+
+    def __init__(self, case):
+        self._owners, self._near = set(), set()
+        for statement in case.cells.mentioning("grad"):
+            owners, names = _gradients(statement.node)
+            self._owners |= owners
+            self._near |= names
+
+    def has(self, held):
+        """Whether it is that of ``held``."""
+        return held.path in self._owners or (len(held.steps) > 1 and held.root in self._near)
+
+
+def _gradients(node):
+    """(the x of each x.grad in a statement, all its names where there is one); remembered on it."""
+    known = getattr(node, "_owners", None)
+    if known is None:
+        parts = [p for p in own_expressions(node) if isinstance(p, ast.Attribute)]
+        owners = {ast.unparse(part.value) for part in parts if part.attr == "grad"}
+        known = node._owners = owners, names_in(node, plain=True) if owners else set()
+    return known
 
 
 def _swept_names(statement):

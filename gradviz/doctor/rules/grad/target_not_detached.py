@@ -28,42 +28,43 @@ def look(case):
         if (statement.cell, statement.line) not in told and _trained(case, id):
             told.add((statement.cell, statement.line))
             yield RULE.found(case, [name], case.place(case.graph.note(id)), None, [id], name=name)
-    for id in _bootstrapped(case):
-        place = case.place(case.graph.note(id))
-        line = case.cells.line(place)
-        if line not in told and _trained(case, id):
-            told.add(line)
-            name = subject(case, place)
-            yield RULE.found(case, [name], place, None, [id], name=name)
+    for graph in (case.graph, case.past):
+        for id in _bootstrapped(graph):
+            place = case.place(graph.note(id))
+            line = case.cells.line(place)
+            if line not in told and _trained(case, id, graph):
+                told.add(line)
+                name = subject(case, place)
+                yield RULE.found(case, [name], place, None, [id], name=name)
 
 
-def _bootstrapped(case):
+def _bootstrapped(graph):
     """Serials of results ``constant + share * value`` that a loss compares with something of the
     same leaves: ``reward + gamma * q(following).max(1).values``.
     """
-    for loss in case.graph.made_by(*COMPARING):
-        inputs = [id for _, id, leaf in case.graph.inputs(loss) if not leaf]
+    for loss in graph.made_by(*COMPARING):
+        inputs = [id for _, id, leaf in graph.inputs(loss) if not leaf]
         if len(inputs) != 2:
             continue
         for id, other in (inputs, inputs[::-1]):
-            sum_ = _through(case, id, LAID_OUT)
-            share = _through(case, _only_input(case, sum_, "AddBackward"), LAID_OUT)
-            value = _only_input(case, share, "MulBackward")
-            same = value and case.graph.weigh([value]).leaves & case.graph.weigh([other]).leaves
-            if same and value not in case.graph.weigh([other]).nodes:
+            sum_ = _through(graph, id, LAID_OUT)
+            share = _through(graph, _only_input(graph, sum_, "AddBackward"), LAID_OUT)
+            value = _only_input(graph, share, "MulBackward")
+            nodes, leaves = graph.below(other) if value else ((), ())
+            if value and value not in nodes and graph.below(value)[1] & leaves:
                 yield sum_
 
 
-def _through(case, id, ops):
+def _through(graph, id, ops):
     """What a result was before it was only laid out anew."""
-    while id and case.graph.op(id).startswith(ops):
-        id = next((i for _, i, leaf in case.graph.inputs(id) if not leaf), 0)
+    while id and graph.op(id).startswith(ops):
+        id = next((i for _, i, leaf in graph.inputs(id) if not leaf), 0)
     return id
 
 
-def _only_input(case, id, op):
+def _only_input(graph, id, op):
     """The one tracked input of a node of class ``op``; 0 for another."""
-    inputs = list(case.graph.inputs(id)) if id and case.graph.op(id).startswith(op) else ()
+    inputs = list(graph.inputs(id)) if id and graph.op(id).startswith(op) else ()
     return inputs[0][1] if len(inputs) == 1 and not inputs[0][2] else 0
 
 
@@ -83,9 +84,9 @@ def _local(case):
                 yield name, statement, max(made)
 
 
-def _trained(case, id):
+def _trained(case, id, graph=None):
     """A backward went through it into the same leaves."""
-    leaves = case.graph.weigh([id]).leaves
+    leaves = (graph or case.graph).below(id)[1]
     return leaves and any(s.serial > id and leaves <= s.leaves for s in case.ledger.sweeps)
 
 

@@ -14,20 +14,25 @@ def look(case):
     """
     optimizers = {one.path.rpartition(".")[2] for one in case.optimizers}
     for block in _blocks(case):
-        swept, cleared, stepped = None, None, False
+        swept, cleared, stepped, unused, lost = None, None, False, None, None
         once = [inner for each in block for inner in case.cells.performed(each)]
         twice = len(once) if _is_body(block[0]) else 0
         for at, statement in enumerate(once + once[:twice]):
             if any(True for _ in calls(statement.node, "backward")):
-                swept, cleared, stepped = statement, None, False
-            if swept is not None and _clears(statement):
+                lost = (unused, cleared, statement) if unused and cleared else lost
+                swept, cleared, stepped, unused = statement, None, False, statement
+            elif _reads(statement):
+                unused, lost = None, None
+            if swept is not None and (_clears(statement) or _zeroes(statement)):
                 cleared = statement
             for call in calls(statement.node, "step"):
                 known = _name(call).rpartition(".")[2] in optimizers
                 sure = known or not (stepped or at >= len(once))
-                if cleared is not None and sure and _idle(case, swept, statement):
+                if cleared is not None and sure and _in_vain(case, swept, statement):
                     yield _found(case, call, cleared)
-                cleared, stepped = None, True
+                elif lost is not None and _replaced(case, lost[0], lost[2]):
+                    yield _found(case, call, lost[1])
+                cleared, stepped, unused, lost = None, True, None, None
     yield from _each_micro_batch(case)
 
 
@@ -106,6 +111,38 @@ def _blocks(case):
     for statement in [*nearby(case, "zero_grad"), *also]:
         seen.setdefault((statement.cell, id(statement.block)), []).append(statement)
     return [sorted(block, key=lambda s: s.index) for block in seen.values()]
+
+
+def _reads(statement):
+    """Some gradient is used in the statement or inside it."""
+    node = statement.node
+    known = getattr(node, "_reads", None)
+    if known is None:
+        parts = [p for p in ast.walk(node) if isinstance(p, ast.Attribute) and p.attr == "grad"]
+        known = node._reads = any(isinstance(part.ctx, ast.Load) for part in parts)
+    return known
+
+
+def _zeroes(statement):
+    return any(_keeps(call) for call in calls(statement.node, "zero_grad"))
+
+
+def _replaced(case, first, second):
+    """All that the backward on one line gave was cleared before the one on the other began anew."""
+    before, after = _sweeps(case, first), _sweeps(case, second)
+    if not before or not after or not before[-1].leaves <= after[-1].leaves:
+        return False
+    accounts = [case.ledger.leaves.get(leaf) for leaf in before[-1].leaves]
+    return bool(accounts) and all(a and a.run and a.run[0][0] == after[-1].number for a in accounts)
+
+
+def _in_vain(case, swept, step):
+    """The step found no gradient, or one of zeros."""
+    sweeps = _sweeps(case, swept)
+    accounts = [case.ledger.leaves.get(leaf) for leaf in (sweeps[-1].leaves if sweeps else ())]
+    zeros = [a for a in accounts if a and a.zeroed and a.grad_changed.order > sweeps[-1].order]
+    used = [a for a in zeros if a.changed and a.changed.order > a.grad_changed.order]
+    return bool(used) or _idle(case, swept, step)
 
 
 def _idle(case, swept, step):

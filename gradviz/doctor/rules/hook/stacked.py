@@ -20,7 +20,7 @@ def look(case):
             continue
         key = id(target), record.kind, code, id(getattr(hook, "__self__", None)), record.note[:2]
         groups.setdefault(key, []).append((record, target))
-    for group in groups.values():
+    for group in (*groups.values(), *_of_lost_objects(case)):
         count = _stacked(case, [record for record, _ in group])
         if count >= 2:
             record, target = group[0]
@@ -32,6 +32,23 @@ def look(case):
                 name=record.name,
                 count=count,
             )
+
+
+def _of_lost_objects(case):
+    """Hooks that are methods of objects of one class, of which only the hooks keep some."""
+    lost = {
+        id(h.thing) for h in case.objects if any(step.kind == "hooktable" for step in h.steps)
+    }
+    groups = {}
+    for record in case.hooks if lost else ():
+        target, hook = record.target(), record.hook()
+        owner = getattr(hook, "__self__", None)
+        if not record.removed and target is not None and owner is not None and record.note:
+            key = id(target), record.kind, hook.__func__, record.note[:2]
+            groups.setdefault(key, []).append((record, target, id(owner)))
+    for group in groups.values():
+        if len({owner for _, _, owner in group} & lost) >= 2:
+            yield [(record, target) for record, target, _ in group]
 
 
 def _stacked(case, records):

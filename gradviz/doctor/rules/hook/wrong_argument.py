@@ -19,8 +19,11 @@ def look(case):
     for event in case.ledger.events if codes else ():
         if event.kind != "bump" or event.sweep < 0 or not event.note:
             continue
-        code, leaf = event.note[0], leaves.get(event.memory)
-        if leaf and code in codes - told and not LEGITIMATE.intersection(code.co_names):
+        leaf, chain = leaves.get(event.memory), (event.note[0], *event.note[2][::2])
+        at = next((at for at, code in enumerate(chain) if code in codes), None)
+        code = None if at is None else chain[at]
+        looked = {name for inner in chain[: (at or 0) + 1] for name in inner.co_names}
+        if leaf and code in codes - told and not looked & LEGITIMATE:
             told.add(code)
             name = case.named(leaf)
             yield RULE.found(case, [name], case.place(event.note), None, [leaf], name=name)

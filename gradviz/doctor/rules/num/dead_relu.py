@@ -20,33 +20,34 @@ def look(case):
         for h in case.held
         if h.facts.leaf and h.facts.grad
     }
-    if not any(usable(values) and values.any() for values in grads.values()):
-        return
-    for relu in case.graph.made_by("ReluBackward", "ClampMinBackward", "ThresholdBackward"):
-        note = case.graph.note(relu)
-        leaves = [
-            leaf
-            for leaf in _feeding(case, relu)
-            if usable(grads.get(leaf)) and grads[leaf].size >= UNITS
-        ]
-        if leaves and note[:2] not in told and not any(np.any(grads[leaf]) for leaf in leaves):
-            told.add(note[:2])
-            output = case.graph.values(relu)
-            if usable(output) and output.any():
+    learns = any(usable(values) and values.any() for values in grads.values())
+    for graph in (case.graph, case.past) if grads else ():
+        for relu in graph.made_by("ReluBackward", "ClampMinBackward", "ThresholdBackward"):
+            line = case.cells.line(case.place(graph.note(relu)))
+            leaves = [
+                leaf
+                for leaf in _feeding(graph, relu)
+                if usable(grads.get(leaf)) and grads[leaf].size >= UNITS
+            ]
+            if not leaves or line in told or any(np.any(grads[leaf]) for leaf in leaves):
                 continue
-            sure = usable(output) and output.shape[-1:] >= (MANY,)
-            severity = "warning" if sure else "info"
-            holders = [f"{case.named(leaf)}.grad" for leaf in leaves]
-            yield RULE.found(case, holders, case.place(note), None, leaves, severity)
+            output = graph.values(relu)
+            sure = usable(output) and not output.any() and output.shape[-1:] >= (MANY,)
+            told.add(line)
+            if sure or (learns and not (usable(output) and output.any())):
+                holders = [f"{case.named(leaf)}.grad" for leaf in leaves]
+                place = case.place(graph.note(relu))
+                severity = "warning" if sure else "info"
+                yield RULE.found(case, holders, place, None, leaves, severity)
 
 
-def _feeding(case, relu):
+def _feeding(graph, relu):
     """Leaves between a ReLU and the one before it."""
     out, level = [], [relu]
     for _ in range(HOPS):
-        below = [(i, leaf) for node in level for _, i, leaf in case.graph.inputs(node)]
+        below = [(i, leaf) for node in level for _, i, leaf in graph.inputs(node)]
         out += [i for i, leaf in below if leaf]
-        level = [i for i, leaf in below if not leaf and not case.graph.op(i).startswith("Relu")]
+        level = [i for i, leaf in below if not leaf and not graph.op(i).startswith("Relu")]
     return list(dict.fromkeys(out))
 
 

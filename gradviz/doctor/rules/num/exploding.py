@@ -12,17 +12,19 @@ LARGE = 1e6
 def look(case):
     """One line fed itself many times, and the gradient of a leaf below is huge now."""
     told = set()
-    for newest in [] if scaled(case) else case.graph.repeated(STEPS):
-        links = case.graph.chain(newest)
-        if len(links) < STEPS:
-            continue
-        for leaf in sorted(case.graph.weigh([newest]).leaves - told):
-            values = case.graph.grad_values(leaf)
-            if usable(values) and not np.linalg.norm(values) < LARGE:
-                told.add(leaf)
-                place = case.place(case.graph.note(newest))
-                fields = {"norm": f"{np.linalg.norm(values):.1e}", "count": len(links)}
-                yield RULE.found(case, [f"{case.named(leaf)}.grad"], place, None, [leaf], **fields)
+    for graph in () if scaled(case) else (case.graph, case.past):
+        for newest in graph.repeated(STEPS):
+            links = graph.chain(newest)
+            if len(links) < STEPS:
+                continue
+            for leaf in sorted(graph.below(newest)[1] - told):
+                values = graph.grad_values(leaf)
+                if usable(values) and not np.linalg.norm(values) < LARGE:
+                    told.add(leaf)
+                    place, norm = case.place(graph.note(newest)), np.linalg.norm(values)
+                    fields = {"norm": f"{norm:.1e}", "count": len(links)}
+                    holders = [f"{case.named(leaf)}.grad"]
+                    yield RULE.found(case, holders, place, None, [leaf], **fields)
 
 
 RULE = Rule("GV405", "num.exploding", "warning", look)

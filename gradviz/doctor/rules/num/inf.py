@@ -3,6 +3,7 @@
 from gradviz.doctor.finding import Rule
 from gradviz.doctor.numbers import results
 
+HOPS = 4
 OPS = (
     "Log",
     "Exp",
@@ -25,12 +26,25 @@ def look(case):
     found = list(results(case))
     nan = any(is_nan for _, is_nan, _ in found)
     for held, _, inf in found:
-        if inf and held.facts.op.startswith(OPS):
+        made = _made(case, held.facts.id) if inf else 0
+        if made:
+            own = made == held.facts.id
+            place = held.facts.place if own else case.place(case.graph.note(made))
             severity = "warning" if nan else "info"
-            yield RULE.found(
-                case, [held.path], held.facts.place, None, [held.facts.id], severity, name=held.path
-            )
+            yield RULE.found(case, [held.path], place, None, [made], severity, name=held.path)
             return
+
+
+def _made(case, id):
+    """The operation that can make an infinity, at or below one that only passes it on; 0: none."""
+    for _ in range(HOPS):
+        if case.graph.op(id).startswith(OPS):
+            return id
+        below = [i for _, i, leaf in case.graph.inputs(id) if not leaf]
+        if len(below) != 1:
+            return 0
+        id = below[0]
+    return 0
 
 
 RULE = Rule("GV403", "num.inf", "warning", look)

@@ -34,6 +34,7 @@ def look(case):
                     )
                     break
     yield from _cleared_unused(case, told)
+    yield from _never_used(case, told)
 
 
 def _cleared_unused(case, told):
@@ -51,10 +52,41 @@ def _cleared_unused(case, told):
                 continue
             others = sweep.leaves - leaves
             unused = not _stepped(case, leaves, between) and _stepped(case, others, between)
-            if unused and all(_fresh(case, leaf, following) for leaf in leaves):
+            apart = sweep.keep or leaves in case.past.leaves_of_nodes()
+            if unused and apart and all(_fresh(case, leaf, following) for leaf in leaves):
                 told.add(module.path)
                 place = case.place(sweep.note)
                 yield RULE.found(case, [module.path], place, None, (), name=module.path)
+
+
+def _never_used(case, told):
+    """Several backward passes went into a model that no optimiser has and that never changed, and
+    into what an optimiser steps.
+    """
+    accounts = case.ledger.leaves
+    known = {leaf for optimizer in case.optimizers for leaf in optimizer.leaves}
+    stepped = {leaf for leaf in known if leaf in accounts and accounts[leaf].changes}
+    for module in sorted(case.modules if stepped else (), key=lambda m: len(m.steps)):
+        leaves = set(module.parameters.values())
+        mine = [accounts[leaf] for leaf in leaves if leaf in accounts and accounts[leaf].total > 1]
+        if not mine or len(mine) < len(leaves) or leaves & known or _inside(module.path, told):
+            continue
+        last = case.ledger.sweep(mine[0].run[-1][0]) if mine[0].run else None
+        if last is None or any(map(_changed_since, mine)) or not last.leaves & stepped:
+            continue
+        if leaves in case.past.leaves_of_nodes():
+            told.add(module.path)
+            place, fields = case.place(last.note), {"name": module.path}
+            yield RULE.found(case, [module.path], place, None, (), variant="unused", **fields)
+
+
+def _changed_since(account):
+    """A leaf was changed after it got its first gradient."""
+    return account.changed is not None and account.changed.order > account.longest[0][1]
+
+
+def _inside(path, told):
+    return any(path == one or path.startswith((f"{one}.", f"{one}[")) for one in told)
 
 
 def _stepped(case, leaves, between):
