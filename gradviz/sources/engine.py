@@ -70,7 +70,8 @@ class EngineSource:
         self.lost: set[int] = set()
         self.spent = 0.0
         self._tensors: dict[int, weakref.ref] = {}
-        self._paths: dict[int, list] = {}
+        self._names = names.Names()
+        self.leaves: dict[int, tuple] = {}
         self._through: dict[int, str] = {}
         self._memories: dict[int, list[int]] = {}
         self._cell_start = 0
@@ -214,27 +215,26 @@ class EngineSource:
     def release(self):
         """Let go of everything of the person's that ``look`` found."""
         self.rows.forget()
+        self._names.rest(self.recorder.trace.nodes)
 
     def look(self, roots: Roots) -> Found:
         """Walk the namespace and give what is found its names; to be followed by ``release``."""
         found = walk(roots, Interest())
-        paths: dict[int, list] = {}
-        rows = self.rows
+        rows, known = self.rows, names.Names()
         rows.forget()
         kinds = reading.kinds()
         for holding in found.holdings:
             thing = holding.thing
             if isinstance(thing, kinds):
                 serial_number = tensor_id(thing)
-                paths.setdefault(serial_number, []).append((holding.steps, holding.path))
+                known.add(serial_number, holding.link)
                 rows.arrays.setdefault(reading.array_id(reading.array(thing)), thing)
                 rows.tensors.setdefault(serial_number, thing)
-        rows.names = {key: names.best(candidates) for key, candidates in paths.items()}
+        rows.names = self._names = known
         self.cells.follow(self.recorder.trace.cells)
         rows.bindings = self.cells.bindings
         bumps = [event for event in self.ledger.events if event.kind == "bump"]
         rows.bumps = {event.serial: event for event in bumps}
-        self._paths = paths
         return found
 
     def _held_through(self):
@@ -245,7 +245,7 @@ class EngineSource:
         )
         starts = []
         for key, node in tops:
-            ranked = [(names.rank(*one), one[1], node) for one in self._paths[key]]
+            ranked = [(names.rank(*one), one[1], node) for one in self._names.of(key)]
             starts.append(min(ranked, key=itemgetter(0)))
         starts.sort(key=itemgetter(0))
         return details.held_through([item[1:] for item in starts], HELD)
@@ -338,7 +338,7 @@ class EngineSource:
     def _detail(self, key) -> Detail | None:
         live, tensor = self.picture.live.get(key), self._tensors.get(key)
         thing, made = live() if live else None, tensor() if tensor else None
-        paths, result = self._paths.get(key, ()), self.rows.results.get(key)
+        paths, result = self._names.of(key), self.rows.results.get(key)
         found = details.detail(key, thing, made, paths, result)
         if found is None:
             return None

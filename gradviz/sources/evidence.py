@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from functools import cache
 
 import numpy as np
@@ -22,7 +23,7 @@ NOTHING, KEPT, GONE = 0, 1, 2
 def case(source, found, roots) -> model.Case:
     """Everything that the rules may ask about, of what ``found`` (a walk) saw."""
     known: dict[int, model.Facts] = {}
-    held, arrays = [], []
+    held, arrays, leaves = [], [], {}
     holdings, unseen = attended(source, found.holdings)
     kinds = reading.kinds()
     for holding in holdings:
@@ -33,9 +34,10 @@ def case(source, found, roots) -> model.Case:
         facts = known.get(id(thing))
         if facts is None:
             is_tensor = isinstance(thing, kinds)
-            facts = facts_of(thing, source) if is_tensor else node_facts(thing, source)
+            facts = remembered(thing, source, leaves) if is_tensor else node_facts(thing, source)
             known[id(thing)] = facts
         held.append(model.held(holding.link, facts, found.again))
+    source.leaves = leaves
     source.watcher.updates.compare()
     cells = source.recorder.trace.cells
     source.cells.follow(cells)
@@ -121,6 +123,22 @@ def array_facts(array) -> model.Facts:
         storage_bytes=size,
         address=reading.address(array),
     )
+
+
+def remembered(tensor, source, leaves) -> model.Facts:
+    """The facts of a leaf of which nothing has changed since the last look, else new ones.
+    ``leaves``: those of this look, by identity.
+    """
+    if reading.node_of(tensor) is not None:
+        return facts_of(tensor, source)
+    grad = reading.grad(tensor)
+    array = reading.array(tensor)
+    state = reading.array_id(array), reading.shape_of(array), reading.is_leaf(tensor)
+    ref, before, facts = source.leaves.get(id(tensor), (None, None, None))
+    if ref is None or ref() is not tensor or before != state or grad is not None:
+        ref, facts = weakref.ref(tensor), facts_of(tensor, source)
+    leaves[id(tensor)] = ref, state, facts
+    return facts
 
 
 def facts_of(tensor, source) -> model.Facts:

@@ -11,6 +11,7 @@ import numpy as np
 from gradviz.texts.formulas import told
 from gradviz.watch.ledger import Event
 from gradviz.watch.model import LEAF, OPERATION, PARAMETER, UNTRACKED, Edge, Hook, Node, Saved
+from gradviz.watch.names import Names
 
 from . import hooktables, reading
 from .graph import is_freed
@@ -30,7 +31,7 @@ class Rows:
 
     def __init__(self, places, watcher):
         self.places, self.watcher = places, watcher
-        self.names: dict[int, str] = {}
+        self.names = Names()
         self.arrays: dict[int, object] = {}
         self.tensors: dict[int, object] = {}
         self.results: dict[int, object] = {}

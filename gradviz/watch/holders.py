@@ -89,7 +89,11 @@ def walk(roots: Roots, interest, limit: int = OBJECTS) -> Found:
     visited, of those behind imported modules fewer: they may be many and are looked at each cell.
     """
     found, seen, kinds = Found(), {}, {}
-    queue = deque((thing, link, link.kind == "global") for thing, link in start(roots))
+    queue = deque(
+        (thing, link, link.kind == "global")
+        for thing, link in start(roots)
+        if not is_plain(type(thing))
+    )
     of_modules = min(OF_MODULES, limit)
     hidden = id(roots.user_ns), id(roots.out), id(roots.shell)
     for key in hidden:
@@ -97,8 +101,6 @@ def walk(roots: Roots, interest, limit: int = OBJECTS) -> Found:
     while queue:
         thing, link, of_module = queue.popleft()
         kind = type(thing)
-        if is_plain(kind):
-            continue
         what = kinds.get(kind, False)
         if what is False:
             what = kinds[kind] = interest.kind(kind)
@@ -143,6 +145,8 @@ def start(roots: Roots):
     for name, value in list(roots.user_ns.items()):
         if is_plain(type(value)) or name in SHELL_NAMES or not isinstance(name, str):
             continue
+        if type(value) is types.FunctionType and not _holds(value):
+            continue
         if DISPLAY_NAMES.fullmatch(name) and name not in roots.own:
             display.append((value, Link(None, "display", name)))
         else:
@@ -175,6 +179,13 @@ def _keeps(value, module):
     """A function or class of the module itself that may hold something: most hold nothing."""
     if getattr(value, "__module__", None) != module.__name__:
         return False
-    if isinstance(value, types.FunctionType):
-        return bool(value.__closure__ or value.__defaults__ or value.__kwdefaults__ or vars(value))
-    return True
+    return _holds(value) if isinstance(value, types.FunctionType) else True
+
+
+def _holds(function):
+    return bool(
+        function.__closure__
+        or function.__defaults__
+        or function.__kwdefaults__
+        or function.__dict__
+    )

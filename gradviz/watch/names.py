@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from .links import category, path_of
+from collections.abc import Iterable
+from itertools import islice
 
+from .links import Link, Step, category, path_of
+
+REMEMBERED = 300
 RANK = {
     "name": 0,
     "attribute": 1,
@@ -34,3 +38,42 @@ def rank(steps, path):
     private = steps[0].name.startswith("_") if isinstance(steps[0].name, str) else False
     inside = any(step.name in ("param_groups", "state") for step in steps[1:])
     return RANK.get(category(steps), 4), inside, private, len(steps), len(path), path
+
+
+class Names:
+    """Every path to each thing, by serial. They are written out when somebody asks: of many live
+    results few are ever looked at.
+    """
+
+    def __init__(self):
+        self._links: dict[int, list[Link]] = {}
+        self._paths: dict[int, list[tuple[tuple[Step, ...], str]]] = {}
+        self._best: dict[int, str] = {}
+
+    def add(self, key: int, link: Link):
+        """One more path; it keeps what is on the path until ``rest``."""
+        self._links.setdefault(key, []).append(link)
+
+    def of(self, key: int) -> list[tuple[tuple[Step, ...], str]]:
+        """(steps, path) of each path to the thing."""
+        found = self._paths.get(key)
+        if found is None and key in self._links:
+            steps = [link.steps() for link in self._links[key]]
+            found = self._paths[key] = [(one, path_of(one)) for one in steps]
+        return found or []
+
+    def get(self, key: int, otherwise: str = "") -> str:
+        """The path that a person would use."""
+        known = self._best.get(key)
+        if known is None:
+            known = self._best[key] = best(self.of(key))
+        return known or otherwise
+
+    def rest(self, keys: Iterable[int]):
+        """Remember the paths to ``keys`` and the names of the first ones that were found, let go of
+        everything else.
+        """
+        first = list(islice(self._links, REMEMBERED))
+        self._paths = {key: self.of(key) for key in keys if key in self._links}
+        self._best = {key: self.get(key) for key in (*first, *self._paths)}
+        self._links = {}

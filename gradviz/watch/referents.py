@@ -14,6 +14,7 @@ import sys
 import types
 import weakref
 from collections import deque
+from collections.abc import Callable
 from itertools import islice
 
 from .places import FOREIGN, engines, is_persons
@@ -50,7 +51,10 @@ PLAIN = frozenset(
 LONG, PARTS = 60, 8  # of a key that is written out
 OURS = ("gradviz.widgets.", "gradviz.notebook.")  # what a paused player holds was asked for
 
+KINDS = 10_000  # remembered
+
 _plain_kinds: dict[type, bool] = {}
+_known_readers: dict[type, Callable] = {}
 
 
 def is_plain(kind: type) -> bool:
@@ -59,7 +63,7 @@ def is_plain(kind: type) -> bool:
     if known is None:
         known = kind in PLAIN or issubclass(kind, (weakref.ref, types.ModuleType, int, float, str))
         known = known or kind.__module__.startswith(OURS)
-        if len(_plain_kinds) < 10_000:
+        if len(_plain_kinds) < KINDS:
             _plain_kinds[kind] = known
     return known
 
@@ -67,7 +71,7 @@ def is_plain(kind: type) -> bool:
 def children(thing):
     """What ``thing`` holds. Never raises for strange objects: they hold nothing then."""
     kind = type(thing)
-    reader = _READERS.get(kind) or _reader_for(kind)
+    reader = _READERS.get(kind) or _known_readers.get(kind) or _reader_for(kind)
     try:
         yield from reader(thing)
     except Exception:
@@ -75,11 +79,12 @@ def children(thing):
 
 
 def _reader_for(kind):
-    for base, reader in _BASES:
-        if issubclass(kind, base):
-            return reader
     named = kind.__module__.partition(".")[0], kind.__name__
-    return _BY_NAME.get(named, _object)
+    found = next((reader for base, reader in _BASES if issubclass(kind, base)), None)
+    found = found or _BY_NAME.get(named, _object)
+    if len(_known_readers) < KINDS:
+        _known_readers[kind] = found
+    return found
 
 
 # -- containers ---------------------------------------------------------------

@@ -12,6 +12,8 @@ def look(case):
     """In one block, with the functions it calls: backward, then zero_grad, then a step, which found
     no gradient to use. In a loop the next iteration may do so.
     """
+    if not case.cells.calling("step"):
+        return
     optimizers = {one.path.rpartition(".")[2] for one in case.optimizers}
     for block in _blocks(case):
         swept, cleared, stepped, unused, lost = None, None, False, None, None
@@ -105,11 +107,12 @@ def _is_at(case, note, statement):
 
 
 def _blocks(case):
-    seen = {}
+    seen, stepping = {}, {s.cell for s in nearby(case, "step")}
     by_hand = {s.cell for s in case.cells.mentioning("grad") if _clears(s)}
     also = case.cells.within(by_hand - {s.cell for s in nearby(case, "zero_grad")})
     for statement in [*nearby(case, "zero_grad"), *also]:
-        seen.setdefault((statement.cell, id(statement.block)), []).append(statement)
+        if statement.cell in stepping:
+            seen.setdefault((statement.cell, id(statement.block)), []).append(statement)
     return [sorted(block, key=lambda s: s.index) for block in seen.values()]
 
 

@@ -36,19 +36,24 @@ def look(case):
 
 def _of_lost_objects(case):
     """Hooks that are methods of objects of one class, of which only the hooks keep some."""
-    lost = {
-        id(h.thing) for h in case.objects if any(step.kind == "hooktable" for step in h.steps)
-    }
     groups = {}
-    for record in case.hooks if lost else ():
+    for record in case.hooks:
         target, hook = record.target(), record.hook()
         owner = getattr(hook, "__self__", None)
         if not record.removed and target is not None and owner is not None and record.note:
             key = id(target), record.kind, hook.__func__, record.note[:2]
             groups.setdefault(key, []).append((record, target, id(owner)))
-    for group in groups.values():
-        if len({owner for _, _, owner in group} & lost) >= 2:
+    several = [group for group in groups.values() if len({owner for *_, owner in group}) >= 2]
+    lost = {id(h.thing) for h in case.objects if _through_hook(h.link)} if several else set()
+    for group in several:
+        if len({owner for *_, owner in group} & lost) >= 2:
             yield [(record, target) for record, target, _ in group]
+
+
+def _through_hook(link):
+    while link is not None and link.kind != "hooktable":
+        link = link.parent
+    return link is not None
 
 
 def _stacked(case, records):

@@ -41,14 +41,18 @@ def _cleared_unused(case, told):
     """After a backward into a module other leaves were stepped, not its own; the next
     backward found its gradients cleared.
     """
+    owners = {}
+    for module in case.modules:
+        for leaf in module.parameters.values():
+            owners.setdefault(leaf, []).append(module)
     for sweep in list(case.ledger.sweeps)[-RECENT:]:
         following = case.ledger.sweep(sweep.number + 1)
         if not sweep.accumulates or sweep.create or sweep.error or following is None:
             continue
-        between = (sweep.serial, following.serial)
-        for module in case.modules:
+        between, both = (sweep.serial, following.serial), sweep.leaves & following.leaves
+        for module in {m.path: m for leaf in both for m in owners.get(leaf, ())}.values():
             leaves = set(module.parameters.values())
-            if module.path in told or not (leaves and leaves < sweep.leaves & following.leaves):
+            if module.path in told or not leaves < both:
                 continue
             others = sweep.leaves - leaves
             unused = not _stepped(case, leaves, between) and _stepped(case, others, between)
