@@ -95,7 +95,9 @@ class PastView:
 
     def made_by(self, *ops) -> list[int]:
         """Serials of nodes whose class name begins with one of ``ops``, newest first."""
-        return sorted((s for s, node in self._nodes.items() if node[0].startswith(ops)), reverse=True)
+        return sorted(
+            (s for s, node in self._nodes.items() if node[0].startswith(ops)), reverse=True
+        )
 
     def below(self, id) -> tuple[set[int], set[int]]:
         """(nodes, leaves) that a node was computed from, itself included."""
@@ -118,7 +120,9 @@ class PastView:
     def leaves_of_nodes(self) -> list[set[int]]:
         """What the results in these losses were computed from: the leaves of each, once."""
         if self._leaves is None:
-            sets = {frozenset(leaves) for nodes in self._losses for leaves in _leaves(nodes).values()}
+            sets = {
+                frozenset(leaves) for nodes in self._losses for leaves in _leaves(nodes).values()
+            }
             self._leaves = [set(leaves) for leaves in sets]
         return self._leaves
 
@@ -129,7 +133,9 @@ class PastView:
             lines: dict[tuple, list[int]] = {}
             for seq, (kind, note, _) in nodes.items():
                 lines.setdefault((note, kind), []).append(seq)
-            out += [max(group) for (note, _), group in lines.items() if note and len(group) >= least]
+            out += [
+                max(group) for (note, _), group in lines.items() if note and len(group) >= least
+            ]
         return sorted(out)
 
     def chain(self, id, hops=6) -> list[int]:
@@ -147,7 +153,9 @@ class PastView:
         kind, note, _ = self._nodes[id]
         level, seen = [id], {id}
         for _ in range(hops):
-            level = [i for x in level for _, i, leaf in self.inputs(x) if not leaf and i not in seen]
+            level = [
+                i for x in level for _, i, leaf in self.inputs(x) if not leaf and i not in seen
+            ]
             for i in level:
                 if self._nodes.get(i, ())[:2] == (kind, note):
                     return i

@@ -1,7 +1,9 @@
 """The name of a tensor is the one a person would use."""
 
-from gradviz.watch.links import Step, path_of
-from gradviz.watch.names import best
+import weakref
+
+from gradviz.watch.links import Link, Step, path_of
+from gradviz.watch.names import Names, best
 
 
 def candidate(*steps):
@@ -25,3 +27,20 @@ def test_what_only_a_traceback_holds_has_the_name_of_its_frame():
     assert best([candidate(*frame, ("local", "h"))]) == "h"
     deep = candidate(*frame, ("local", "self"), ("member", "fc"), ("parameter", "weight"))
     assert best([deep]) == "self.fc.weight"
+
+
+def test_names_are_written_out_when_asked_for_and_what_is_on_the_paths_is_let_go():
+    owner = Thing()
+    found = Names()
+    found.add(1, Link(Link(None, "name", "box"), "attribute", "w", owner))
+    found.add(1, Link(None, "name", "w"))
+    found.add(2, Link(None, "name", "b"))
+    assert found.get(1) == "w" and [path for _, path in found.of(1)] == ["box.w", "w"]
+    ref = weakref.ref(owner)
+    del owner
+    found.rest([2])
+    assert ref() is None and found.get(1) == "w" and found.of(1) == [] and found.of(2)
+
+
+class Thing:
+    pass

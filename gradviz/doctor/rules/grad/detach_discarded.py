@@ -6,7 +6,6 @@ from gradviz.doctor.finding import Rule
 from gradviz.doctor.where import place_of
 from gradviz.watch.program import called, receiver
 
-
 ONWARD = ("cpu", "clone", "numpy", "contiguous", "squeeze", "float", "double")
 
 

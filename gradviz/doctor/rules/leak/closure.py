@@ -50,7 +50,9 @@ def _to_be_read(case, group):
 def _function(held):
     """The code of the function that a path goes into the closure of."""
     owners = list(held.link.owners())
-    function = owners[len(held.steps) - 1 - _cell(held)] if len(owners) >= len(held.steps) - 1 else None
+    function = (
+        owners[len(held.steps) - 1 - _cell(held)] if len(owners) >= len(held.steps) - 1 else None
+    )
     return getattr(function, "__code__", None)
 
 

@@ -64,8 +64,8 @@ def _changes(value, name):
 
 
 def _of_loop(statement, target):
-    """Names that stand for an item of the container in a loop over it: p of ``params[i] = …`` and of
-    ``params = [… for p in params]``.
+    """Names that stand for an item of the container in a loop over it: p of ``params[i] = …``, and
+    of ``params = [… for p in params]``.
     """
     if isinstance(target, ast.Name):
         parts = [g for p in own_expressions(statement.node) for g in getattr(p, "generators", ())]
