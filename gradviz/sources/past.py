@@ -127,7 +127,7 @@ class PastView:
         return self._leaves
 
     def repeated(self, least: int) -> list[int]:
-        """Serials of the newest node of each line and class that made ``least`` or more in a loss."""
+        """Serials of the newest node of each line and class that made ``least`` in one loss."""
         out = []
         for nodes in self._losses:
             lines: dict[tuple, list[int]] = {}
