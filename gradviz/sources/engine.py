@@ -23,7 +23,7 @@ from gradviz.watch.places import Places
 from . import details, evidence, ghosts, reading, replay, strays
 from .failure import failure
 from .flow import SHARE, SHARE_SEEN
-from .graph import newest, reach, saved_bytes
+from .graph import newest, reach
 from .interest import Interest
 from .observer import Watcher
 from .peak import Peak
@@ -31,6 +31,7 @@ from .picture import SHOWN, Picture
 from .reading import node_of
 from .rows import Rows, tensor_id
 from .torch_watch import TorchWatcher
+from .weight import brief
 
 LIVE = 800  # rows while a cell runs: more would slow the collector, and so the cell
 BORN = 5_000
@@ -437,23 +438,10 @@ class EngineSource:
 
     # -- accounts --------------------------------------------------------------------
     def _weigh(self, found: Found):
-        """Bytes of parameters, gradients and saved tensors after the cell."""
+        """Bytes by kind after the cell."""
         cells = self.recorder.trace.cells
-        if not cells:
-            return
-        kinds = reading.kinds()
-        tensors = {id(h.thing): h.thing for h in found.holdings if isinstance(h.thing, kinds)}
-        leaves = [t for t in tensors.values() if reading.is_leaf(t)]
-        grads = [reading.grad(t) for t in tensors.values()]
-        starts = [node for t in tensors.values() if (node := node_of(t)) is not None]
-        graph = reach(starts, WEIGHED)
-        own = [reading.storage_id(t) for t in leaves]
-        cells[-1].bytes = {
-            "parameters": sum(reading.storage_bytes(t) for t in leaves),
-            "gradients": sum(reading.bytes_of(reading.array(g)) for g in grads if g is not None),
-            "saved": saved_bytes(graph.nodes.values(), own),
-            "kept": 0,
-        }
+        if cells:
+            cells[-1].bytes = brief(found, self.ledger.kept_roots(), WEIGHED) | {"kept": 0}
 
     def _account(self, started):
         """The observer's own time and (estimated) memory."""

@@ -79,6 +79,43 @@ def weigh(found: Found, swept: Iterable[int] = ()) -> Weights:
     return counter.weights
 
 
+def brief(found: Found, swept: Iterable[int] = (), limit: int = NODES) -> dict[str, int]:
+    """Bytes by kind after a cell, in what a look has time for: ``gradients`` with those that were
+    ``retained``, ``saved`` with the ``kept_buffers`` of graphs that a backward kept.
+    """
+    counter = Counter()
+    holdings = {id(h.thing): h for h in found.holdings}
+    tensors = {key: h for key, h in holdings.items() if reading.is_tensor(h.thing)}
+    _count_leaves(counter, tensors)
+    _count_gradients(counter, [h.thing for h in tensors.values()])
+    for holding in tensors.values():
+        if not reading.is_leaf(holding.thing) and _in_state(holding.link):
+            counter.add(reading.array(holding.thing), "optimizer")
+    tops = [node for h in holdings.values() if (node := node_behind(h.thing)) is not None]
+    nodes = reach(tops, limit).nodes
+    retained = reach([nodes[seq] for seq in swept if seq in nodes], limit).nodes
+    for seq, node in nodes.items():
+        for array in reading.saved_arrays(node) or ():
+            counter.add(array, "kept_buffers" if seq in retained else "saved")
+    for holding in holdings.values():
+        thing = holding.thing
+        if reading.is_tensor(thing) or isinstance(thing, np.ndarray):
+            counter.add(reading.array(thing) if reading.is_tensor(thing) else thing, "others")
+    kinds = counter.weights.kinds
+    kinds["gradients"] += kinds["retained"]
+    kinds["saved"] += kinds["kept_buffers"]
+    return kinds
+
+
+def _in_state(link):
+    """The path goes through an optimiser's state."""
+    while link is not None:
+        if link.kind == "attribute" and link.name == "state":
+            return True
+        link = link.parent
+    return False
+
+
 def _count_leaves(counter, tensors):
     for leaf in [holding.thing for holding in tensors.values()]:
         if is_parameter(leaf) or reading.is_leaf(leaf):

@@ -433,15 +433,16 @@ def test_an_interrupt_in_a_backward(book):
 
 def test_accounts(book):
     book.run("w = torch.ones(100, requires_grad=True); y = w.exp(); z = y.sum()")
-    assert book.recorder.trace.cells[-1].bytes == {
-        "parameters": 400,
-        "gradients": 0,
-        "saved": 400,
-        "kept": 0,
-    }
-    book.run("z.backward()")
-    assert book.recorder.trace.cells[-1].bytes["gradients"] == 400
-    assert book.recorder.trace.cells[-1].bytes["saved"] == 0
+    nothing = dict.fromkeys(("gradients", "retained", "optimizer", "kept_buffers", "kept"), 0)
+    held = book.recorder.trace.cells[-1].bytes
+    assert held == nothing | {"parameters": 400, "saved": 400, "others": 4}
+    book.run("y.retain_grad(); z.backward(retain_graph=True)")
+    held = book.recorder.trace.cells[-1].bytes
+    assert held["gradients"] == 800 and held["retained"] == 400
+    assert held["saved"] == held["kept_buffers"] == 400
+    book.run("o = torch.optim.Adam([w]); o.step(); z.backward()")
+    held = book.recorder.trace.cells[-1].bytes
+    assert held["saved"] == 0 and 800 <= held["optimizer"] <= 820
     assert book.recorder.trace.overhead["ms"] > 0
 
 
