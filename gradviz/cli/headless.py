@@ -18,6 +18,7 @@ from gradviz.notebook import alias
 from gradviz.texts import text
 from gradviz.watch.plain import plain
 
+from .locals import KeepLocals
 from .program import Program, read
 
 PATIENT = 20  # seconds; nobody waits at a prompt
@@ -41,8 +42,13 @@ def run(program: Program, folder: str, real: bool = False) -> dict:
     if not real:
         alias.install()
     shell = _shell(folder)
-    session = load(shell, quiet=True).session
+    extension = load(shell, quiet=True)
+    session = extension.session
     session.source.patience = PATIENT
+    if program.script:
+        keeper = KeepLocals(shell.user_ns)
+        shell.ast_transformers.append(keeper)
+        extension.cells.frames = lambda: keeper.kept
     _set_the_scene(program, shell)
     errors, ran = [], 0
     for number, cell in enumerate(program.cells, 1):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import sys
+from collections.abc import Callable
 from functools import wraps
 
 from IPython.core.error import UsageError
@@ -37,7 +38,8 @@ def guarded(handler):
 class Cells:
     """Listens to ``shell``'s cells for its ``session``; ``ended(findings)`` is called after each.
 
-    ``number`` counts them; ``plain_client`` is True when the client names no cells, only runs them.
+    ``number`` counts them; ``plain_client`` is True when the client names no cells, only runs them;
+    ``frames()`` gives the locals of functions that are looked at as well.
     """
 
     def __init__(self, shell, ended):
@@ -45,6 +47,7 @@ class Cells:
         self.session = Session(self.cell_of)
         self.plain_client = True
         self.number = self.count = 0
+        self.frames: Callable[[], list] = list
         self._depth = 0
         self._adopted = False
         self._complained = False
@@ -89,7 +92,9 @@ class Cells:
         if self._depth == 0 and self.session.running:
             error = result.error_before_exec or result.error_in_exec
             asked_wrongly = isinstance(error, UsageError)
-            findings = self.session.end(roots_of(self.shell), None if asked_wrongly else error)
+            roots = roots_of(self.shell)
+            roots.frames = self.frames()
+            findings = self.session.end(roots, None if asked_wrongly else error)
             self.ended(findings)
             heap.give_back()
 

@@ -35,7 +35,8 @@ class Roots:
     ``display``: what the display hook still has; ``tracebacks``: (label, traceback), such as
     ``("sys.last_traceback", tb)``; ``extra``: more roots by label; ``own``: names such as ``_``
     that the program itself has bound; ``modules``: imported ones that the person wrote; ``shell``:
-    never looked into, because everything is reached through it.
+    never looked into, because everything is reached through it; ``frames``: (name, locals) of
+    functions that have returned, as if their code stood at the top level.
     """
 
     user_ns: dict = field(default_factory=dict)
@@ -47,6 +48,7 @@ class Roots:
     own: frozenset = frozenset()
     modules: tuple = ()
     shell: object = None
+    frames: list = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -151,6 +153,9 @@ def start(roots: Roots):
             display.append((value, Link(None, "display", name)))
         else:
             yield value, Link(None, "name", name)
+    for function, names in roots.frames:
+        for name, value in names.items():
+            yield value, Link(Link(None, "name", f"{function}()"), "global", name)
     yield from _globals(roots)
     for count, value in list(roots.out.items()):
         yield value, Link(None, "display", f"Out[{count!r}]")

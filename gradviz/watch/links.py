@@ -61,7 +61,8 @@ class Link:
         link, before = self, self
         while link.parent is not None:
             link, before = link.parent, link
-        return str(link.owner.__name__) if before.kind == "global" else ""
+        module = link.owner if before.kind == "global" else None
+        return str(module.__name__) if module is not None else ""
 
     def steps(self) -> tuple[Step, ...]:
         """All steps, root first."""
