@@ -42,6 +42,8 @@ def case(source, found, roots) -> model.Case:
     cells = source.recorder.trace.cells
     source.cells.follow(cells)
     source.cells.read([*source.modules(), *_keepers(held, roots)])
+    for one in held:
+        one.passing = one.facts.leaf and len(one.steps) == 1 and source.cells.is_counted(one.root)
     old, graph = source.cells.superseded, GraphView(source, found.holdings, holdings)
     return model.Case(
         held=held,

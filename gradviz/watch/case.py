@@ -13,6 +13,8 @@ from .links import Link, Step, category, path_of
 from .model import Place
 from .names import best, rank
 
+PASSING = 2
+
 
 @dataclass(slots=True)
 class Facts:
@@ -44,7 +46,7 @@ class Facts:
 @dataclass(slots=True)
 class Held:
     """One path to one tensor. ``category``: name, container, attribute, buffer, closure, cache,
-    hook, display …
+    hook, display … ``passing``: the path is the variable of a loop, which the thing has by chance.
     """
 
     path: str
@@ -53,13 +55,15 @@ class Held:
     facts: Facts
     link: Link
     again: dict[int, Link] = field(default_factory=dict)
+    passing: bool = False
     _rank: tuple = ()
 
     @property
     def rank(self) -> tuple:
         """Smaller for a path that a person would sooner use."""
         if not self._rank:
-            self._rank = rank(self.steps, self.path)
+            first, *others = rank(self.steps, self.path)
+            self._rank = (first + PASSING * self.passing, *others)
         return self._rank
 
     @property
@@ -225,7 +229,9 @@ class Case:
 
     def named(self, id: int) -> str:
         """The plain path of the tensor with serial ``id``, or ''."""
-        return best((h.steps, h.path) for h in self.paths_to(id))
+        paths = self.paths_to(id)
+        lasting = [held for held in paths if not held.passing] or paths
+        return best((held.steps, held.path) for held in lasting)
 
 
 def held(link: Link, facts: Facts, again: dict[int, Link]) -> Held:

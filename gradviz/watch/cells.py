@@ -149,6 +149,15 @@ class Cells:
             if kind == "name":
                 yield name, statements
 
+    def is_counted(self, name: str) -> bool:
+        """Whether what gave a name its newest value is a loop over something (``p += 1`` in it gives
+        no other).
+        """
+        for statement in reversed(self._index.get(("name", name), ())):
+            if not isinstance(statement.node, ast.AugAssign):
+                return isinstance(statement.node, ast.For | ast.AsyncFor)
+        return False
+
     def function(self, name: str) -> Statement | None:
         """The newest definition of a function."""
         found = self._found("def", (name,))

@@ -20,7 +20,8 @@ def look(case):
             continue
         key = id(target), record.kind, code, id(getattr(hook, "__self__", None)), record.note[:2]
         groups.setdefault(key, []).append((record, target))
-    for group in (*groups.values(), *_of_lost_objects(case)):
+    lost = list(_of_lost_objects(case))
+    for group in (*groups.values(), *lost):
         count = _stacked(case, [record for record, _ in group])
         if count >= 2:
             record, target = group[0]
@@ -29,6 +30,7 @@ def look(case):
                 case,
                 [f"{holder}._backward_hooks", holder],
                 case.place(record.note),
+                severity="info" if group in lost else None,
                 name=record.name,
                 count=count,
             )
