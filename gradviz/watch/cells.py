@@ -150,8 +150,8 @@ class Cells:
                 yield name, statements
 
     def is_counted(self, name: str) -> bool:
-        """Whether what gave a name its newest value is a loop over something (``p += 1`` in it gives
-        no other).
+        """Whether a name got its newest value from a loop over something (``p += 1`` in it gives no
+        other).
         """
         for statement in reversed(self._index.get(("name", name), ())):
             if not isinstance(statement.node, ast.AugAssign):
