@@ -83,28 +83,37 @@ def brief(found: Found, swept: Iterable[int] = (), limit: int = NODES) -> dict[s
     """Bytes by kind after a cell, in what a look has time for: ``gradients`` with those that were
     ``retained``, ``saved`` with the ``kept_buffers`` of graphs that a backward kept.
     """
-    counter = Counter()
-    holdings = {id(h.thing): h for h in found.holdings}
-    tensors = {key: h for key, h in holdings.items() if reading.is_tensor(h.thing)}
-    _count_leaves(counter, tensors)
-    _count_gradients(counter, [h.thing for h in tensors.values()])
-    for holding in tensors.values():
-        if not reading.is_leaf(holding.thing) and _in_state(holding.link):
+    counter, kinds = Counter(), reading.kinds()
+    tops: list[Any] = []
+    leaves, states, rest, arrays = [], [], [], []
+    for holding in {id(h.thing): h for h in found.holdings}.values():
+        thing = holding.thing
+        node = None if isinstance(thing, np.ndarray) else node_behind(thing)
+        if node is not None:
+            tops.append(node)
+        elif isinstance(thing, kinds):
+            (leaves if reading.is_leaf(thing) else states).append(holding)
+        if isinstance(thing, kinds):
+            rest.append(thing)
+        elif node is None:
+            arrays.append(thing)
+    for holding in leaves:
+        counter.add(reading.array(holding.thing), "parameters")
+    _count_gradients(counter, rest)
+    for holding in states:
+        if _in_state(holding.link):
             counter.add(reading.array(holding.thing), "optimizer")
-    tops = [node for h in holdings.values() if (node := node_behind(h.thing)) is not None]
     nodes = reach(tops, limit).nodes
     retained = reach([nodes[seq] for seq in swept if seq in nodes], limit).nodes
     for seq, node in nodes.items():
         for array in reading.saved_arrays(node) or ():
             counter.add(array, "kept_buffers" if seq in retained else "saved")
-    for holding in holdings.values():
-        thing = holding.thing
-        if reading.is_tensor(thing) or isinstance(thing, np.ndarray):
-            counter.add(reading.array(thing) if reading.is_tensor(thing) else thing, "others")
-    kinds = counter.weights.kinds
-    kinds["gradients"] += kinds["retained"]
-    kinds["saved"] += kinds["kept_buffers"]
-    return kinds
+    for array in (*map(reading.array, rest), *arrays):
+        counter.add(array, "others")
+    told = counter.weights.kinds
+    told["gradients"] += told["retained"]
+    told["saved"] += told["kept_buffers"]
+    return told
 
 
 def _in_state(link):
