@@ -4,11 +4,18 @@ from __future__ import annotations
 
 from .autograd.forward_ad import _is_fwd_grad_enabled  # noqa: F401
 from .engine.accumulator import AccumulateGrad, accumulator
-from .engine.modes import is_grad_enabled, is_inference_mode_enabled, local  # noqa: F401
+from .engine.modes import (  # noqa: F401
+    is_grad_enabled,
+    is_inference_mode_enabled,
+    local,
+    set_grad_enabled,
+)
 from .engine.node import Node
 from .engine.operation import TENSOR
 from .engine.saved_names import SavedTensor
 from .engine.tensor import Tensor
+
+TensorBase = _TensorBase = Tensor
 
 
 def _current_graph_task_id():
@@ -40,6 +47,16 @@ def _are_functorch_transforms_active():
     return local.transforms > 0
 
 
+def _set_grad_enabled(enabled):
+    """Switch recording on or off in this thread."""
+    set_grad_enabled(enabled)
+
+
+def _set_multithreading_enabled(enabled):
+    """Accepted and remembered: the sweep runs in the calling thread either way."""
+    local.multithreading = enabled
+
+
 def _is_multithreading_enabled():
     """What ``set_multithreading_enabled`` set last in this thread."""
     return local.multithreading
@@ -64,6 +81,33 @@ class _autograd:
     def _saved_tensors_hooks_get_disabled_error_message():
         """The message of ``disable_saved_tensors_hooks``, None where hooks are allowed."""
         return local.saved_hooks_disabled
+
+    @staticmethod
+    def _push_saved_tensors_default_hooks(*hooks):
+        """Send what is saved in this thread through a pack and an unpack hook, until popped."""
+        graph().push_hooks(*hooks)
+
+    @staticmethod
+    def _pop_saved_tensors_default_hooks():
+        """Take the innermost pair of hooks away; RuntimeError where there is none."""
+        if not local.saved_hooks:
+            raise RuntimeError("there are no hooks on saved tensors")
+        graph().pop_hooks()
+
+    @staticmethod
+    def _top_saved_tensors_default_hooks(ignore_is_tracing=False):
+        """The innermost pair of hooks, None without."""
+        return local.saved_hooks[-1] if local.saved_hooks else None
+
+    @staticmethod
+    def _saved_tensors_hooks_disable(error_message, fail_if_non_empty=True):
+        """Refuse hooks from now on in this thread with a message."""
+        graph().forbid_hooks(error_message, fail_if_non_empty)
+
+    @staticmethod
+    def _saved_tensors_hooks_enable():
+        """Allow hooks again."""
+        local.saved_hooks_disabled = None
 
 
 class _Functions:
@@ -106,6 +150,13 @@ def __getattr__(name):
     if name == "_disabled_torch_function_impl":
         return overrides()._disabled_torch_function_impl
     raise AttributeError(f"module 'torch._C' has no attribute '{name}'")
+
+
+def graph():
+    """``torch.autograd.graph``."""
+    from .autograd import graph
+
+    return graph
 
 
 def overrides():

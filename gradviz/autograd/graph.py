@@ -94,6 +94,21 @@ def set_warn_on_accumulate_grad_stream_mismatch(enabled):
         raise RuntimeError(f"enabled must be a bool, but got {type(enabled).__name__}")
 
 
+def push_hooks(*hooks):
+    """Send what is saved in this thread through a pack and an unpack hook, until popped."""
+    check_callables("_push_saved_tensors_default_hooks", hooks)
+    if local.saved_hooks_disabled is not None:
+        raise RuntimeError(local.saved_hooks_disabled)
+    local.saved_hooks = (*local.saved_hooks, hooks)
+    count(1)
+
+
+def pop_hooks():
+    """Take the innermost pair of hooks away."""
+    local.saved_hooks = local.saved_hooks[:-1]
+    count(-1)
+
+
 class saved_tensors_hooks:
     """Inside the block every saved tensor goes through ``pack_hook`` and comes back through
     ``unpack_hook``.
@@ -103,16 +118,10 @@ class saved_tensors_hooks:
         self.pack_hook, self.unpack_hook = pack_hook, unpack_hook
 
     def __enter__(self):
-        hooks = self.pack_hook, self.unpack_hook
-        check_callables("_push_saved_tensors_default_hooks", hooks)
-        if local.saved_hooks_disabled is not None:
-            raise RuntimeError(local.saved_hooks_disabled)
-        local.saved_hooks = (*local.saved_hooks, hooks)
-        count(1)
+        push_hooks(self.pack_hook, self.unpack_hook)
 
     def __exit__(self, *_):
-        local.saved_hooks = local.saved_hooks[:-1]
-        count(-1)
+        pop_hooks()
 
 
 class save_on_cpu(saved_tensors_hooks):
@@ -125,19 +134,26 @@ class save_on_cpu(saved_tensors_hooks):
         )
 
 
-@contextlib.contextmanager
-def disable_saved_tensors_hooks(error_message):
-    """Inside the block, using saved-tensor hooks raises RuntimeError with this message."""
+def forbid_hooks(error_message, fail_if_non_empty=True):
+    """Refuse saved-tensor hooks with this message from now on in this thread; RuntimeError where
+    some are in use, unless told otherwise.
+    """
     if not isinstance(error_message, str):
         raise TypeError(
             "_saved_tensors_hooks_disable(): incompatible function arguments. The following "
             "argument types are supported:\n    1. (error_message: str, fail_if_non_empty: bool = "
             f"True) -> None\n\nInvoked with: {error_message!r}"
         )
-    if local.saved_hooks:
+    if local.saved_hooks and fail_if_non_empty:
         raise RuntimeError(error_message)
-    previous = local.saved_hooks_disabled
     local.saved_hooks_disabled = error_message
+
+
+@contextlib.contextmanager
+def disable_saved_tensors_hooks(error_message):
+    """Inside the block, using saved-tensor hooks raises RuntimeError with this message."""
+    previous = local.saved_hooks_disabled
+    forbid_hooks(error_message)
     try:
         yield
     finally:
