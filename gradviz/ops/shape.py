@@ -261,10 +261,12 @@ otherwise. One size may be −1.
 """
 
 
-def view(self, *shape):
+def view(self, *shape, size=None, dtype=None):
     """The same storage in another shape; RuntimeError where strides do not allow it.
     ``view(dtype)`` reads the same bytes as other numbers, outside the graph.
     """
+    if size is not None or dtype is not None:
+        shape = (dtype if size is None else size,)
     if len(shape) == 1 and isinstance(shape[0], (dtypes.dtype, type)):
         return _view_dtype(self, shape[0])
     array = self._a
