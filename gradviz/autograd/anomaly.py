@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import warnings
 
-from ..engine.modes import count, local
+from ..engine.modes import local, switch_anomaly
+from ..ops.declare import public
 
 
 class set_detect_anomaly:
@@ -40,17 +41,25 @@ class detect_anomaly(set_detect_anomaly):
 
 
 def _switch(mode, check_nan):
-    if not isinstance(mode, bool):
-        raise TypeError(
-            "set_anomaly_enabled(): argument 'enabled' (position 1) must be bool, not "
-            f"{type(mode).__name__}"
-        )
-    count(mode - local.anomaly)
-    local.anomaly, local.anomaly_nan = mode, check_nan
+    for place, name, value in ((1, "enabled", mode), (2, "check_nan", check_nan)):
+        if not isinstance(value, bool):
+            raise TypeError(
+                f"set_anomaly_enabled(): argument '{name}' (position {place}) must be bool, not "
+                f"{type(value).__name__}"
+            )
+    switch_anomaly(mode, check_nan)
+
+
+def set_anomaly_enabled(enabled, check_nan=True):
+    """Switch anomaly detection on or off in all threads."""
+    _switch(enabled, check_nan)
+
+
+public("set_anomaly_enabled", set_anomaly_enabled)
 
 
 def is_anomaly_enabled():
-    """Whether anomaly detection is on in this thread."""
+    """Whether anomaly detection is on."""
     return local.anomaly
 
 

@@ -253,13 +253,23 @@ class BackwardCFunction(FunctionCtx, _Recorded):
         given = tuple(_gradient(self, x, k) for k, x in enumerate(grads))
         outer, local.node = local.node, self
         try:
-            returned = _theirs(self, self.apply, *given)
+            if local.rows:
+                returned = _of_a_row(self, given)
+            else:
+                returned = _theirs(self, self.apply, *given)
         finally:
             local.node = outer
         returned = returned if isinstance(returned, tuple) else (returned,)
         if F is RAW:
             self.held = _held(returned)
         return _checked(self, returned, F)
+
+
+def _of_a_row(node, grads):
+    """The same for gradients that are a row of batched ones, which their code may not look into."""
+    from ..func.batch_functions import one_slice
+
+    return one_slice(functools.partial(_theirs, node, node.apply), grads)
 
 
 _theirs = _Recorded.theirs
@@ -316,8 +326,8 @@ def _checked(node, returned, F):
             continue
         if x is not None and not isinstance(x, Tensor):
             raise RuntimeError(f"expected Variable or None (got {type(x).__name__})")
-        if x is not None and x._a.dtype.kind == "c" and len(out) < len(node.e):
-            _check_complex(node.e[len(out)])
+        if x is not None and x._a.dtype.kind in "cbiu" and len(out) < len(node.e):
+            _check_kind(x._a.dtype.kind, node.e[len(out)])
         out.append(x if x is None or F is not RAW else x._a)
     return out
 
@@ -337,8 +347,15 @@ def _held(returned):
     return frozenset(id(x._a) for x, n in counts if isinstance(x, Tensor) and n > _ALONE)
 
 
-def _check_complex(edge):
-    """A complex gradient for a real input is refused."""
+_WHOLE_FOR_COMPLEX = (
+    "Expected isFloatingType(grad.scalar_type()) || (input_is_complex == grad_is_complex) to be "
+    "true, but got false.  (Could this error message be improved?  If so, please report an "
+    "enhancement request to PyTorch.)"
+)
+
+
+def _check_kind(kind, edge):
+    """A complex gradient for a real input is refused, and whole numbers for a complex one."""
     if edge is None:
         return
     dtype = (
@@ -346,8 +363,8 @@ def _check_complex(edge):
         if edge._kind == 2
         else (edge.node.dtype[edge.nr] if edge._kind == 1 else edge.dtype)
     )
-    if dtype.kind != "c":
-        raise RuntimeError(REAL_INPUT)
+    if (dtype.kind == "c") != (kind == "c"):
+        raise RuntimeError(REAL_INPUT if kind == "c" else _WHOLE_FOR_COMPLEX)
 
 
 def _backward_of(cls):
@@ -370,7 +387,7 @@ class FunctionMeta(type):
         super().__init__(name, bases, attributes)
 
 
-class Function(metaclass=FunctionMeta):
+class Function(FunctionCtx, metaclass=FunctionMeta):
     """Subclass with static ``forward(ctx, …)`` and ``backward(ctx, *grads)``; call
     ``YourFunction.apply(…)``.
     """
@@ -516,6 +533,14 @@ class InplaceFunction(Function):
 
 class NestedIOFunction(Function):
     """An older base class, kept for its name: calling one is the error of legacy Functions."""
+
+    def forward_extended(self, *input):
+        """To be overridden."""
+        raise NotImplementedError
+
+    def backward_extended(self, *grad_output):
+        """To be overridden."""
+        raise NotImplementedError
 
 
 __all__ = [

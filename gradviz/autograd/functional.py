@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..backend import xp, zeros_by
 from ..engine.backward import grad
+from ..engine.construct import mark
 from ..engine.dispatch import wrap
 from ..engine.modes import enable_grad, is_grad_enabled, set_grad_enabled
 from ..engine.operation import TENSOR
@@ -13,6 +14,7 @@ from .forward_ad import dual_level, make_dual, unpack_dual
 __all__ = ["hessian", "hvp", "jacobian", "jvp", "vhp", "vjp"]
 
 _OUTPUTS = "outputs of the user-provided function"
+_NO_TENSOR = "Expected at least one tensor"
 _NOT_STRICT = "This is not allowed in strict mode"
 
 # What strict mode says of a result that does not depend on what it should, by place.
@@ -201,7 +203,7 @@ def jvp(func, inputs, v=None, create_graph=False, strict=False):
         inputs = _prepare(inputs, create_graph)
         v = _vector(v, inputs, several_in, create_graph, "jvp", _TO_FUNCTION)
         several, outputs = _run(func, inputs, "jvp", strict)
-        dummies = tuple(_zeros(o).requires_grad_() for o in outputs)
+        dummies = tuple(mark(_zeros(o), True) for o in outputs)
         pulled = _gradients(outputs, inputs, dummies, True)
         _require_graph(pulled, "grad_inputs", strict)
     with set_grad_enabled(create_graph or is_grad_enabled()):
@@ -279,8 +281,6 @@ def _rows(output, inputs, create_graph, strict, number):
                 raise RuntimeError(_CONSTANT.format("jacobian", number))
             column.append(_zeros(x) if g is None else g)
     shape = output._a.shape
-    if not output._a.size:
-        return tuple(wrap(zeros_by(x._a, (*shape, *x._a.shape))) for x in inputs)
     return tuple(
         TENSOR.stack_list(column).reshape(*shape, *x._a.shape)
         for column, x in zip(columns, inputs, strict=True)
@@ -289,6 +289,8 @@ def _rows(output, inputs, create_graph, strict, number):
 
 def _basis(tensors):
     """Unit vectors for all elements of all tensors, a batch (all elements, elements) a tensor."""
+    if not tensors:
+        raise AssertionError(_NO_TENSOR)
     total = sum(t._a.size for t in tensors)
     out, at = [], 0
     for t in tensors:
@@ -343,7 +345,7 @@ def _push(func, inputs, moving, tangent):
             make_dual(x, tangent.view_as(x) if k == moving else _zeros(x))
             for k, x in enumerate(inputs)
         ]
-        several, outputs = _as_tuple(func(*duals), _OUTPUTS, "jacobian")
+        several, outputs = _as_tuple(func(*duals), "outputs", None)
         pairs = [unpack_dual(o) for o in outputs]
         tangents = [_zeros(p) if t is None else t for p, t in pairs]
         return several, [p for p, _ in pairs], tangents
@@ -367,6 +369,8 @@ def _jacobian_forward(func, inputs, create_graph, strict, vectorize):
             )
         )
     several_in, inputs = _as_tuple(inputs, "inputs", "jacobian")
+    if vectorize and not inputs:
+        raise AssertionError(_NO_TENSOR)
     if not vectorize:
         raise NotImplementedError(
             "Computing Jacobian using forward-AD or forward-over-reverse Hessian isonly "
@@ -397,6 +401,8 @@ def jacobian(
         several_in, inputs = _as_tuple(inputs, "inputs", "jacobian")
         inputs = _prepare(inputs, create_graph)
         several, outputs = _run(func, inputs, "jacobian", strict)
+        if not (outputs or vectorize):
+            raise IndexError("tuple index out of range")
         if vectorize and strict:
             raise RuntimeError(
                 _jacobian_refuses(

@@ -234,13 +234,11 @@ def _zeros_like(x):
     return wrap(zeros_by(x._a, x._a.shape))
 
 
-def _check_batch(one, samples, complain, explanation):
-    """Whether ``one``, applied by vmap to a stack of samples, gives what it gives for each."""
-    from ..func.mapping import vmap
-
+def _check_batch(one, batch, samples, complain, explanation):
+    """Whether ``batch`` of stacked samples gives what ``one`` gives for each."""
     expected = [TENSOR.stack_list(list(x)) for x in zip(*map(one, samples), strict=True)]
     try:
-        found = vmap(one)(TENSOR.stack_list(samples))
+        found = batch(TENSOR.stack_list(samples))
     except RuntimeError as error:
         raise GradcheckError(
             f"While computing batched gradients, got: {error}\n\n{explanation}"
@@ -257,12 +255,16 @@ def _normal(like):
 def _check_batched_backward(inputs, output, number):
     wanted = tracked(inputs)
 
-    def pull(seed):
-        got = autograd.grad(output, wanted, seed, retain_graph=True, allow_unused=True)
-        return tuple(_zeros_like(x) if g is None else g for g, x in zip(got, wanted, strict=True))
+    def pull(seed, batched=False):
+        got = autograd.grad(output, wanted, seed, True, allow_unused=True, is_grads_batched=batched)
+        return tuple(
+            g if g is not None else _zeros_like(TENSOR.stack_list([x, x]) if batched else x)
+            for g, x in zip(got, wanted, strict=True)
+        )
 
     _check_batch(
         pull,
+        functools.partial(pull, batched=True),
         [_normal(output) for _ in range(2)],
         functools.partial(words.not_batched, number),
         words.BATCHED,
@@ -270,6 +272,8 @@ def _check_batched_backward(inputs, output, number):
 
 
 def _check_batched_forward(func, inputs):
+    from ..func.mapping import older_vmap
+
     for place, moving in enumerate(inputs):
         if not (is_tracked(moving) and has_derivative(moving)):
             continue
@@ -283,6 +287,7 @@ def _check_batched_forward(func, inputs):
 
         _check_batch(
             push,
+            older_vmap(push),
             [_normal(moving) for _ in range(2)],
             lambda k, a, b: words.not_batched(k, k, a, b, True),
             words.BATCHED_FORWARD,

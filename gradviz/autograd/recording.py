@@ -37,9 +37,11 @@ def apply(cls, args, kwargs):
     node._places = [k for k, x in enumerate(given) if isinstance(x, Tensor)]
     tensors = [given[k] for k in node._places]
     tracked = is_recording() and any(node._needs)
-    if local.transforms:
+    batch = local.batch
+    if local.transforms and (batch is None or not batch.older):
         function.require_transformable(cls)
-        answer = None if local.batch is None else local.batch.apply(cls, args)
+    if batch is not None:
+        answer = batch.apply(cls, args)
         if answer is not None:
             return answer()
     node.e = tuple(map(_edge, tensors)) if tracked else ()  # before forward can write to one
@@ -73,13 +75,15 @@ def _in_their_places(forward, args, kwargs, skipped):
 
 
 def _with_defaults(forward, args):
-    """``args`` with the defaults of ``forward``."""
+    """``args`` with the defaults of ``forward``; TypeError when it has keyword-only ones."""
     code = getattr(forward, "__code__", None)
     if code is not None and code.co_argcount == len(args) and not code.co_kwonlyargcount:
         return args
     bound = inspect.signature(forward).bind(*args)
     bound.apply_defaults()
-    return (*bound.args, *bound.kwargs.values())
+    for name in bound.kwargs:
+        raise TypeError(f"forward() got an unexpected keyword argument '{name}'")
+    return bound.args
 
 
 def _run(cls, node, args, tensors, tracked):
@@ -227,18 +231,18 @@ def _dirty(node, outputs, given):
     marked = node.dirty_tensors or ()
     dirty = _ids(marked, "mark_dirty can only accept variables, but argument ")
     for x in marked:
-        if id(x) not in given:
-            warnings.warn(
-                "ctx.mark_dirty() received a tensor that was not an input. Only input Tensors that "
-                "have been mutated should be passed to ctx.mark_dirty().",
-                UserWarning,
-                stacklevel=6,
-            )
         bump(x)
     if dirty - {id(x) for x in outputs}:
         raise RuntimeError(
             "Some elements marked as dirty during the forward method were not returned as output. "
             "The inputs that are modified inplace must all be outputs of the Function."
+        )
+    if dirty - given:
+        warnings.warn(
+            "ctx.mark_dirty() received a tensor that was not an input. Only input Tensors that "
+            "have been mutated should be passed to ctx.mark_dirty().",
+            UserWarning,
+            stacklevel=6,
         )
     return dirty
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from ..backend import as_array, xp
 from . import dtypes
-from .anomaly import tell_forward
 from .dispatch import wrap
 from .modes import local
 from .node import LEAF
@@ -96,13 +95,10 @@ def _idle(node):
 
 
 def _run_noted(node, g, F):
-    """Run in anomaly mode: nodes that are recorded meanwhile know who caused them, errors tell."""
+    """Run in anomaly mode: nodes that are recorded meanwhile know who caused them."""
     outer, local.evaluating = local.evaluating, node
     try:
         return _run(node, g, F)
-    except Exception:
-        tell_forward(node)
-        raise
     finally:
         local.evaluating = outer
 
@@ -283,11 +279,10 @@ def check_hook_results(before, told, hook):
 
 # ---------------------------------------------------------------- anomaly mode
 def check_nan(node, grads):
-    """Raise when ``node`` made a NaN, after telling where in the forward it was recorded."""
+    """Raise when ``node`` made a NaN."""
     for k, g in enumerate(grads):
         if g is None:
             continue
         a = g._a if isinstance(g, Tensor) else g
         if a.dtype.kind in "fc" and xp.isnan(a).any():
-            tell_forward(node)
             raise RuntimeError(f"Function '{node.name()}' returned nan values in its {k}th output.")

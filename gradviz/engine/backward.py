@@ -17,7 +17,8 @@ from itertools import repeat
 from operator import attrgetter, index
 
 from ..backend import as_array, beside, xp
-from .accumulator import expected
+from .accumulator import accumulator, expected
+from .anomaly import tell_forward
 from .arrival import complete_leaf, run_node
 from .dispatch import wrap
 from .errors import advised
@@ -26,6 +27,7 @@ from .modes import force_grad_mode, is_grad_enabled, local, state
 from .node import FIRST, INFERENCE, LEAF, drop_met, met, new, serial
 from .operands import check_real, expands, raise_as_index, raise_as_shapes
 from .operation import RAW, TENSOR
+from .reentry import DEPTH, on_its_own_stack
 from .roots import as_tuple, capture_key, check_batched, inputs_of, roots_of
 from .tensor import Tensor, element_strides, is_result, track
 from .views import bump, check_expanded, is_dense
@@ -209,17 +211,31 @@ class Sweep:
         find this sweep.
         """
         __tracebackhide__ = True
+        depth = local.depth
+        if depth >= DEPTH:
+            return on_its_own_stack(lambda: self._run_seen(limit))
         outer, local.sweep = local.sweep, self
         node = local.node
+        local.depth = depth + 1
         try:
             with force_grad_mode(self.create_graph):
-                done = self._loop(limit)
+                done = self._loop_telling(limit) if self._anomaly else self._loop(limit)
             if done:
                 for callback in self.callbacks or ():
                     callback()
             return done
         finally:
-            local.sweep, local.node = outer, node
+            local.sweep, local.node, local.depth = outer, node, depth
+
+    def _loop_telling(self, limit):
+        """The loop in anomaly mode: an error is preceded by where its node was recorded."""
+        __tracebackhide__ = True
+        try:
+            return self._loop(limit)
+        except Exception:
+            node = local.node
+            tell_forward(accumulator(node) if node._kind == 2 else node)
+            raise
 
     def call_at_end(self, callback):
         """Call ``callback()`` once the sweep is complete."""
@@ -760,18 +776,22 @@ def _batched(
             "vmap: Expected all tensors to have the same size in the mapped dimension, got sizes "
             f"{counts} for the mapped dimension"
         )
-    rows = [
-        grad(
-            outputs,
-            inputs,
-            tuple(s[k] for s in seeds),
-            keep or k + 1 < count,
-            create_graph,
-            True,
-            allow_unused,
-        )
-        for k in range(count)
-    ]
+    before, local.rows = local.rows, True
+    try:
+        rows = [
+            grad(
+                outputs,
+                inputs,
+                tuple(s[k] for s in seeds),
+                keep or k + 1 < count,
+                create_graph,
+                True,
+                allow_unused,
+            )
+            for k in range(count)
+        ]
+    finally:
+        local.rows = before
     return tuple(
         TENSOR.stack_list(column)
         if column[0] is not None

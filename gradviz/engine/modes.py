@@ -4,6 +4,8 @@
 reads one attribute and goes on; only inside such a block does it ask its own thread what holds
 there. ``state.onlookers`` becomes True, for good, with the first hook, user's Function or edge that
 leads nowhere: from then on a sweep has to be exact at every moment, not only when it ends.
+``state.readers`` counts the transformed functions that run: only then a write asks what they
+captured.
 """
 
 from __future__ import annotations
@@ -15,10 +17,10 @@ import warnings
 
 
 class _State:
-    __slots__ = ("native", "onlookers", "special")
+    __slots__ = ("native", "onlookers", "readers", "special")
 
     def __init__(self):
-        self.special = self.native = 0
+        self.special = self.native = self.readers = 0
         self.onlookers = False
 
 
@@ -31,7 +33,7 @@ class _Thread(threading.local):
     inference = False
     multithreading = True
     view_replay = False
-    anomaly = False
+    anomaly = False  # set on the class: it holds in all threads
     anomaly_nan = True
     evaluating = None  # the node that runs, while anomalies are looked for
     saved_hooks = ()
@@ -42,11 +44,14 @@ class _Thread(threading.local):
     dual_aside = None  # the same while it is switched off
     grad_layout = True  # a leaf's gradient is laid out as the leaf
     sweep = None  # the backward that runs in this thread
+    depth = 0  # how many run, one inside the other, on this stack
     native = False  # what runs is C++ in PyTorch: a derivative on tensors, a composite function
     node = None  # the node, or leaf, whose backward or hooks run; only where a person's code may
     transforms = 0  # how many function transforms are around
     tracking = ()  # those of them that differentiate
+    captured = frozenset()  # ids of tensors that must not be written inside of these
     batch = None  # the innermost vmap
+    rows = False  # the gradients of this sweep are a row of batched ones
     between = None  # who stands between operations and their kernels
 
 
@@ -82,6 +87,12 @@ def switch_forward(on):
     if on != local.forward:
         local.forward = on
         local.dual, local.dual_aside = local.dual_aside, local.dual
+
+
+def switch_anomaly(on, nan):
+    """Switch anomaly mode, and its search for NaN, in all threads."""
+    count(on - local.anomaly)
+    _Thread.anomaly, _Thread.anomaly_nan = on, nan
 
 
 def is_grad_enabled():
@@ -297,6 +308,28 @@ class transforming:
     def __exit__(self, *_):
         local.transforms -= 1
         local.tracking = self.before
+
+
+class reading:
+    """Inside the block tensors with these ids are read only."""
+
+    __slots__ = ("ids", "outer")
+
+    def __init__(self, ids):
+        self.ids = ids
+
+    def __enter__(self):
+        self.outer = local.captured
+        local.captured = self.outer | self.ids
+        self._count(1)
+
+    def __exit__(self, *_):
+        local.captured = self.outer
+        self._count(-1)
+
+    def _count(self, change):
+        with _counting:
+            state.readers += change
 
 
 class _force_grad_mode:

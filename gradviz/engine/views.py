@@ -403,6 +403,8 @@ def write(op, ins, attrs=(), kept=()):
             self.requires_grad or any(x is not None and x.requires_grad for x in ins[1 : op.edges])
         )
         tracked = tracked and op.edges and self._a.dtype.kind in "fcV"
+        if state.readers and local.captured:
+            _refuse_captured(self, _written_name(op))
         check_inplace(self, tracked)
         for x in ins[1 : op.edges] if tracked else ():
             if x is not None:
@@ -468,6 +470,37 @@ def write(op, ins, attrs=(), kept=()):
     return self
 
 
+def _refuse_captured(tensor, name):
+    """RuntimeError for a tensor that a transformed function captured, or for a view of one."""
+    __tracebackhide__ = True
+    view = tensor._view
+    if id(tensor) in local.captured or (view is not None and id(view[0]) in local.captured):
+        raise RuntimeError(
+            "During a grad (vjp, jvp, grad, etc) transform, the function provided attempted to "
+            f"call in-place operation (aten::{name}) that would mutate a captured Tensor. This is "
+            "not supported; please rewrite the function being transformed to explicitly accept "
+            "the mutated Tensor(s) as inputs."
+        )
+
+
+_OVERLOADS = {
+    "fill_inplace": "fill_.Scalar",
+    "fill_tensor_inplace": "fill_.Tensor",
+    "floor_divide_number": "floor_divide_.Tensor",
+    "index_fill": "index_fill_.int_Scalar",
+    "masked_fill": "masked_fill_.Scalar",
+    "scatter_value": "scatter_.value",
+} | {name: f"{name}_.Tensor" for name in ("add", "sub", "mul", "div", "floor_divide")}
+
+
+def _written_name(op):
+    """What PyTorch calls the in-place twin of ``op``."""
+    name, _, kind = op.name.rpartition("_")
+    if kind in ("number", "scalar") and op.name not in _OVERLOADS:
+        return f"{name}_.Scalar"
+    return _OVERLOADS.get(op.name, f"{op.name}_")
+
+
 def forward_mode():
     from . import forward_mode
 
@@ -511,6 +544,8 @@ def _copies_itself(op, ins):
 def overwrite(self, draw, name):
     """Elements given by ``draw()`` that depend on nothing: recorded as ``name``, derivative 0."""
     tracked = is_recording() and self.requires_grad
+    if state.readers and local.captured:
+        _refuse_captured(self, f"{name.partition('Backward')[0].lower()}_")
     check_inplace(self, tracked)
     self._a[...] = beside(draw(), self._a)
     if state.special and local.dual is not None:

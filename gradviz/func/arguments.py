@@ -70,11 +70,12 @@ def all_of(primals):
 
 class Inputs:
     """The arguments of a call, those at ``argnums`` replaced by ``replace(tensor, these inputs)``,
-    tracked tensors of our own unless given. ``open`` while the function runs.
+    tracked tensors of our own unless given. ``open`` while the function runs; ``recorded``: whether
+    results may keep a graph.
     """
 
-    def __init__(self, args, argnums, replace=_own, level=None):
-        self.open = True
+    def __init__(self, args, argnums, replace=_own, level=None, recorded=True):
+        self.open, self.recorded = True, recorded
         self.born, self.depth, self.level = serial(), local.transforms, level
         self.originals = {}  # by the ids of our own inputs
         self.single = isinstance(argnums, int)
@@ -101,7 +102,9 @@ class Inputs:
         return over_slices(self._settled_one, x)
 
     def _settled_one(self, x):
-        if isinstance(x, Tensor) and x.requires_grad and depends_only_on(x, self):
+        if not isinstance(x, Tensor) or not x.requires_grad:
+            return x
+        if not self.recorded or depends_only_on(x, self):
             return carry(x.detach(), x, self)
         return x
 

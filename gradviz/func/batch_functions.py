@@ -9,8 +9,9 @@ from collections import namedtuple
 from ..autograd.function import FOR_DETAILS, require_batching
 from ..engine.modes import local
 from ..engine.tensor import Tensor
+from ..overrides import interceptable
 from .batched import batched, combined, innermost, is_batched, joined, part
-from .levels import Columns, running
+from .levels import Columns, Older, running
 from .tree import flatten, spread, structure
 
 VmapInfo = namedtuple("VmapInfo", ("batch_size", "randomness"))
@@ -24,13 +25,30 @@ def apply(cls, args):
         if isinstance(local.batch, Columns):
             require_batching(cls)
         return None
-    if require_batching(cls):
+    if not level.older and require_batching(cls):
         return lambda: _by_its_rule(cls, level, leaves, rebuild)
     return lambda: combined(
         [cls.apply(*rebuild([part(x, level, k) for x in leaves])) for k in range(level.size)],
         level,
         tracked=any(is_batched(x) and x.tracked for x in leaves),
     )
+
+
+def one_slice(call, grads):
+    """What ``call`` gives for gradients of one slice of a batch; it sees tensors that stand for all
+    of its slices.
+    """
+    level = Older(1)
+    given = [None if g is None else batched([g], level, tracked=g.requires_grad) for g in grads]
+    local.rows = False
+    try:
+        with interceptable(), running(level):
+            returned = call(*given)
+    finally:
+        local.rows = True
+    if isinstance(returned, tuple):
+        return tuple(part(x, level, 0) for x in returned)
+    return part(returned, level, 0)
 
 
 def _by_its_rule(cls, level, leaves, rebuild):

@@ -40,6 +40,9 @@ _SELECT = (
     "https://github.com/pytorch/pytorch/issues if you need this feature."
 )
 
+_NO_RULE = "Batching rule not implemented for aten::{}. We could not generate a fallback."
+NO_RULE = {_ITEM: "item", _CONTROL_FLOW: "is_nonzero"}
+
 _INSIDE_GRADIENTS = (
     "vmap: It looks like you're either (1) calling .item() on a Tensor or (2) attempting to use a "
     "Tensor in some data-dependent control flow or (3) encountering this error in PyTorch "
@@ -71,7 +74,7 @@ REFUSED = {
     "masked_select": _SELECT,
     "get data": "accessing `data` under vmap transform is not allowed",
     "set data": "mutating directly with `.data` under vmap transform is not allowed.",
-    "equal": "Batching rule not implemented for aten::equal. We could not generate a fallback.",
+    "equal": _NO_RULE.format("equal"),
     "allclose": "vmap over torch.allclose isn't supported yet. Please file an issue at "
     "https://github.com/pytorch/pytorch/issues if you need this feature.",
 }
@@ -102,10 +105,19 @@ OTHER_FORM = frozenset(
 
 
 # ---------------------------------------------------------------- refusals
-def refuse(name, args, kwargs, mapped):
+def refuse(name, args, kwargs, mapped, older):
     """RuntimeError where the slices cannot be computed one by one; ``mapped(x)``: whether x stands
-    for slices.
+    for slices. ``older``: in the vmap of batched gradients.
     """
+    if older and (no_rule := NO_RULE.get(REFUSED.get(name))):
+        raise RuntimeError(_NO_RULE.format(no_rule))
+    if older and name == "detach":
+        raise RuntimeError(
+            "Batching rule not implemented for aten::detach; the fallback path doesn't work on "
+            "out= or view ops."
+        )
+    if older and _writes(name) and not mapped(args[0]):
+        raise RuntimeError(_IN_PLACE.format(f"aten::{name}", "at level 1"))
     if name in REFUSED:
         text = REFUSED[name]
         inside = text in (_ITEM, _CONTROL_FLOW) and args[0].requires_grad

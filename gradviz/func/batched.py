@@ -141,7 +141,7 @@ def call(func, args, kwargs):
         return batch_rules.OF_THE_BATCH[name](args[0])
     if name in batch_rules.OF_THE_FORM:
         return call(func, _slice(args, level, 0), _slice(kwargs, level, 0))
-    batch_rules.refuse(name, args, kwargs, lambda x: is_batched(x, level))
+    batch_rules.refuse(name, args, kwargs, lambda x: is_batched(x, level), level.older)
     rows = []
     for k in range(level.size):
         if name == "grad" and k + 1 < level.size:

@@ -49,6 +49,8 @@ class running:
 class Level:
     """One vmap."""
 
+    older = False
+
     def __init__(self, size, randomness):
         self.size, self.randomness, self.outer = size, randomness, local.batch
         self.depth = local.transforms
@@ -127,3 +129,19 @@ class Columns(Level):
 
     def __init__(self, randomness):
         super().__init__(1, "same" if randomness == "different" else randomness)
+
+
+class Older(Level):
+    """The vmap of batched gradients, which asks less of a user's Function."""
+
+    older = True
+
+    def __init__(self, size):
+        super().__init__(size, "error")
+
+    def drawing(self, generator):
+        """RuntimeError."""
+        raise RuntimeError(
+            "vmap: We do not yet support calling random operations inside of vmap. Please perform "
+            "random operations outside of vmap as a workaround"
+        )

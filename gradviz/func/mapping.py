@@ -12,7 +12,7 @@ from ..ops import FUNCTIONS
 from ..ops.random import default_generator
 from ..overrides import interceptable, looking
 from .batched import is_batched, joined, split
-from .levels import Level, check_randomness, running
+from .levels import Level, Older, check_randomness, running
 from .tree import flatten, spread, structure
 
 
@@ -32,6 +32,18 @@ def vmap(func, in_dims=0, out_dims=0, randomness="error", *, chunk_size=None):
         if chunk_size is None or not size:
             return mapped.all(leaves, dims, size)
         return mapped.in_chunks(leaves, dims, size, chunk_size)
+
+    return wrapped
+
+
+def older_vmap(func):
+    """``vmap`` over first dimensions as batched gradients are computed in it: a user's Function
+    runs slice by slice, without a rule, and nothing is drawn.
+    """
+
+    def wrapped(*args):
+        leaves, dims, rebuild = _inputs(func, args, 0)
+        return _Mapped(func, rebuild, {}, 0, None).all(leaves, dims, _size(leaves, dims))
 
     return wrapped
 
@@ -127,7 +139,7 @@ class _Mapped:
     def _run(self, leaves, dims, size):
         """([(result, its dimension of the batch)], how they are nested)."""
         with interceptable(), transforming():
-            level = Level(size, self.randomness)
+            level = Older(size) if self.randomness is None else Level(size, self.randomness)
             given = [
                 x if d is None else split(x, d, level) if size else _first_of_none(x, d)
                 for x, d in zip(leaves, dims, strict=True)

@@ -17,7 +17,7 @@ from ..engine import forward_mode
 from ..engine.backward import grad as _grad
 from ..engine.dispatch import wrap
 from ..engine.dtypes import of
-from ..engine.modes import enable_grad, local, transforming
+from ..engine.modes import enable_grad, is_recording, local, reading, transforming
 from ..engine.tensor import Tensor, as_leaf
 from .arguments import (
     Inputs,
@@ -28,6 +28,7 @@ from .arguments import (
     split_aux,
 )
 from .batched import over_slices, part_of, stacked
+from .captured import captured
 from .levels import Columns, check_randomness, running
 from .tree import drawn, flatten, structure
 
@@ -78,6 +79,35 @@ def _pull_one(outputs, inputs, seeds):
     return [_zeros(x) if g is None else g for g, x in zip(got, inputs, strict=True)]
 
 
+class differentiating:
+    """A block in which a function runs whose gradients will be taken, and that may not write what
+    it captured. RuntimeError inside saved-tensor hooks.
+    """
+
+    __slots__ = ("blocks", "hooks")
+
+    def __init__(self, func):
+        self.blocks = enable_grad(), transforming(), reading(captured(func))
+
+    def __enter__(self):
+        if local.saved_hooks:
+            raise RuntimeError(_NO_HOOKS)
+        self.hooks, local.saved_hooks_disabled = local.saved_hooks_disabled, _NO_HOOKS
+        for block in self.blocks:
+            block.__enter__()
+
+    def __exit__(self, *error):
+        for block in self.blocks:
+            block.__exit__(*error)
+        local.saved_hooks_disabled = self.hooks
+
+
+_NO_HOOKS = (
+    "torch.func.{grad, vjp, jacrev, hessian} don't yet support saved tensor hooks. Please open an "
+    "issue with your use case."
+)
+
+
 # ---------------------------------------------------------------- gradients of a number
 def grad_and_value(func, argnums=0, has_aux=False):
     """A function that gives (gradient, value) of ``func``, whose output is a tensor of one
@@ -86,8 +116,9 @@ def grad_and_value(func, argnums=0, has_aux=False):
 
     @functools.wraps(func)
     def wrapper(*args, **kwargs):
-        with enable_grad(), transforming():
-            inputs = Inputs(args, argnums)
+        recorded = is_recording()
+        with differentiating(func):
+            inputs = Inputs(args, argnums, recorded=recorded)
             output = func(*inputs.args, **kwargs)
             output, aux = split_aux(output, has_aux, "grad_and_value(f)(*args)")
             require_number(output)
@@ -119,8 +150,9 @@ def vjp(func, *primals, has_aux=False):
     """(output, pullback[, aux]): ``pullback(cotangents)`` gives one product with the Jacobian a
     primal.
     """
-    with enable_grad(), transforming():
-        inputs = Inputs(primals, all_of(primals))
+    recorded = is_recording()
+    with differentiating(func):
+        inputs = Inputs(primals, all_of(primals), recorded=recorded)
         output, aux = split_aux(func(*inputs.args), has_aux, _VJP)
         outputs, _ = require_tensors(output, _VJP)
     for o in outputs:
@@ -206,7 +238,8 @@ def jvp(func, primals, tangents, *, strict=False, has_aux=False):
 
 def _pushed(func, primals, tangents, strict, has_aux):
     rest = iter(tangents)
-    with transforming(), forward_mode.enter(asked=False) as level:
+    ids = captured(func)
+    with transforming(), reading(ids), forward_mode.enter(asked=False) as level:
         inputs = Inputs(primals, all_of(primals), lambda x, _: _dual(x, next(rest), level), level)
         output, aux = split_aux(func(*inputs.args), has_aux, _JVP)
         outputs, rebuild = require_tensors(output, _JVP)
@@ -240,14 +273,19 @@ class _Linear:
     tangents are linear in these, and so give Jacobian · tangents for any of them.
     """
 
-    def __init__(self, func, args, argnums, kwargs=None, has_aux=False):
+    def __init__(self, func, args, argnums, kwargs=None, has_aux=False, ids=frozenset()):
         self.dummies = []
 
         def replace(x, inputs):
             self.dummies.append(as_leaf(_zeros(part_of(x)), inputs))
             return _dual(x, self.dummies[-1].clone(), level)
 
-        with enable_grad(), transforming(), forward_mode.enter(asked=False) as level:
+        with (
+            enable_grad(),
+            transforming(),
+            reading(ids),
+            forward_mode.enter(asked=False) as level,
+        ):
             self.inputs = Inputs(args, argnums, replace, level)
             output, self.aux = split_aux(func(*self.inputs.args, **(kwargs or {})), has_aux, _JVP)
             outputs, self.rebuild = require_tensors(output, _JVP)
@@ -319,8 +357,9 @@ def jacrev(func, argnums=0, *, has_aux=False, chunk_size=None, _preallocate_and_
 
     @functools.wraps(func)
     def wrapper(*args, **kwargs):
-        with enable_grad(), transforming():
-            inputs = Inputs(args, argnums)
+        recorded = is_recording()
+        with differentiating(func):
+            inputs = Inputs(args, argnums, recorded=recorded)
             output, aux = split_aux(func(*inputs.args, **kwargs), has_aux, _VJP)
             outputs, rebuild = require_tensors(output, _VJP)
             require_real(inputs.leaves, "jacrev", "input")
@@ -360,7 +399,7 @@ def jacfwd(func, argnums=0, has_aux=False, *, randomness="error"):
     def wrapper(*args, **kwargs):
         check_randomness(randomness)
         with transforming(), running(Columns(randomness)):
-            linear = _Linear(func, args, argnums, kwargs, has_aux)
+            linear = _Linear(func, args, argnums, kwargs, has_aux, captured(func))
         inputs = linear.inputs
         require_real(flatten(inputs.chosen)[0], "jacfwd", "input")
         require_real(linear.outputs, "jacfwd", "output")
