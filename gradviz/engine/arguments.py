@@ -298,6 +298,12 @@ def refusal(name, args, kwargs, method=False, unfinished=False):
     return TypeError(_no_such_combination(name, args, kwargs, shown)) if shown else None
 
 
+def no_combination(name, args, lines):
+    """The TypeError for arguments of a function written in Python over these signatures."""
+    signatures = [Signature(line) for line in lines]
+    return TypeError(_no_such_combination(name, args, {}, signatures))
+
+
 def _none(name, args, kwargs):
     """The TypeError of a method that takes no arguments."""
     if kwargs:

@@ -42,6 +42,8 @@ def _gathered(data, dtype):
         return data._a
     if isinstance(data, (xp.ndarray, xp.generic)):
         dtypes.from_np(data.dtype)
+        if any(step < 0 for step in data.strides):
+            raise ValueError(_BACKWARDS)
         return xp.asarray(data)
     found = _from_nested(data, dtype is None)
     if dtype is not None:
@@ -49,6 +51,11 @@ def _gathered(data, dtype):
     return found
 
 
+_BACKWARDS = (
+    "At least one stride in the given numpy array is negative, and tensors with negative strides "
+    "are not currently supported. (You can probably work around this by making a copy of your "
+    "array  with array.copy().) "
+)
 _TOO_LONG = "Overflow when unpacking long long"
 
 
@@ -56,7 +63,8 @@ def _from_nested(data, natural):
     """Nested numbers as an array, in the dtype that PyTorch infers if that is asked for."""
     if isinstance(data, (list, tuple)) and data and isinstance(data[0], xp.ndarray):
         warn_once(_SLOW)
-    plain = _unwrap(data)
+    tensors = []
+    plain = _unwrap(data, tensors)
     try:
         found = xp.asarray(plain)
     except ValueError:
@@ -70,7 +78,12 @@ def _from_nested(data, natural):
             raise ValueError(_TOO_LONG)
         raise RuntimeError(f"Could not infer dtype of {type(_first_odd(plain)).__name__}")
     if found.dtype.kind in "USM":
-        raise TypeError(f"new(): invalid data type '{type(_leaf(plain)).__name__}'")
+        kind = type(_leaf(plain)).__name__
+        if isinstance(data, (list, tuple)) and isinstance(_leaf(plain), (str, bytes)):
+            raise ValueError(f"too many dimensions '{kind}'")
+        raise TypeError(f"new(): invalid data type '{kind}'")
+    if tensors and natural:
+        return found.astype(_promoted(plain, tensors).np, copy=False)
     return found.astype(_natural(found, plain).np, copy=False) if natural else found
 
 
@@ -94,26 +107,49 @@ def _check_fits(found, dtype):
 _PLAIN = frozenset((float, int, bool, complex, str, bytes, xp.ndarray, type(None)))
 
 
-def _unwrap(data):
+def _unwrap(data, tensors):
+    """``data`` without tensors; the dtypes of those are added to ``tensors``."""
     if data.__class__ in _PLAIN:
         return data
     if isinstance(data, (list, tuple)):
-        return [_unwrap(x) for x in data]
+        return [_unwrap(x, tensors) for x in data]
     if isinstance(data, Tensor):
-        return host(data._a)
+        return _single(data, tensors)
     if isinstance(data, (xp.generic, xp.ndarray, Mapping, Set)):
         return data
     if hasattr(data, "__len__") and hasattr(data, "__getitem__"):
-        return _items(data)
+        return _items(data, tensors)
     if hasattr(data, "__array__") or hasattr(data, "__array_interface__"):
         raise RuntimeError(f"Could not infer dtype of {type(data).__name__}")
     return data
 
 
-def _items(sequence):
+def _single(tensor, tensors):
+    """The element of a tensor among numbers, as an array; an error where it has several."""
+    if tensor._a.size != 1:
+        if tensor._a.dtype.kind in "biu":
+            raise TypeError("only integer tensors of a single element can be converted to an index")
+        raise ValueError("only one element tensors can be converted to Python scalars")
+    tensors.append(dtypes.of(tensor._a))
+    return host(tensor._a).reshape(())
+
+
+def _promoted(plain, tensors):
+    """The dtype of numbers of which some were tensors of these dtypes."""
+    found, stack = list(tensors), [plain]
+    while stack:
+        x = stack.pop()
+        if isinstance(x, list):
+            stack.extend(x)
+        elif not isinstance(x, xp.ndarray):
+            found.append(dtypes.of_scalar(x))
+    return dtypes.result_type([(dtype, 0) for dtype in found])
+
+
+def _items(sequence, tensors):
     """The elements of a sequence that is neither list nor tuple: a range, a series, a buffer."""
     try:
-        return [_unwrap(sequence[k]) for k in range(len(sequence))]
+        return [_unwrap(sequence[k], tensors) for k in range(len(sequence))]
     except (KeyError, IndexError):
         raise ValueError(
             f"could not determine the shape of object type '{type(sequence).__name__}'"
@@ -175,6 +211,8 @@ def legacy_tensor(cls, *args, **kwargs):
         t = new(cls)
         t._a, t._g, t._v = args[0]._a, None, args[0]._v
         return t
+    if len(args) == 1 and isinstance(args[0], float):
+        raise TypeError("new(): data must be a sequence (got float)")
     if len(args) == 1 and not isinstance(args[0], int):
         array = array_of(
             args[0], None if isinstance(args[0], (Tensor, xp.ndarray)) else dtypes.default.float

@@ -26,7 +26,13 @@ def _none(F, g):
 
 # ---------------------------------------------------------------- 0, 1 or another constant
 def _between(g, x, low, high):
+    """``g`` where x lies between; for NaN nothing."""
     return xp.where((x > low) & (x < high), g, g.dtype.type(0))
+
+
+def _not_beyond(g, x, low, high):
+    """As ``_between``, but what is NaN passes."""
+    return xp.where((x <= low) | (x >= high), g.dtype.type(0), g)
 
 
 declare(
@@ -41,7 +47,7 @@ declare(
 )
 declare(
     "hardtanh_backward",
-    _between,
+    _not_beyond,
     _INPUTS,
     "min_val max_val",
     node="HardtanhBackwardBackward0",
@@ -69,7 +75,7 @@ declare(
 )
 declare(
     "softshrink_backward",
-    lambda g, x, lambd: xp.where((x < -lambd) | (x > lambd), g, g.dtype.type(0)),
+    lambda g, x, lambd: xp.where((x >= -lambd) & (x <= lambd), g.dtype.type(0), g),
     _INPUTS,
     "lambd",
     node="SoftshrinkBackwardBackward0",
@@ -114,7 +120,7 @@ def _elu(g, x, alpha, scale, input_scale):
 
 def _elu_curve(F, g, grad_output, self, alpha, scale, input_scale):
     bent = F.exp(F.clamp_max(self, 0.0) * input_scale) * (alpha * scale * input_scale**2)
-    return F.masked_fill(g * grad_output * bent, self > 0, 0)
+    return F.masked_fill(g * grad_output * bent, self >= 0, 0)
 
 
 declare(
@@ -257,7 +263,7 @@ declare(
 def _prelu_back(F, g, grad_output, self, weight, needs):
     """``g``: of the gradients for the input and for the weight, either may be None."""
     x, w = g
-    positive, zero = self > 0, F.constant_like(0, grad_output)
+    positive, zero = self >= 0, F.constant_like(0, grad_output)
     below = [] if x is None else [x * weight]
     below += [] if w is None else [w * self]
     return (

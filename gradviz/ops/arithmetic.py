@@ -108,8 +108,8 @@ RAW.conj = operator.methodcaller("conjugate")  # real arrays give themselves bac
 TENSOR.conj = lambda x: conj(x) if x._a.dtype.kind == "c" else x
 method(lambda input: conj_physical(input) if input._a.dtype.kind == "c" else input, "conj_physical")
 method(lambda self: TENSOR.conj(self), "conj")
-method(lambda self: self, "resolve_conj")
-method(lambda self: self, "resolve_neg")
+for _name in ("resolve_conj", "resolve_neg"):  # nothing waits to be resolved
+    method(lambda input: input if isinstance(input, Tensor) else input._a, _name)
 
 to_copy = declare(
     "to_copy",

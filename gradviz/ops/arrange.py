@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..backend import as_array, as_strided, contiguous, xp, zeros_by
 from ..engine import views
-from ..engine.arguments import refusal
+from ..engine.arguments import no_combination, refusal
 from ..engine.dispatch import Tensor, wrap
 from ..engine.memory_format import contiguous_format
 from ..engine.operands import all_tensors
@@ -435,7 +435,11 @@ def atleast(n, place):
         if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)):
             return tuple(one(x) for x in all_tensors(tensors[0]))
         if len(tensors) == 1 and not isinstance(tensors[0], Tensor):
-            raise refusal(function.__name__, tensors, {})
+            raise no_combination(
+                function.__name__,
+                tensors,
+                [f"{function.__name__}(Tensor input)", f"{function.__name__}(Tensors tensors)"],
+            )
         if len(tensors) > 1:
             all_tensors(tensors)
         return one(tensors[0]) if len(tensors) == 1 else tuple(one(x) for x in tensors)

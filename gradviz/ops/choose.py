@@ -427,6 +427,7 @@ def lerp(input, end, weight, *, out=None):
     if input._a.dtype != end._a.dtype:
         raise RuntimeError(f"expected dtype {_lower(input)} for `end` but got dtype {_lower(end)}")
     _check_weight(input, weight)
+    weight = _beside(input, weight)
     result = (
         lerp_op(input, end, weight)
         if isinstance(weight, Tensor)
@@ -436,10 +437,17 @@ def lerp(input, end, weight, *, out=None):
 
 
 def _check_weight(input, weight):
-    if isinstance(weight, Tensor) and weight._a.dtype != input._a.dtype:
+    if isinstance(weight, Tensor) and weight._a.ndim and weight._a.dtype != input._a.dtype:
         raise RuntimeError(
             f"expected dtype {_lower(input)} for `weight` but got dtype {_lower(weight)}"
         )
+
+
+def _beside(input, weight):
+    """A single weight in the dtype of ``input``."""
+    if isinstance(weight, Tensor) and weight._a.dtype != input._a.dtype:
+        return converted(weight, input._a.dtype)
+    return weight
 
 
 def _lower(x):
@@ -453,6 +461,7 @@ def lerp_(self, end, weight):
     _check_weight(self, weight)
     if self._a.dtype != end._a.dtype:
         raise RuntimeError(f"expected dtype {_lower(self)} for `end` but got dtype {_lower(end)}")
+    weight = _beside(self, weight)
     if isinstance(weight, Tensor):
         return write(lerp_op.op, (self, end, weight))
     return write(lerp_number.op, (self, end), (weight,))

@@ -18,7 +18,7 @@ from ..engine.operands import all_tensors, not_a_tensor, type_name
 from ..engine.operation import RAW, TENSOR
 from .arithmetic import to_copy, to_format
 from .declare import declare, method, only_function, only_method, public
-from .shape import sizes, warn_of_real
+from .shape import check_sizes, sizes, told_of, warn_of_real
 
 
 def tensor(data, *, dtype=None, device=None, requires_grad=False, pin_memory=False):
@@ -94,9 +94,12 @@ def _make(name, maker, doc):
         memory_format=None,
         names=None,
     ):
+        if size is None and not args:
+            raise told_of(name, (), None, method=False)
         shape = sizes(args if size is None else (size,))
-        if shape and min(shape) < 0:
-            raise RuntimeError(f"{name}: Dimension size must be non-negative.")
+        if name == "zeros" and shape and min(shape) < 0:
+            raise RuntimeError("zeros: Dimension size must be non-negative.")
+        check_sizes(shape)
         found = maker(shape, (dtype or dtypes.default.float).np, like=like_of(device))
         if memory_format is not None and memory_format is not contiguous_format:
             if memory_format is preserve_format:
@@ -117,7 +120,10 @@ def _make(name, maker, doc):
         self, *size, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False
     ):
         there = self._a if device is None else like_of(device)
-        return mark(wrap(maker(sizes(size), (dtype or self.dtype).np, like=there)), requires_grad)
+        return mark(
+            wrap(maker(check_sizes(sizes(size)), (dtype or self.dtype).np, like=there)),
+            requires_grad,
+        )
 
     factory.__name__, factory.__doc__ = name, f"A new tensor of the given sizes, {doc}."
     like.__name__, like.__doc__ = (
@@ -147,7 +153,7 @@ def full(size, fill_value, *, dtype=None, device=None, requires_grad=False, layo
         )
     wanted = dtype or dtypes.of_scalar(value)
     value = dtypes.held(value, wanted.np)
-    made = xp.full(sizes((size,)), value, wanted.np, like=like_of(device))
+    made = xp.full(check_sizes(sizes((size,))), value, wanted.np, like=like_of(device))
     return mark(wrap(made), requires_grad)
 
 
@@ -237,6 +243,8 @@ def logspace(start, end, steps, base=10.0, *, dtype=None, requires_grad=False, d
     """``steps`` numbers evenly spaced on a logarithmic scale."""
     wanted = (dtype or dtypes.default.float).np
     _check_steps(steps)
+    if wanted.kind in "iu":
+        start, end = int(start), int(end)
     values = xp.logspace(start, end, int(steps), base=base).astype(wanted)
     return mark(wrap(beside(values, like_of(device))), requires_grad)
 
@@ -586,4 +594,4 @@ only_method(_on_the_host("_share_fd_: only available on CPU"), "share_memory_")
 only_method(lambda self: False, "is_shared")
 
 
-method(lambda input: bool(input), "is_nonzero")
+method(lambda input: bool(input) if isinstance(input, Tensor) else input._a, "is_nonzero")

@@ -8,6 +8,7 @@ from ..backend import beside, contiguous, host, on_host, xp
 from ..engine.dispatch import wrap
 from ..engine.operation import RAW, TENSOR
 from ..engine.saved_names import part
+from .arithmetic import refuse
 from .declare import declare, method
 from .linalg import (
     _columns,
@@ -47,7 +48,7 @@ def _qr_joint(F, g, result, self_shape, mode):
         raise RuntimeError(
             "The derivative of linalg.qr depends on Q, which is not computed when mode='r'. "
             "Please use "
-            "linalg.qr(A, mode='reduced') if you are going to require gradients through linalg.qr."
+            "linalg.qr(A, mode='reduced') if you are going to differentiate through linalg.qr."
         )
     m, n = self_shape[-2:]
     if mode == "complete" and m > n:
@@ -328,18 +329,33 @@ method(_old_lu_solve, "lu_solve")
 def ldl_factor_ex(A, *, hermitian=False, check_errors=False):
     """(LD, pivots, info) of a symmetric matrix, by LAPACK."""
     _square("torch.linalg.ldl_factor_ex", A)
-    name = "hetrf" if hermitian and A.is_complex() else "sytrf"
-    flat = host(A._a).reshape(math.prod(A._a.shape[:-2]), *A._a.shape[-2:])
+    found = _ldl_op(A, "hetrf" if hermitian and A.is_complex() else "sytrf")
+    return return_types("linalg_ldl_factor_ex", ("LD", "pivots", "info"))(*found)
+
+
+def _ldl(x, name):
+    flat = host(x).reshape(math.prod(x.shape[:-2]), *x.shape[-2:])
     packed, pivots = xp.empty(flat.shape, flat.dtype), xp.empty(flat.shape[:-1], xp.int32)
     info = xp.zeros(len(flat), xp.int32)
     for k, one in enumerate(flat if flat.size else ()):
         triangle, pivots[k], info[k] = lapack(name, xp.asfortranarray(one), lower=1)
         packed[k] = xp.tril(triangle)
-    return return_types("linalg_ldl_factor_ex", ("LD", "pivots", "info"))(
-        wrap(beside(_columns(packed.reshape(A._a.shape)), A._a)),
-        wrap(beside(pivots.reshape(A._a.shape[:-1]), A._a)),
-        wrap(beside(info.reshape(A._a.shape[:-2]), A._a)),
+    return (
+        beside(_columns(packed.reshape(x.shape)), x),
+        beside(pivots.reshape(x.shape[:-1]), x),
+        beside(info.reshape(x.shape[:-2]), x),
     )
+
+
+_ldl_op = declare(
+    "ldl_op",
+    _ldl,
+    "self",
+    "name",
+    node="NotImplemented",
+    outputs=(True, False, False),
+    self=refuse("linalg_ldl_factor_ex"),
+)
 
 
 def ldl_factor(A, *, hermitian=False, out=None):

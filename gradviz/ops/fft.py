@@ -8,7 +8,8 @@ import math
 
 from ..backend import beside, contiguous, readable, xp
 from ..engine import dtypes
-from ..engine.dispatch import wrap
+from ..engine.dispatch import Tensor, wrap
+from ..engine.errors import warn_once
 from ..engine.operation import RAW, TENSOR
 from ..engine.tensor import existing_dim
 from .create import check_range
@@ -430,6 +431,14 @@ def _window(window, win_length, n_fft, like):
     )
 
 
+_NO_WINDOW = (
+    "A window was not provided. A rectangular window will be applied,which is known to cause "
+    "spectral leakage. Other windows such as torch.hann_window or torch.hamming_window are "
+    "recommended to reduce spectral leakage.To suppress this warning and use a rectangular window, "
+    "explicitly set `window=torch.ones(n_fft, device=<device>)`."
+)
+
+
 def stft(
     input,
     n_fft,
@@ -445,6 +454,10 @@ def stft(
 ):
     """Transforms of windows every ``hop_length``: (…, frequencies, frames), complex."""
     hop, width = hop_length or n_fft // 4, win_length or n_fft
+    if center and not isinstance(input, Tensor):
+        input.dim()  # what PyTorch's Python asks first
+    if window is None:
+        warn_once(_NO_WINDOW)
     if not return_complex and not input.is_complex():
         raise RuntimeError(
             "stft requires the return_complex parameter be given for real inputs, and will "

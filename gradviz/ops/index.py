@@ -82,7 +82,7 @@ into_zeros(
 
 
 def _index_put_forward(x, values, indices, accumulate):
-    out = x.copy()
+    out = x.copy("K")
     if accumulate:
         xp.add.at(out, indices, values)
     else:
@@ -282,6 +282,11 @@ class _Index:
         return tuple(out)
 
 
+_EXPANDED = (
+    "Use of index_put_ on expanded tensors is deprecated. Please clone() the tensor before "
+    "performing this operation. This also applies to advanced indexing e.g. tensor[indices] = "
+    "tensor"
+)
 _BYTES = "indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool instead."
 
 
@@ -543,6 +548,8 @@ def _check_put_shape(index, value):
 
 def _put(self, index, value, accumulate, tensors):
     views.check_inplace(self, is_recording() and (self.requires_grad or value.requires_grad))
+    if views.is_expanded(self._a):
+        warnings.warn(_EXPANDED, UserWarning, stacklevel=4)
     found = _checked_put(self, index, value, accumulate)
     return views.write(index_put_op.op, (self, value), (found, accumulate), tensors)
 

@@ -153,7 +153,7 @@ def _huber_slope(g, x, y, reduction, delta):
 
 
 def _huber_curve(F, g, grad_output, self, target, reduction, delta):
-    outside = F.abs(self - target) > delta
+    outside = F.abs(self - target) >= delta
     return F.masked_fill(_curved(F, g, grad_output, self, reduction), outside, 0)
 
 

@@ -298,9 +298,20 @@ def inner(input, other, *, out=None):
     return tensordot(input, other, [[-1], [-1]])
 
 
-def _added(name, op_function, product, check, cast=None, in_place=None):
+def _outgrown(self, result):
+    """``self`` as what an in-place form made that takes another size."""
+    views.check_inplace(self, result.requires_grad)
+    self._a = result._a
+    views.bump(self)
+    if result._g is not None:
+        views.rebase(self, result._g)
+    return self
+
+
+def _added(name, op_function, product, check, cast=None, in_place=None, grows=False):
     """``beta · input + alpha · product``, recorded as one node, and its in-place form. ``check``
-    says what does not fit, ``in_place`` in the in-place form.
+    says what does not fit, ``in_place`` in the in-place form, which ``grows`` where its tensor is
+    smaller.
     """
 
     def function(input, first, second, *, beta=1, alpha=1, out=None):
@@ -317,6 +328,8 @@ def _added(name, op_function, product, check, cast=None, in_place=None):
 
     def inplace(self, first, second, *, beta=1, alpha=1):
         (in_place or check)(self, first, second)
+        if grows and self._a.shape != product(first._a.shape, second._a.shape):
+            return _outgrown(self, function(self, first, second, beta=beta, alpha=alpha))
         fits.check_target(self, product(first._a.shape, second._a.shape))
         return views.write(op_function.op, (self, first, second), _factors(self, beta, alpha))
 
@@ -383,7 +396,7 @@ method(outer, "ger")
 method(inner)
 _added("addmv", addmv_op, lambda mat, vec: mat[:1], fits.check_addmv)
 _added("addr", addr_op, lambda a, b: a + b, fits.check_addr, in_place=fits.check_addr_in_place)
-_added("addbmm", addbmm_op, lambda a, b: (a[1], b[2]), fits.check_addbmm, lowered)
+_added("addbmm", addbmm_op, lambda a, b: (a[1], b[2]), fits.check_addbmm, lowered, grows=True)
 public("addmv_", Tensor.addmv_)
 method(vdot)
 Tensor.__matmul__ = _at

@@ -487,7 +487,7 @@ def tensorsolve(A, B, dims=None, *, out=None):
         rest = [d for d in range(A._a.ndim) if d not in [wrap_dim(k, A._a.ndim) for k in dims]]
         A = A.permute(rest + [wrap_dim(k, A._a.ndim) for k in dims])
     shape = A._a.shape[B._a.ndim :]
-    left, right = math.prod(shape), math.prod(A._a.shape[: B._a.ndim])
+    left, right = math.prod(shape), B._a.size
     if left != right:
         raise RuntimeError(
             "Expected self to satisfy the requirement prod(self.shape[other.ndim:]) == "
@@ -625,9 +625,8 @@ cdist_op = declare(
 def cdist(x1, x2, p=2.0, compute_mode="use_mm_for_euclid_dist_if_necessary"):
     """The p-norm distance between every row of ``x1`` and every row of ``x2``."""
     if x1._a.ndim < 2 or x2._a.ndim < 2:
-        raise RuntimeError(
-            "cdist only supports at least 2D tensors, X1 got: " + f"{min(x1._a.ndim, x2._a.ndim)}D"
-        )
+        which, x = ("X1", x1) if x1._a.ndim < 2 else ("X2", x2)
+        raise RuntimeError(f"cdist only supports at least 2D tensors, {which} got: {x._a.ndim}D")
     if x1._a.shape[-1] != x2._a.shape[-1]:
         raise RuntimeError(
             f"X1 and X2 must have the same number of columns. X1: {x1._a.shape[-1]} X2: "

@@ -323,6 +323,7 @@ _OWN_KIND = {
     ("scatter", "src"): "",
     ("where", "input"): "",
     ("where", "other"): "",
+    ("tensordot", "dims"): "",
     ("movedim", "source"): "tuple of ints",
     ("moveaxis", "source"): "tuple of ints",
 }

@@ -206,6 +206,9 @@ _RECORDED = {
     "linalg_inv": "linalg_inv_ex",
     "linalg_eigvalsh": "_linalg_eigh",
     "special_multigammaln": "mvlgamma",
+    **dict.fromkeys(("histc", "special_bessel_j0", "special_bessel_j1"), 0),
+    **dict.fromkeys(("concat", "concatenate", "column_stack", "hstack", "row_stack"), "cat"),
+    **dict.fromkeys(("vstack", "dstack"), "cat"),
 }
 _TO_REAL = frozenset("irfft irfft2 irfftn hfft hfft2 hfftn".split())
 _FROM_REAL = frozenset("fft ifft rfft rfft2 rfftn ihfft".split())
@@ -244,7 +247,10 @@ def called_with_out(name, function, args, kwargs, typed):
         early = (
             recorded and name not in _CREATED and not name.startswith("fft_") and name not in _LATE
         )
-        if early and out.dtype.category >= 2:
+        if recorded == "cat":
+            args = (tuple(args[0]), *args[1:])
+            check_untracked(recorded, *args[0], out)
+        elif early and out.dtype.category >= 2:
             check_untracked(recorded, *args, *kwargs.values(), out)
         if typed:
             kwargs["dtype"] = asked_dtype(name, kwargs.get("dtype"), out)

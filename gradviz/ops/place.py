@@ -10,14 +10,21 @@ from ..engine.memory_format import contiguous_format
 from ..engine.operands import together
 from ..engine.operation import RAW, TENSOR
 from ..engine.tensor import wrap_dim
-from ..engine.views import write
+from ..engine.views import check_expanded, write
 from .arithmetic import refuse_complex
 from .declare import declare, into_zeros, method, only_method, public
 from .index import _index_put_forward, add_rows
 from .join import _select_forward, check_place
 from .lower import raised
 from .mm import times
-from .scatter import _array_of, _reduce_forward, _reduce_joint, _shape, _tensor_index
+from .scatter import (
+    _array_of,
+    _reduce_forward,
+    _reduce_joint,
+    _shape,
+    _tensor_index,
+    check_reducible,
+)
 from .shape import as_strided_op, expand, reshape
 
 
@@ -279,6 +286,7 @@ def index_copy(input, dim, index, source):
 
 def index_copy_(self, dim, index, source):
     """In-place ``index_copy``."""
+    check_expanded(self._a)
     return write(
         index_copy_op.op,
         (self, source, index),
@@ -361,6 +369,8 @@ def _check_reduced(self, dim, index, source, reduce):
             f"{reduce}."
         )
     warn_once("index_reduce() is in beta and the API may change at any time.")
+    kernels = {"amin": "minimum_cpu", "amax": "maximum_cpu", "mean": "div_floor_cpu"}
+    check_reducible(kernels, reduce, self)
     return _check_added("index_reduce_", self, dim, index, source)
 
 

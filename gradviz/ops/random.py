@@ -8,7 +8,7 @@ import functools
 import math
 import threading
 
-from ..backend import DeviceArray, MetaArray, beside, contiguous, meta, xp
+from ..backend import DeviceArray, MetaArray, beside, contiguous, meta, readable, xp
 from ..engine import dtypes, views
 from ..engine.construct import mark
 from ..engine.device import META, Device, cuda, of, resolve
@@ -20,7 +20,7 @@ from ..engine.operands import broadcast_error
 from . import known
 from .box_muller import box_muller, fused, scaled
 from .declare import method, only_method, public
-from .shape import sizes
+from .shape import check_sizes, sizes
 
 
 class Generator:
@@ -331,7 +331,7 @@ def rand(
             numbers = uniform_array(math.prod(shape), wanted, g)
         return _made(numbers.reshape(shape), requires_grad, there)
 
-    return drawn(sizes(given if size is None else (size,)), make)
+    return drawn(check_sizes(sizes(given if size is None else (size,))), make)
 
 
 def randn(
@@ -357,7 +357,7 @@ def randn(
             numbers = normal_array(math.prod(shape), wanted, g)
         return _made(numbers.reshape(shape), requires_grad, there)
 
-    return drawn(sizes(given if size is None else (size,)), make)
+    return drawn(check_sizes(sizes(given if size is None else (size,))), make)
 
 
 def randint(
@@ -387,7 +387,7 @@ def randint(
         kind = (dtype or dtypes.int64).np
         return _made(array.reshape(shape).astype(kind), requires_grad, there)
 
-    return drawn(sizes((size,)), make)
+    return drawn(check_sizes(sizes((size,))), make)
 
 
 @by_slice
@@ -402,6 +402,7 @@ def randperm(
     pin_memory=False,
 ):
     """A random permutation of 0 … n−1."""
+    check_sizes((n,))
     there = like_of(device)
     g = stream_of(generator, there)
     if g is _no_numbers:
@@ -483,9 +484,23 @@ _drawn_from_std = known.drawn("normal_of_std", "NormalBackward2", "std")
 _drawn_from_both = known.drawn("normal_of_both", "NormalBackward3", "mean std")
 
 
+def _check_chance(input, p):
+    chance = input._a if p is None else p
+    if p is None and input._a.dtype.kind not in "fV":
+        raise NotImplementedError(
+            f"\"bernoulli_tensor_cpu_p_\" not implemented for '{dtypes.scalar_name(input.dtype)}'"
+        )
+    if p is None and readable(chance) and not bool(((chance >= 0) & (chance <= 1)).all()):
+        raise RuntimeError(
+            "Expected p_in >= 0 && p_in <= 1 to be true, but got false.  (Could this error message "
+            "be improved?  If so, please report an enhancement request to PyTorch.)"
+        )
+
+
 @by_slice
 def bernoulli(input, p=None, *, generator=None, out=None):
     """1 with the probability given by each element, else 0."""
+    _check_chance(input, p)
     generator = stream_of(generator, input._a)
     made = _bernoulli(input._a, generator, input if p is None else p).astype(input._a.dtype)
     return (_drawn_bernoulli if p is None else _bernoulli_of_number)(input, made)

@@ -289,6 +289,17 @@ def nansum(input, dim=None, keepdim=False, *, dtype=None):
 
 def nanmean(input, dim=None, keepdim=False, *, dtype=None):
     """The mean of the elements that are not NaN."""
+    if dtype is not None and dtypes.PYTHON.get(dtype, dtype).category < 2:
+        shown = dtypes.scalar_name(dtypes.PYTHON.get(dtype, dtype))
+        raise RuntimeError(
+            "nanmean(): could not infer output dtype. Optional dtype must be either a floating "
+            f"point or complex dtype. Got: {shown}"
+        )
+    if dtype is None and input._a.dtype.kind in "biu":
+        raise RuntimeError(
+            "nanmean(): expected input to have floating point or complex dtype but got "
+            f"{dtypes.scalar_name(input.dtype)}"
+        )
     seen = (~input.detach().isnan()).sum(() if dim is None else dim, keepdim)
     return nansum(input, dim, keepdim, dtype=dtype) / seen
 
@@ -694,6 +705,8 @@ logsumexp_op = declare(
 
 def logsumexp(input, dim, keepdim=False, *, out=None):
     """log Σ exp along ``dim``; integers count as floats."""
+    if dim is None:
+        raise TypeError
     x = input if input._a.dtype.kind not in "biu" else TENSOR.cast(input, dtypes.default.float.np)
     return _finish("logsumexp", logsumexp_op(x, axes(dim, x._a.ndim), keepdim), out, input)
 
@@ -833,7 +846,7 @@ def log_softmax(input, dim, dtype=None):
 
 
 def _refuse_kinds(name, input, dim):
-    if input._a.dtype.kind in "biuc":
+    if input._a.dtype.kind in "biuc" and input._a.size:
         kernel = f"{name}_{'lastdim_' if dim >= input._a.ndim - 1 else ''}kernel_impl"
         raise NotImplementedError(
             f"\"{kernel}\" not implemented for '{dtypes.scalar_name(input.dtype)}'"

@@ -293,6 +293,15 @@ scatter_old_op = declare(
     self=refuse("scatter"),
     src=refuse("scatter"),
 )
+scatter_old_in_place = declare(
+    "scatter_old_",
+    _multiplied,
+    "self src index",
+    "dim reduce",
+    node="NotImplemented",
+    self=refuse("scatter_"),
+    src=refuse("scatter_"),
+)
 
 
 def _zero_along(g, index, dim):
@@ -345,6 +354,7 @@ def scatter(input, dim, index, src=None, *, value=None, reduce=None):
 def scatter_(self, dim, index, src=None, *, value=None, reduce=None):
     """In-place ``scatter``."""
     op, ins, attrs = _plan_scatter(self, dim, index, _source(src, value), reduce)
+    op = scatter_old_in_place if op is scatter_old_op else op
     return write(op.op, ins, attrs)
 
 
@@ -448,6 +458,20 @@ scatter_reduce_op = declare(
 )
 
 
+def check_reducible(kernels, reduce, x):
+    """NotImplementedError for complex numbers that are compared and truth values that are averaged,
+    with the name of the kernel that is lacking.
+    """
+    kind = x._a.dtype.kind
+    if kind == "c" and reduce in ("amin", "amax") or kind == "b" and reduce == "mean":
+        raise NotImplementedError(
+            f"\"{kernels[reduce]}\" not implemented for '{dtypes.scalar_name(x.dtype)}'"
+        )
+
+
+_KERNELS = {n: f"scatter_gather_tensor_cpu_reduce_{n}" for n in ("amin", "amax", "mean")}
+
+
 def _reducing(self, dim, index, src, reduce):
     d = wrap_dim(dim, self._a.ndim)
     _check_index("scatter", self, index, d, src)
@@ -455,6 +479,7 @@ def _reducing(self, dim, index, src, reduce):
         raise RuntimeError(
             f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}"
         )
+    check_reducible(_KERNELS, reduce, self)
     return (self, src, index), d
 
 

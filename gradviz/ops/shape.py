@@ -15,7 +15,14 @@ from ..engine.given import given
 from ..engine.hooks import let_join
 from ..engine.memory_format import contiguous_format, has_format, in_format, preserve_format
 from ..engine.modes import is_recording, local, state
-from ..engine.operands import all_tensors, not_a_tensor, together
+from ..engine.operands import (
+    all_tensors,
+    is_number,
+    not_a_tensor,
+    number,
+    together,
+    type_name,
+)
 from ..engine.operation import RAW, TENSOR
 from ..engine.tensor import Size, edge_now, read_only, wrap_dim
 from .declare import alias, declare, method, only_method, public
@@ -30,9 +37,19 @@ def sizes(args):
     return tuple(int(n) for n in args)
 
 
-def told_of(name, given, error):
+def told_of(name, given, error, method=True):
     """PyTorch's TypeError for sizes that are none, ``error`` for others."""
-    return refusal(name, given, {}, method=True) or error
+    return refusal(name, given, {}, method=method) or error
+
+
+def check_sizes(shape):
+    """``shape``; RuntimeError where a new tensor cannot have it."""
+    wrong = next((n for n in shape if n < 0), None)
+    if wrong is not None:
+        raise RuntimeError(
+            f"Trying to create tensor with negative dimension {wrong}: {list(shape)}"
+        )
+    return shape
 
 
 def infer(shape, numel):
@@ -844,9 +861,11 @@ def warn_of_real(kind, wanted):
 
 def copy_(self, src, non_blocking=False):
     """Write the elements of ``src`` (broadcast, converted) into this tensor."""
+    if is_number(src):
+        src = number(src, dtypes.of_scalar(src))
     if not isinstance(src, Tensor):
         raise TypeError(
-            f"copy_(): argument 'other' (position 1) must be Tensor, not {type(src).__name__}"
+            f"copy_(): argument 'other' (position 1) must be Tensor, not {type_name(src)}"
         )
     if src._a.__class__ is not xp.ndarray or self._a.__class__ is not xp.ndarray:
         src = src.to(self.device)

@@ -453,6 +453,8 @@ def bincount(input, weights=None, minlength=0):
     found = xp.bincount(input._a, None if weights is None else weights._a, minlength)
     if weights is None:
         return wrap(found.astype(xp.int64, copy=False))
+    if not input._a.size:
+        return wrap(found)
     return _bincount(input, weights, found)
 
 
@@ -480,6 +482,9 @@ def histogram(input, bins, *, range=None, weight=None, density=False):
     """(hist, bin_edges) with equal parts, or with given edges."""
     if isinstance(bins, Tensor):
         bins = bins._a
+    if input._a.dtype.kind != "f":
+        shown = dtypes.scalar_name(input.dtype)
+        raise NotImplementedError(f"\"histogram_cpu\" not implemented for '{shown}'")
     counts, edges = xp.histogram(
         input._a, bins, range, density, None if weight is None else weight._a
     )

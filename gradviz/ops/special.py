@@ -9,7 +9,7 @@ from ..engine import dtypes
 from ..engine.dispatch import Tensor
 from ..engine.memory_format import copied
 from ..engine.modes import native
-from ..engine.operands import tensors
+from ..engine.operands import is_number, tensors
 from ..engine.operation import RAW, TENSOR
 from ..engine.saved_names import part
 from ..engine.views import rename_in_place, write
@@ -40,6 +40,13 @@ def _only_special(name, function):
     return function
 
 
+_gammaln = _scipy("gammaln")
+
+
+def _log_gamma(x):
+    return _gammaln(xp.where(x == -xp.inf, -x, x) if x.dtype.kind in "fV" else x)
+
+
 # ---------------------------------------------------------------- of one tensor, in the main
 # namespace
 digamma = unary(
@@ -51,7 +58,7 @@ digamma = unary(
 )
 lgamma = unary(
     "lgamma",
-    _scipy("gammaln"),
+    _log_gamma,
     inplace="method",
     formula="g · ψ(self)",
     self=lambda F, g, self: g * F.digamma(self),
@@ -107,9 +114,21 @@ def _poly_forward(x, n):
     return found
 
 
+_KERNELS = {0: "digamma", 1: "trigamma"}
+
+
+def _poly(x, n):
+    if x.dtype.kind == "c":
+        raise NotImplementedError(
+            f'"{_KERNELS.get(n, "polygamma")}" not implemented for '
+            f"'{dtypes.scalar_name(dtypes.of(x))}'"
+        )
+    return _poly_forward(floating(x), n)
+
+
 polygamma_op = declare(
     "polygamma",
-    lambda x, n: _poly_forward(floating(x), n),
+    _poly,
     "self",
     "n",
     formula="g · ψ⁽ⁿ⁺¹⁾(self)",
@@ -147,7 +166,7 @@ def _mvlgamma_grad(F, g, self, p):
 
 
 def _mvlgamma(x, p):
-    log_gamma = _scipy("gammaln")
+    log_gamma = _log_gamma
     out = sum(log_gamma(floating(x) - xp.asarray(k / 2, floating(x).dtype)) for k in range(p))
     return out + out.dtype.type(p * (p - 1) / 4 * math.log(math.pi))
 
@@ -165,6 +184,11 @@ def mvlgamma(input, p):
 
 def mvlgamma_(self, p):
     """In-place ``mvlgamma``."""
+    if self._a.dtype.kind in "biu":
+        raise RuntimeError(
+            f"mvlgamma: result type {dtypes.scalar_name(self.dtype)} can't be cast to the desired "
+            f"output type {dtypes.scalar_name(dtypes.default.float)}"
+        )
     _check_dimension(p)
     return write(mvlgamma_op.op, (self,), (p,))
 
@@ -409,13 +433,16 @@ ldexp_op = binary(
     lambda a, b: floating(a) * xp.exp2(floating(b)).astype(floating(a).dtype),
     numbers=False,
     formula="∂self: g · 2^other",
-    self=lambda F, g, other: g * F.exp2(other),
-    other=lambda F, g, result: g * result * math.log(2),
+    self=lambda F, g, other: g * F.conj(F.exp2(other)),
+    other=lambda F, g, result: g * F.conj(result) * math.log(2),
 )
 
 
 def float_power(input, exponent, *, out=None):
     """``input ** exponent`` in double precision."""
+    for x in (input, exponent):
+        if not isinstance(x, Tensor) and not is_number(x):
+            raise TypeError
     wide = xp.dtype(
         xp.complex128
         if any(
@@ -520,7 +547,7 @@ Tensor.__ilshift__, Tensor.__irshift__ = Tensor.bitwise_left_shift_, Tensor.bitw
 
 isposinf = unary(
     "isposinf",
-    lambda x: xp.isposinf(x) if x.dtype.kind == "f" else xp.zeros(x.shape, bool, like=x),
+    lambda x: x == xp.inf if x.dtype.kind in "fV" else xp.zeros(x.shape, bool, like=x),
     inplace=False,
     self=None,
 )

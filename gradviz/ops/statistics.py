@@ -9,6 +9,7 @@ from ..backend import xp, zeros_by
 from ..engine import dtypes
 from ..engine.dispatch import wrap
 from ..engine.dtypes import default
+from ..engine.errors import warn_once
 from ..engine.given import AllAxes, all_axes, given
 from ..engine.operation import RAW, TENSOR
 from ..engine.saved_names import part
@@ -347,11 +348,21 @@ def cov(input, *, correction=1, fweights=None, aweights=None):
     if input._a.dtype.kind in "iu":
         input = input.to(default.float)
     x = input if input._a.ndim == 2 else input.reshape(1, -1)
+    if fweights is not None and fweights._a.dtype.kind not in "iu":
+        raise RuntimeError(
+            "cov(): expected fweights to have integral dtype but got fweights with "
+            f"{dtypes.scalar_name(fweights.dtype)} dtype"
+        )
     weights = (
         aweights if fweights is None else fweights if aweights is None else fweights * aweights
     )
     n = x._a.shape[1]
     if weights is None:
+        if n and n <= correction:
+            warn_once(
+                "cov(): degrees of freedom is <= 0. Correction should be strictly less than the "
+                "number of observations."
+            )
         total, centred, factor = n, x, max(n - correction, 0)
     else:
         weights = weights.to(x.dtype)

@@ -159,6 +159,23 @@ torch.as_tensor(torch.ones(2,requires_grad=True)*1).requires_grad
 share_as()
 torch.tensor(np.ones((2,2)))
 torch.tensor([np.ones(2),np.zeros(2)])
+torch.tensor([torch.tensor(1),torch.tensor(2.)])
+torch.tensor([torch.tensor(1.),2.5])
+torch.tensor([torch.tensor(1.,dtype=torch.float16),2])
+torch.tensor([torch.ones(2),torch.ones(2)])
+torch.tensor([torch.tensor([1,2])])
+torch.tensor(np.ones(3)[::-1])
+torch.tensor(['a'])
+torch.ones(2).new_zeros(-1)
+torch.randn(-1)
+torch.zeros()
+torch.arange(0.5,4,1.5,dtype=torch.int32)
+torch.bernoulli(torch.tensor([2.]))
+torch.ones(3,4)[[[0,1],[1,2]]]
+torch.ones(3,4)['a':]
+torch.ones(3,4)[torch.tensor([0],dtype=torch.int16)]
+torch.ones(3).int().__setitem__(0,float('nan'))
+torch.ones(2).copy_(3)
 torch.tensor(memoryview(b'abc'))
 torch.tensor(b'abc')
 torch.tensor((x for x in [1,2]))

@@ -168,7 +168,7 @@ def hardshrink(input, lambd=0.5):
 
 def softshrink(input, lambd=0.5):
     """``input`` moved towards 0 by ``lambd``."""
-    if not lambd >= 0:
+    if not lambd >= 0 and input.is_floating_point():
         most = finfo(input.dtype).max
         raise RuntimeError(
             f"lambda must be in range [0, {most:g}] for input dtype {scalar_name(input.dtype)}, "

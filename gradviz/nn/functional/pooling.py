@@ -45,7 +45,7 @@ def _windows(name, n, input, kernel_size, stride, padding, dilation, ceil_mode):
         for i, k, s, p, d in zip(image, kernel, stride, padding, dilation, strict=True)
     )
     if any(o < 1 for o in out):
-        lead = (input.shape[-n - 1],)
+        lead = (input.shape[-n - 1],) + (1,) * (n == 1 and name.startswith("avg"))
         sizes = ["x".join(map(str, (*lead, *part))) for part in (image, out)]
         raise RuntimeError(
             f"Given input size: ({sizes[0]}). Calculated output size: ({sizes[1]}). Output size "
@@ -170,9 +170,9 @@ def _avg_pool(n):
     name = f"avg_pool{n}d"
 
     def mean(input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override):
-        at = _windows(name, n, input, kernel_size, stride, padding, 1, ceil_mode)
         if divisor_override == 0:
             raise RuntimeError("divisor must be not zero")
+        at = _windows(name, n, input, kernel_size, stride, padding, 1, ceil_mode)
         return table.avg_pool[n](
             input,
             at,

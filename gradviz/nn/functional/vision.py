@@ -146,6 +146,10 @@ def affine_grid(theta, size, align_corners=None):
     """Places (N, H, W, 2) or (N, D, H, W, 3) that the matrices ``theta`` give to the pixels of an
     image of ``size``."""
     align_corners = _corners(align_corners)
+    if not theta.is_floating_point():
+        raise ValueError(
+            f"Expected theta to have floating point type, but got torch.{theta.dtype.name}"
+        )
     n = len(size) - 2
     if tuple(theta.shape[1:]) != (n, n + 1) or theta.dim() != 3:
         raise ValueError(
