@@ -219,11 +219,19 @@ def _finish(name, result, out, input):
 
 def sum(input, dim=None, keepdim=False, *, dtype=None, out=None, axis=None, keepdims=False):
     """The sum of all elements, or along ``dim``; integers sum in int64."""
-    if dim is None and axis is None and dtype is None and not keepdim and out is None:
+    if (
+        dim is None
+        and axis is None
+        and dtype is None
+        and not keepdim
+        and not keepdims
+        and out is None
+    ):
         return sum_all(input)
-    dim, keepdim = axis if dim is None else dim, keepdim or keepdims
-    if dim is None and keepdim:
-        raise refusal("sum", (input,), {"keepdim": keepdim})
+    dim = axis if dim is None else dim
+    if dim is None and (keepdim or keepdims):
+        raise refusal("sum", (input,), {"keepdims" if keepdims else "keepdim": True})
+    keepdim = keepdim or keepdims
     dtype = dtypes.PYTHON.get(dtype, dtype) if out is None else asked_dtype("sum", dtype, out)
     check_summed(input, dtype)
     if dim is None:
@@ -244,9 +252,10 @@ def mean(input, dim=None, keepdim=False, *, dtype=None, out=None, axis=None, kee
             "or complex dtype. Got: "
             f"{dtypes.scalar_name(input.dtype)}"
         )
-    dim, keepdim = axis if dim is None else dim, keepdim or keepdims
-    if dim is None and keepdim:
-        raise refusal("mean", (input,), {"keepdim": keepdim})
+    dim = axis if dim is None else dim
+    if dim is None and (keepdim or keepdims):
+        raise refusal("mean", (input,), {"keepdims" if keepdims else "keepdim": True})
+    keepdim = keepdim or keepdims
     if dim is None:
         return _finish("mean", mean_all(input), out, input)
     return _finish("mean", mean_dims(input, axes(dim, input._a.ndim), keepdim), out, input)
