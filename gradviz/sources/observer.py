@@ -514,26 +514,17 @@ class Cut:
         for tensor in source if isinstance(source, tuple | list) else (source,):
             if not reading.is_tensor(tensor) or len(self.sources) > 2_000:
                 continue
-            node = reading.node_of(tensor)
-            if node is not None:
-                self.sources.add(node.seq)
-                self._note_below(node)
+            serials = reading.serials(tensor, BELOW)
+            if serials:
+                self.sources.add(serials[0])
+                self.below.update(serials[1:])
                 if self.count <= LOOKS:
-                    self.far.update(reading.walk([node], FAR)[1])
+                    self.far.update(reading.walk([reading.node_of(tensor)], FAR)[1])
             elif reading.is_leaf(tensor) and len(self.leaves) < 2_000:
                 self.leaves.add(reading.leaf_id(tensor))
         if reading.is_tensor(result):
             del self.results[: 1 - RESULTS]
             self.results.append(_ref(result))
-
-    def _note_below(self, node):
-        """What the value was computed from alone: of ``x.mean().item()`` that is x."""
-        for _ in range(BELOW):
-            inputs = reading.inputs(node)
-            if len(inputs) != 1 or inputs[0].__class__ is not tuple:
-                break
-            node = inputs[0][0]
-            self.below.add(node.seq)
 
 
 class Move:

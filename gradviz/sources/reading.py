@@ -85,6 +85,20 @@ storage_id = _either("storage_id")
 storage_bytes = _either("storage_bytes")
 
 
+def serials(tensor, steps) -> list[int]:
+    """Serials of the node that made ``tensor`` and of what that was computed from alone, ``steps``
+    nodes down: of ``x.mean()`` those of mean and of x. Empty for a tensor that was not computed.
+    """
+    if not isinstance(tensor, Tensor):
+        return torch_tensors.serials(tensor, steps)
+    node, found = node_of(tensor), []
+    while node is not None and len(found) <= steps:
+        found.append(node.seq)
+        below = inputs(node)
+        node = below[0][0] if len(below) == 1 and below[0].__class__ is tuple else None
+    return found
+
+
 def can_have_gradient(tensor) -> bool:
     """Whether the dtype is one that gradients can have."""
     if isinstance(tensor, Tensor):

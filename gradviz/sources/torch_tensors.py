@@ -10,7 +10,15 @@ from functools import cache, partial
 
 from gradviz.engine.node import LEAF, serial
 
-from .torch_nodes import TorchNode, loaded, made_by, node_for, tensor_fn
+from .torch_nodes import (
+    TorchNode,
+    is_leaf_end,
+    loaded,
+    made_by,
+    node_for,
+    serial_of,
+    tensor_fn,
+)
 
 FREED = "backward through the graph a second time"
 VERSIONS = re.compile(r"is at version (\d+); expected version (\d+) instead")
@@ -53,6 +61,18 @@ def _node(tensor, fn):
     if node.mark.made() is not tensor:
         node.mark.made = weakref.ref(tensor)
     return node
+
+
+def serials(tensor, steps) -> list[int]:
+    """Serials of the node that made ``tensor`` and of what that was computed from alone; none of
+    them is marked for it.
+    """
+    fn, found = made_by(tensor), []
+    while fn is not None and not is_leaf_end(fn) and len(found) <= steps:
+        found.append(serial_of(fn))
+        below = fn.next_functions
+        fn = below[0][0] if len(below) == 1 else None
+    return found
 
 
 def output_nr(tensor) -> int:
@@ -141,6 +161,14 @@ def host(tensor):
         return plain.numpy()
     except (RuntimeError, TypeError, NotImplementedError):
         return None
+
+
+def on_host(grad):
+    """The numbers of a gradient in single or double precision; None for those of another kind, or
+    elsewhere.
+    """
+    found = None if grad is None else host(grad)
+    return found if found is not None and found.dtype.char in "fd" else None
 
 
 # -- nodes -------------------------------------------------------------------------

@@ -48,6 +48,7 @@ MODULE_HOOKS = {
     "register_backward_hook": "backward",
 }
 LOOKS, SHARE, SAVED = 5, 0.01, 0.005
+MEASURED = 2_000
 OURS = frozenset((__file__, torch_mode.__file__, quiet.__code__.co_filename))
 
 _frame = sys._getframe
@@ -69,6 +70,7 @@ class TorchWatcher:
         self._looks: dict[tuple, int] = {}
         self._known: dict[int, weakref.ref] = {}
         self._samples = False
+        self._measuring: list = []
         self._core = None
 
     # -- beginning and ending ------------------------------------------------------------
@@ -244,6 +246,10 @@ class TorchWatcher:
         except BaseException as error:
             self.watcher.ledger.end_sweep(error)
             raise
+        finally:
+            for handle in self._measuring:
+                handle.remove()
+            self._measuring = []
         self._sweep_ended(leaves, out)
         return out
 
@@ -278,6 +284,7 @@ class TorchWatcher:
                 watcher.on_sweep(roots)
             if name == "backward":
                 self._meet(_leaves(roots))
+            self._measure([root for root in roots if not reading.is_tensor(root)])
             self._budget.since(started)
         else:
             watcher.updates.compare()
@@ -291,6 +298,25 @@ class TorchWatcher:
         self._known = {id: ref for id, ref in self._known.items() if ref() is not None}
         for leaf in leaves:
             self._known[torch_tensors.leaf_id(leaf)] = weakref.ref(leaf)
+
+    def _measure(self, roots):
+        """Measure what the coming pass sends along the edges, by hooks on the nodes."""
+        if not self.watcher.flow.begin():
+            return
+        nodes, _, _ = reading.walk(roots, MEASURED)
+        for node in nodes.values():
+            self._measuring.append(node.fn.register_hook(self._measurer(node.mark)))
+
+    def _measurer(self, mark):
+        flow = self.watcher.flow
+
+        def measure(sent, arrived):
+            try:
+                flow.left(mark, [torch_tensors.on_host(grad) for grad in sent])
+            except Exception as error:
+                self.errors.append(f"measure: {type(error).__name__}: {error}")
+
+        return measure
 
     def _is_time(self, *site):
         """Whether to look at a graph: the first few of each line, and later now and then."""

@@ -48,6 +48,52 @@ def test_a_training_loop_leaves_its_lines_its_passes_and_its_steps(live):
     assert all(len(account.run) == 1 and account.total == 3 for account in accounts)
 
 
+def test_gradients_on_the_edges_are_measured_and_no_hook_is_left(live):
+    live.run("w = torch.ones(2, requires_grad=True)\ny = w.exp()\nloss = (y * y).sum()")
+    live.run("loss.backward(retain_graph=True)")
+    names = {row.id: row.label or row.op for row in live.recorder.trace.nodes.values()}
+    found = {
+        (names[e.source], names[e.target]): e.grad_norm for e in live.recorder.trace.edges.values()
+    }
+    e, root = 2.718281828, 2**0.5
+    assert found["MulBackward0", "loss"] == pytest.approx(root)
+    assert found["y", "MulBackward0"] == pytest.approx(e * root)
+    assert found["w", "y"] == pytest.approx(2 * e * e * root)
+    live.run("loss.backward()")
+    assert torch.equal(live.ns["w"].grad, 2 * (2 * live.ns["y"] ** 2).detach())
+
+
+FAST = """
+small = nn.Linear(2, 1)
+seen = []
+for step in range(40):
+    loss = small(torch.ones(1, 2)).sum()
+    seen.append(loss.item())
+    loss.backward()
+    if step == 30:
+        other = nn.Linear(2, 1)
+        small = nn.Sequential(small, nn.Linear(1, 1))
+"""
+
+
+def test_passes_of_a_fast_loop_keep_their_accounts_when_few_graphs_are_looked_at(live):
+    live.run(FAST)
+    leaves = list(live.source.ledger.leaves.values())
+    assert sorted(len(account.run) for account in leaves)[-2:] == [40, 40]
+    (cut,) = [one for one in live.source.watcher.cuts.values() if one.sources]
+    assert cut.count == 40 and len(cut.sources) == 40
+    assert not live.source.watcher.unsettled
+
+
+def test_lines_of_a_chain_too_deep_to_be_looked_at(live):
+    live.run(
+        "w = torch.ones(1, requires_grad=True)\ny = w\nfor _ in range(30_000):\n    y = y * 1.0\n"
+        "z = y.exp()\nz.backward()"
+    )
+    assert rows(live)["z"].place.code == "z = y.exp()"
+    live.run("del y, z")
+
+
 def test_lines_inside_functions_and_modules_of_the_person(live):
     live.run("class Twice(nn.Module):\n    def forward(self, x):\n        return x.exp() * 2")
     live.run("w = torch.ones(2, requires_grad=True)\nout = Twice()(w)")
