@@ -22,7 +22,7 @@ from gradviz.engine.node import LEAF, serial
 from gradviz.watch.ledger import Ledger
 from gradviz.watch.places import Files, outer_chain, user_chain
 
-from . import reading
+from . import reading, torch_tensors
 from .flow import Flow
 from .past import Past
 from .reading import memory
@@ -385,6 +385,14 @@ class Watcher(events.Observer):
         if owner is not None:
             self.ledger.grad_changed(owner, event, _is_zero(reading.value(tensor)))
         elif reading.is_leaf(tensor):
+            self.ledger.changed(event)
+
+    def stepped(self, note, entry, leaves):
+        """A step of an optimizer of PyTorch changed ``leaves``."""
+        for leaf in leaves:
+            memory = torch_tensors.storage_id(leaf)
+            id, ref = torch_tensors.leaf_id(leaf), _ref(leaf)
+            event = self.ledger.add("bump", id, note, entry, serial(), ref, memory)
             self.ledger.changed(event)
 
     # -- requests ------------------------------------------------------------------

@@ -23,6 +23,10 @@ from .torch_nodes import (
 FREED = "backward through the graph a second time"
 VERSIONS = re.compile(r"is at version (\d+); expected version (\d+) instead")
 RAW = "_raw_saved_"
+BOXES = {
+    "CompiledFunctionBackward": "compiled: one node, what is inside is not seen",
+    "CheckpointFunctionBackward": "a checkpoint: one node, run again when backward comes",
+}
 
 _ids: dict[int, tuple] = {}
 
@@ -299,8 +303,10 @@ def _tensor_of(target):
 
 
 def formula(node) -> str:
-    """The local derivative as text, where our engine has an operation of that name."""
-    return "" if node.op is None else node.op.formula
+    """The local derivative as text, where our engine has an operation of that name; of a node that
+    stands for many what it is.
+    """
+    return BOXES.get(node.name(), "") if node.op is None else node.op.formula
 
 
 def context_items(node):

@@ -94,8 +94,11 @@ class TorchWatcher:
             owner = getattr(torch.nn, name)
             self._replace(owner, "forward", self._unheard(owner.forward))
         self._replace(module, "__call__", self._called(module.__call__))
-        self._replace(module, "zero_grad", self._clears(module.zero_grad))
-        self._replace(hooks.Optimizer, "zero_grad", self._clears(hooks.Optimizer.zero_grad))
+        for owner in (module, hooks.Optimizer):
+            self._replace(owner, "zero_grad", self._silent(owner.zero_grad, self._cleared))
+        block = torch.autograd.profiler.record_function
+        for name in ("__enter__", "__exit__"):
+            self._replace(block, name, self._silent(getattr(block, name)))
         function = torch.autograd.Function
         self._replace(function, "apply", self._applied(function.__dict__["apply"]))
         lines.skip(self._next_number())
@@ -199,10 +202,11 @@ class TorchWatcher:
             self._leave_stack()
 
     def _step_ended(self, optimizer, args, kwargs):
-        with self._paused():
-            self._stepped(optimizer)
-        if not args[1:] and not kwargs:
-            self._join_stack()
+        closure = bool(args[1:] or kwargs)
+        if closure:
+            self._leave_stack()
+        self._stepped(optimizer)
+        self._join_stack()
 
     @quiet
     def _stepped(self, optimizer):
@@ -210,24 +214,33 @@ class TorchWatcher:
         if self._next_number() != lines.end:
             lines.made(self._next_number(), self.watcher.note_at(_frame(2)))
         for group in optimizer.param_groups:
-            for parameter in group["params"]:
-                if parameter.grad is not None:
-                    self.watcher.changed_at(note, entry, parameter)
+            self.watcher.stepped(note, entry, [p for p in group["params"] if p.grad is not None])
 
-    def _clears(self, original):
-        """``zero_grad``, unheard; of gradients that it fills with zeros we are told after it."""
+    def _silent(self, original, after=None):
+        """A function of PyTorch's, unheard; ``after`` is called with its arguments."""
+        core = self._core
 
         @wraps(original)
-        def zero_grad(owner, *args, **kwargs):
+        def call(*args, **kwargs):
             __tracebackhide__ = True
-            with self._paused():
-                original(owner, *args, **kwargs)
-                self._cleared(owner)
+            if core._len_torch_function_stack() != 1:
+                return original(*args, **kwargs)
+            mode = core._pop_torch_function_stack()
+            try:
+                out = original(*args, **kwargs)
+                if after is not None:
+                    after(*args, **kwargs)
+                return out
+            finally:
+                core._push_on_torch_function_stack(mode)
 
-        return zero_grad
+        return call
 
     @quiet
-    def _cleared(self, owner):
+    def _cleared(self, owner, set_to_none=True):
+        """Gradients that ``zero_grad`` has filled with zeros."""
+        if set_to_none:
+            return
         found = owner.parameters() if hasattr(owner, "parameters") else None
         if found is None:
             found = (p for group in owner.param_groups for p in group["params"])

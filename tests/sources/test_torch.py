@@ -142,6 +142,13 @@ def test_strange_tensors_are_shown_and_explained_before_and_after_backward(capsy
     assert capsys.readouterr().out.count("gradviz: ") >= 25
 
 
+def test_a_node_that_stands_for_many_says_so():
+    w = torch.ones(3, requires_grad=True)
+    made = torch.utils.checkpoint.checkpoint(torch.sin, w, use_reentrant=True)
+    told = rows_of(made.sum())["made"]["formula"]
+    assert told["en"].startswith("a checkpoint") and told["zh"].startswith("检查点")
+
+
 def test_reading_leaves_values_versions_and_gradients_as_they_were():
     w = torch.randn(3, requires_grad=True)
     y = w.exp()
