@@ -59,6 +59,8 @@ class Lines:
 
     def _run(self, number):
         runs = self._runs
+        if len(runs) > 1 and runs[-2][0] <= number < runs[-1][0]:
+            return runs[-1]
         at = bisect_right(runs, number, key=_end)
         return runs[at] if at < len(runs) else (0, None, 0)
 

@@ -71,7 +71,7 @@ class TorchWatcher:
         self._known: dict[int, weakref.ref] = {}
         self._samples = False
         self._measuring: list = []
-        self._core = None
+        self._core = self._next_number = None
 
     # -- beginning and ending ------------------------------------------------------------
     @quiet
@@ -88,6 +88,7 @@ class TorchWatcher:
             hooks.register_optimizer_step_post_hook(self._step_ended),
         ]
         module, self._core = torch.nn.Module, torch._C
+        self._next_number = torch._C._autograd._get_sequence_nr
         for name, kind in MODULE_HOOKS.items():
             self._replace(module, name, self._told_of(getattr(module, name), kind))
         for name in FAST:
@@ -105,9 +106,6 @@ class TorchWatcher:
         lines.tell = self._tell
         self.mode = mode_class()(self)
         self._join_stack()
-
-    def _next_number(self):
-        return self._core._autograd._get_sequence_nr()
 
     def end(self):
         """PyTorch is as it was."""

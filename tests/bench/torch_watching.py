@@ -40,7 +40,7 @@ def mlp():
         nn.Linear(784, 256), nn.ReLU(), nn.Linear(256, 256), nn.ReLU(), nn.Linear(256, 10)
     )
     x, y = torch.randn(64, 784), torch.randint(0, 10, (64,))
-    return net, lambda: F.cross_entropy(net(x), y), 150
+    return net, lambda: F.cross_entropy(net(x), y), 600
 
 
 def transformer(layers=1, width=128, length=64, batch=8):
@@ -48,10 +48,10 @@ def transformer(layers=1, width=128, length=64, batch=8):
     block = nn.TransformerEncoderLayer(width, 4, 4 * width, 0.0, batch_first=True)
     net = nn.TransformerEncoder(block, layers, enable_nested_tensor=False)
     x = torch.randn(batch, length, width)
-    return net, lambda: net(x).square().mean(), 25
+    return net, lambda: net(x).square().mean(), 60
 
 
-def step_ratio(made, optimizer, rounds=7):
+def step_ratio(made, optimizer, rounds=5):
     """CPU time of training steps, watched / alone."""
     net, compute, steps = made
     names = {"compute": compute, "steps": steps, "optimizer": optimizer(net.parameters())}
