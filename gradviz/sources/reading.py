@@ -40,9 +40,9 @@ def is_node(thing) -> bool:
     return hasattr(type(thing), "seq")
 
 
-def is_torchs(node) -> bool:
-    """Whether a node is one of PyTorch's."""
-    return node.__class__ is TorchNode
+def is_torchs(thing) -> bool:
+    """Whether a node or a tensor is one of PyTorch's."""
+    return thing.__class__ is TorchNode or torch_tensors.is_tensor(thing)
 
 
 def node_behind(thing):
@@ -114,7 +114,7 @@ def is_leaf(tensor) -> bool:
 
 def class_name(node) -> str:
     """``MulBackward0``."""
-    return node.name() if is_torchs(node) else type(node).__name__
+    return node.name() if node.__class__ is TorchNode else type(node).__name__
 
 
 def tensors_of(nodes) -> list:

@@ -19,6 +19,7 @@ from gradviz.engine.node import FREED, LEAF
 from gradviz.engine.operation import RAW
 from gradviz.engine.tensor import Tensor
 
+from . import reading
 from .values import stats
 
 MOST_NODES = 500
@@ -347,6 +348,8 @@ def tried(asked, things, copies) -> dict:
         thing = things.get(id)
         if thing is None:
             raise NotAgain("gone", id)
+        if reading.is_torchs(thing):
+            raise NotAgain("pytorch", id)
         if what == "check":
             rows, own = check(thing, copies)
             return answer | {"rows": rows, "own": own}

@@ -46,6 +46,8 @@ def test_a_training_loop_leaves_its_lines_its_passes_and_its_steps(live):
     assert [e.entry for e in ledger.events if e.kind == "bump"].count("step") == 12
     accounts = list(ledger.leaves.values())
     assert all(len(account.run) == 1 and account.total == 3 for account in accounts)
+    for id in (seen["loss"].id, seen["net[0].weight"].id):
+        assert live.source.attempt({"what": "check", "id": id})["why"] == "pytorch"
 
 
 def test_gradients_on_the_edges_are_measured_and_no_hook_is_left(live):
