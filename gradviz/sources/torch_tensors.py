@@ -22,7 +22,8 @@ from .torch_nodes import (
 
 FREED = "backward through the graph a second time"
 VERSIONS = re.compile(r"is at version (\d+); expected version (\d+) instead")
-RAW = "_raw_saved_"
+RAW, SAVED = "_raw_saved_", "_saved_"
+LONGEST = 40
 BOXES = {
     "CompiledFunctionBackward": "compiled: one node, what is inside is not seen",
     "CheckpointFunctionBackward": "a checkpoint: one node, run again when backward comes",
@@ -304,9 +305,31 @@ def _tensor_of(target):
 
 def formula(node) -> str:
     """The local derivative as text, where our engine has an operation of that name; of a node that
-    stands for many what it is.
+    stands for many what it is; and the arguments that the node keeps.
     """
-    return BOXES.get(node.name(), "") if node.op is None else node.op.formula
+    known = BOXES.get(node.name(), "") if node.op is None else node.op.formula
+    kept = ", ".join(f"{name} = {value}" for name, value in arguments(node))
+    return f"{known}  ({kept})" if known and kept else known or kept
+
+
+def arguments(node) -> list:
+    """(name, value) of what a node keeps beside tensors and their sizes: ``exponent``, ``dim``."""
+    fn, found = node.fn, []
+    for attribute in _argument_names(type(fn)):
+        try:
+            value = getattr(fn, attribute)
+        except RuntimeError:
+            continue  # freed
+        if isinstance(value, bool | int | float | str | tuple) and len(str(value)) <= LONGEST:
+            found.append((attribute.removeprefix(SAVED), value))
+    return found
+
+
+@cache
+def _argument_names(kind):
+    """The attributes of a class of nodes that stand for arguments."""
+    names = [name for name in dir(kind) if name.startswith(SAVED) and "_sym_" not in name]
+    return [name for name in names if not hasattr(kind, RAW + name.removeprefix(SAVED))]
 
 
 def context_items(node):

@@ -142,6 +142,19 @@ def test_strange_tensors_are_shown_and_explained_before_and_after_backward(capsy
     assert capsys.readouterr().out.count("gradviz: ") >= 25
 
 
+def test_arguments_that_a_node_keeps_are_told():
+    w = torch.ones(2, 3, requires_grad=True)
+    out = w.pow(3).logsumexp(1, keepdim=True).transpose(0, 1)
+    told = {
+        row["op"]: row["formula"]["en"]
+        for row in gradviz.Graph(out).to_json()["nodes"]
+        if row["op"]
+    }
+    assert told["PowBackward0"].endswith("(exponent = 3)")
+    assert told["LogsumexpBackward0"].endswith("(dim = (1,), keepdim = True)")
+    assert told["TransposeBackward0"].endswith("(dim0 = 0, dim1 = 1)")
+
+
 def test_a_node_that_stands_for_many_says_so():
     w = torch.ones(3, requires_grad=True)
     made = torch.utils.checkpoint.checkpoint(torch.sin, w, use_reentrant=True)
