@@ -315,7 +315,7 @@ def formula(node) -> str:
 def arguments(node) -> list:
     """(name, value) of what a node keeps beside tensors and their sizes: ``exponent``, ``dim``."""
     fn, found = node.fn, []
-    for attribute in _argument_names(type(fn)):
+    for attribute in _argument_names(fn.__class__):
         try:
             value = getattr(fn, attribute)
         except RuntimeError:
