@@ -29,9 +29,26 @@ class Lines:
         self.tell = None
         self._runs: list[tuple] = [(0, None, 0)]  # (end, serial less number, note)
         self._taken: set[int] = set()
+        self._expected: tuple[int, int] | None = None
+
+    def expect(self, number: int, note: int):
+        """The node with the number, if it is made, is made by the line of ``note``."""
+        if self._expected is None or self._expected[0] != number:
+            self._expected = number, note
 
     def made(self, end: int, note: int):
-        """The nodes up to the number ``end`` were made by the line of ``note``."""
+        """The nodes up to the number ``end`` were made by the line of ``note``, but one that was
+        expected.
+        """
+        expected, self._expected = self._expected, None
+        if expected is not None and self.end <= expected[0] < end:
+            self._made(expected[0], note)
+            self._made(expected[0] + 1, expected[1])
+        self._made(end, note)
+
+    def _made(self, end, note):
+        if end == self.end:
+            return
         if end - self.end > MANY:
             self.skip(end - MANY)
         shift = _serials(end - self.end) - self.end

@@ -28,7 +28,6 @@ from .torch_modules import is_closed
 from .torch_nodes import (
     MOST,
     SPACE,
-    Mark,
     WeakNode,
     WeakResult,
     is_custom,
@@ -49,6 +48,7 @@ MODULE_HOOKS = {
 }
 LOOKS, SHARE, SAVED = 5, 0.01, 0.005
 MEASURED = 2_000
+ASKED = "_is_setup_context_defined"
 OURS = frozenset((__file__, torch_mode.__file__, quiet.__code__.co_filename))
 
 _frame = sys._getframe
@@ -100,8 +100,9 @@ class TorchWatcher:
         block = torch.autograd.profiler.record_function
         for name in ("__enter__", "__exit__"):
             self._replace(block, name, self._silent(getattr(block, name)))
-        function = torch.autograd.Function
-        self._replace(function, "apply", self._applied(function.__dict__["apply"]))
+        functions = importlib.import_module("torch.autograd.function")
+        if hasattr(functions, ASKED):
+            self._replace(functions, ASKED, self._before_apply(getattr(functions, ASKED)))
         lines.skip(self._next_number())
         lines.tell = self._tell
         self.mode = mode_class()(self)
@@ -113,6 +114,7 @@ class TorchWatcher:
         if self.mode is None:
             return
         self._leave_stack()
+        self._catch_up()
         for handle in self._handles:
             handle.remove()
         for owner, name, original in self._replaced:
@@ -209,8 +211,7 @@ class TorchWatcher:
     @quiet
     def _stepped(self, optimizer):
         note, entry = self._here("step")
-        if self._next_number() != lines.end:
-            lines.made(self._next_number(), self.watcher.note_at(_frame(2)))
+        self._catch_up()
         for group in optimizer.param_groups:
             self.watcher.stepped(note, entry, [p for p in group["params"] if p.grad is not None])
 
@@ -227,7 +228,7 @@ class TorchWatcher:
             try:
                 out = original(*args, **kwargs)
                 if after is not None:
-                    after(*args, **kwargs)
+                    after(*args, *kwargs.values())
                 return out
             finally:
                 core._push_on_torch_function_stack(mode)
@@ -267,6 +268,7 @@ class TorchWatcher:
     @quiet
     def _sweep_begins(self, name, args, kwargs, settings):
         watcher = self.watcher
+        self._catch_up()
         tensors = args[0] if args else kwargs.get("tensors", kwargs.get("outputs"))
         given = tensors if isinstance(tensors, list | tuple) else [tensors]
         given = [one for one in given if reading.is_tensor(one)]
@@ -351,8 +353,7 @@ class TorchWatcher:
                 self.watcher.updates.sample(leaf)
             if create and after.grad_fn is not None:
                 self.watcher.note_loop(leaf)
-        if self._next_number() != lines.end:
-            lines.made(self._next_number(), self.watcher.note_at(_frame(2)))
+        self._catch_up()
         ledger.end_sweep()
 
     def _changed_by_hook(self, leaf):
@@ -369,6 +370,7 @@ class TorchWatcher:
     def asked(self, name, args, handle):
         """A hook was put on a tensor, or its gradient asked for."""
         tensor = args[0]
+        self._catch_up()
         note, entry = self._here(name)
         node = reading.node_of(tensor)
         if name == "retain_grad":
@@ -425,26 +427,25 @@ class TorchWatcher:
             weights = [p for p in module.parameters() if p.requires_grad]
             self.unrecorded(type(module).__name__, (*args, *weights), out)
 
-    def _applied(self, original):
-        """``apply`` of custom functions, which no mode hears."""
+    def _before_apply(self, original):
+        """What ``apply`` of custom functions, which no mode hears, asks before it begins."""
 
-        @wraps(original.__func__)
-        def apply(kind, *args, **kwargs):
-            __tracebackhide__ = True
-            out = original.__func__(kind, *args, **kwargs)
-            if self._core._len_torch_function_stack() and self._next_number() != lines.end:
-                self._custom(out)
-            return out
+        @wraps(original)
+        def ask(*args):
+            if self._core._len_torch_function_stack():
+                self._expect()
+            return original(*args)
 
-        return classmethod(apply)
+        return ask
 
     @quiet
-    def _custom(self, out):
-        self.made(out)
-        one = out[0] if out.__class__ is tuple else out
-        fn = made_by(one) if torch_tensors.is_tensor(one) else None
-        if fn is not None and Mark.alive < MOST:
-            node_for(fn).mark.made = weakref.ref(one)
+    def _expect(self):
+        lines.expect(self._next_number(), self.watcher.note_at(_frame(2)))
+
+    def _catch_up(self):
+        """Nodes that were made unheard belong to the line that runs."""
+        if self._next_number() != lines.end:
+            lines.made(self._next_number(), self.watcher.note_at(_frame(2)))
 
     @contextmanager
     def _paused(self):

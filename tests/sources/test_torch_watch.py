@@ -104,6 +104,31 @@ def test_lines_inside_functions_and_modules_of_the_person(live):
     assert [(place.cell, place.line) for place in row.calls] == [(3, 2)]
 
 
+CUSTOM = """
+class Own(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x * 2
+    @staticmethod
+    def backward(ctx, g):
+        return g * 2
+w = torch.ones(2, requires_grad=True)
+y = Own.apply(w)
+z = y.exp()
+last = Own.apply(z)
+"""
+
+
+def test_lines_of_custom_functions(live):
+    live.run(CUSTOM)
+    seen = rows(live)
+    assert [seen[name].place.code for name in ("y", "z", "last")] == [
+        "y = Own.apply(w)",
+        "z = y.exp()",
+        "last = Own.apply(z)",
+    ]
+
+
 def test_where_values_leave_the_graph(live):
     live.run("w = torch.ones(2, requires_grad=True)\ny = w * 2\nz = y.detach()\nn = y.sum().item()")
     live.run("with torch.no_grad():\n    q = w * 3\na = y.data\ni = y.long()\nm = z.numpy()")
@@ -240,6 +265,10 @@ def state_of_torch():
         len(hooks._global_optimizer_pre_hooks),
         len(hooks._global_optimizer_post_hooks),
         dict(vars(torch.nn.Module)),
+        dict(vars(hooks.Optimizer)),
+        dict(vars(torch.autograd.Function)),
+        dict(vars(sys.modules["torch.autograd.function"])),
+        dict(vars(torch.autograd.profiler.record_function)),
         [type(finder) for finder in sys.meta_path],
     )
 
