@@ -176,7 +176,7 @@ _plain, _laid = _for_each_layout(
 mm_op = TENSOR.mm = product(_plain.forward, _plain, _laid)
 linear_mm_op = product(_linear_mm, _plain, _laid)
 
-_plain_addmm, addmm_laid = _for_each_layout(
+plain_addmm, addmm_laid = _for_each_layout(
     declare(
         "addmm",
         _addmm,
@@ -188,7 +188,7 @@ _plain_addmm, addmm_laid = _for_each_layout(
     ("mat1", "mat2"),
     _of_addmm,
 )
-addmm_op = TENSOR.addmm = affine(_plain_addmm.forward, addmm_laid)
+addmm_op = TENSOR.addmm = affine(plain_addmm.forward, addmm_laid)
 _linear, _linear_laid = _for_each_layout(
     declare(
         "linear_addmm",

@@ -249,8 +249,9 @@ def operation(name):
 def _operations():
     from gradviz.engine.operation import TENSOR
     from gradviz.nn import functional  # noqa: F401  its operations are declared with it
+    from gradviz.ops.mm import plain_addmm
 
-    found: dict = {}
+    found: dict = {"AddmmBackward0": plain_addmm}
     for function in vars(TENSOR).values():
         if hasattr(function, "op"):
             found.setdefault(function.op.node.__name__, function.op)
