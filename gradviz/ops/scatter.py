@@ -27,6 +27,8 @@ def _array_of(F, x):
 
 # ---------------------------------------------------------------- gather
 def _full_index(index, dim):
+    if index.ndim == 0:
+        return (index.reshape(1),)
     grid = [beside(k, index) for k in xp.indices(index.shape, sparse=True)]
     grid[dim] = index
     return tuple(grid)
@@ -46,7 +48,7 @@ def _places(index, shape, dim):
 def _gather(x, index, dim):
     if x.ndim == 0:
         return x.reshape(1)[index].reshape(index.shape)
-    return contiguous(x).reshape(-1).take(_places(index, x.shape, dim))
+    return contiguous(x).reshape(-1).take(_places(index, x.shape, dim)).reshape(index.shape)
 
 
 def _scatter_back(g, index, shape, dim):
@@ -107,12 +109,14 @@ def _check_index(name, input, index, dim, src=None):
         raise RuntimeError(f"{name}(): Expected dtype int32/int64 for index")
     if src is not None and src._a.dtype != input._a.dtype:
         raise RuntimeError(f"{name}(): Expected self.dtype to be equal to src.dtype")
-    if index._a.ndim != input._a.ndim and input._a.ndim and index._a.size:
-        raise RuntimeError(
-            "Index tensor must have the same number of dimensions as input tensor"
-            if name == "gather"
-            else "Index tensor must have the same number of dimensions as self tensor"
-        )
+    if index._a.ndim != input._a.ndim or (src is not None and index._a.ndim != src._a.ndim):
+        whose = "input" if name == "gather" else "self"
+        for of, x in ((whose, input), ("src", src)):
+            # one number counts as a line of one
+            if x is not None and index._a.size and (index._a.ndim or 1) != (x._a.ndim or 1):
+                raise RuntimeError(
+                    f"Index tensor must have the same number of dimensions as {of} tensor"
+                )
     if name == "scatter":
         _check_fits(input, index, dim, src)
     n = input._a.shape[dim] if input._a.ndim else 1
@@ -123,13 +127,13 @@ def _check_index(name, input, index, dim, src=None):
 
 def _check_fits(self, index, dim, src):
     """RuntimeError where an index reaches beyond ``self`` or ``src``."""
-    own, wanted = self._a.shape, index._a.shape
+    own, wanted = self._a.shape, index._a.shape or (1,)
     if not index._a.size or not own:
         return
+    held = None if src is None else src._a.shape or (1,)
     beyond = any(wanted[k] > own[k] for k in range(len(own)) if k != dim)
-    if src is not None and not beyond:
-        for k in range(len(own)):
-            beyond = beyond or wanted[k] > src._a.shape[wrap_dim(k, src._a.ndim)]
+    if held is not None and not beyond:
+        beyond = any(wanted[k] > held[k] for k in range(len(own)))
     if beyond:
         tail = "" if src is None else f" and to be no larger size than src {list(src._a.shape)}"
         raise RuntimeError(
@@ -221,19 +225,21 @@ method(take)
 
 
 # ---------------------------------------------------------------- scatter
+def _part(src, index):
+    """What of ``src`` stands over the index."""
+    return src[tuple(slice(0, n) for n in index.shape or (1,))] if src.ndim else src
+
+
 def _scatter_forward(x, index, src, dim, add):
     out = x.copy()
+    if not index.size:
+        return out
     if x.ndim == 0:
-        return (
-            out + src.sum()
-            if add
-            else xp.broadcast_to(src, index.shape).reshape(-1)[-1:].reshape(())
-            if index.size
-            else out
-        )
-    part = src[tuple(slice(0, n) for n in index.shape)] if src.ndim else src
+        line = src.reshape(-1)[: index.size]
+        return out + line.sum() if add else line[-1:].reshape(())
+    part = _part(src, index)
     if add:
-        flat = xp.broadcast_to(part, index.shape).reshape(-1)
+        flat = xp.broadcast_to(part, index.shape or (1,)).reshape(-1)
         out = contiguous(out)
         xp.add.at(out.reshape(-1), _places(index, x.shape, dim).reshape(-1), flat)
     else:
@@ -278,8 +284,13 @@ scatter_add_op = declare(
 
 
 def _multiplied(x, src, index, dim, reduce):
+    if x.ndim == 0:
+        at = (src.reshape(-1), index.reshape(-1), 0, reduce)
+        return _multiplied(x.reshape(1), *at).reshape(())
     out = x.copy()
-    part = src[tuple(slice(0, n) for n in index.shape)] if src.ndim else src
+    if not index.size:
+        return out
+    part = _part(src, index)
     (xp.add if reduce == "add" else xp.multiply).at(out, _full_index(index, dim), part)
     return out
 
@@ -306,8 +317,10 @@ scatter_old_in_place = declare(
 
 def _zero_along(g, index, dim):
     out = g.copy()
+    if not index.size:
+        return out
     if out.ndim == 0:
-        return out * 0 if index.size else out
+        return out * 0
     out[_full_index(index, dim)] = 0
     return out
 
@@ -388,6 +401,8 @@ _STARTS = {"sum": 0, "mean": 0, "prod": 1, "amax": -xp.inf, "amin": xp.inf}
 
 
 def _counts(x, index, dim, include_self):
+    if x.ndim == 0:
+        return _counts(x.reshape(1), index.reshape(-1), 0, include_self).reshape(())
     count = (
         xp.ones(x.shape, x.dtype, like=x) if include_self else xp.zeros(x.shape, x.dtype, like=x)
     )
@@ -396,6 +411,11 @@ def _counts(x, index, dim, include_self):
 
 
 def _reduce_forward(x, src, index, dim, reduce, include_self):
+    if not index.size:
+        return x.copy()
+    if x.ndim == 0:
+        at = (src.reshape(-1), index.reshape(-1), 0, reduce, include_self)
+        return _reduce_forward(x.reshape(1), *at).reshape(())
     if reduce == "prod":
         return _reduce_products(x, src, index, dim, reduce, include_self)
     return _reduce_elements(x, src, index, dim, reduce, include_self)
@@ -410,7 +430,7 @@ def _reduce_elements(x, src, index, dim, reduce, include_self):
             limits = xp.iinfo(x.dtype)
             start = limits.min if start < 0 else limits.max
         out[where] = start
-    _REDUCERS[reduce].at(out, where, src[tuple(slice(0, n) for n in index.shape)])
+    _REDUCERS[reduce].at(out, where, _part(src, index))
     if reduce == "mean":
         count = xp.maximum(_counts(x, index, dim, include_self), 1)
         out = out // count if x.dtype.kind in "iu" else out / count
