@@ -393,6 +393,16 @@ def rename_in_place(op, name):
     _IN_PLACE[op.node] = type(name, (op.node,), {"__slots__": (), "__module__": "builtins"})
 
 
+_RECORDED = {}
+
+
+def record_in_place(op, other):
+    """The in-place form of ``op`` is recorded as ``other``, whose derivative needs the result
+    alone.
+    """
+    _RECORDED[op.node] = other
+
+
 def write(op, ins, attrs=(), kept=()):
     """The in-place twin of ``op``: compute, write into ``ins[0]``, count its version, rebase its
     history. ``kept``: index tensors among ``attrs``.
@@ -432,14 +442,15 @@ def write(op, ins, attrs=(), kept=()):
     check_cast(out.dtype, array.dtype)
     if tracked:
         # edges and versions are those from before the write
-        node = new(_IN_PLACE.get(op.node) or op.node)
+        made = _RECORDED.get(op.node, op)
+        node = new(_IN_PLACE.get(op.node) or made.node)
         node.seq = serial()
         node.shape, node.dtype = array.shape, array.dtype
         node.hooks = node.r = node.mark = None
-        before = _as_input(self, op, ins)
-        fill(op, node, (before, *ins[1:]), attrs)
+        before = _as_input(self, made, ins)
+        fill(made, node, (before, *ins[1:]), attrs)
         if before._a is not array and before._g is not None:
-            node.s = _with_clone(op, node.s, before)
+            node.s = _with_clone(made, node.s, before)
         if kept:
             node.s = (*node.s, *pairs(kept))
     if state.special and local.dual is not None:
@@ -450,16 +461,16 @@ def write(op, ins, attrs=(), kept=()):
         array[...] = out
     bump(self)
     if tracked:
-        if op.saves_result:
+        if made.saves_result:
             node.r = (array, self._v, self._v[0])
             if self._view is not None:
                 on_view = node._meta = OnView()
         if state.special and local.anomaly:
             note_forward(node)
         rebase(self, node)
-        if op.saves_result and self._view is not None:
+        if made.saves_result and self._view is not None:
             on_view.node = ref(self._g)
-        if op.saves_result and state.special and local.dual is not None:
+        if made.saves_result and state.special and local.dual is not None:
             forward_mode().keep_saved(self)
         if door.observer is not None:
             door.observer.operation(self, ins)

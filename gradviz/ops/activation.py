@@ -7,7 +7,7 @@ from ..engine import dtypes
 from ..engine.dispatch import Tensor
 from ..engine.node import FREED
 from ..engine.operation import RAW, TENSOR
-from ..engine.views import rename_in_place, write
+from ..engine.views import record_in_place, rename_in_place, write
 from . import fused
 from .activation_backward import log_sigmoid_buffer
 from .declare import declare, method, public, unary
@@ -304,6 +304,61 @@ public(
     "threshold_",
     lambda input, threshold, value: write(threshold_op.op, (input,), (threshold, value)),
 )
-for _op in (elu_op, celu_op, threshold_op, leaky_relu):
-    rename_in_place(_op.op, _op.op.node.__name__.replace("Backward0", "Backward1"))
+rename_in_place(threshold_op.op, "ThresholdBackward1")
+
+
+# ---------------------------------------------------------------- in place
+def not_negative(slope, name="leakyReLu", more=""):
+    """``slope``; RuntimeError when it is negative: the sign of the input is not in the result."""
+    if slope < 0:
+        raise RuntimeError(
+            f"In-place {name} backward calculation is triggered with a negative slope which is not "
+            "supported. This is caused by calling in-place forward function with a negative slope, "
+            f"please call out-of-place version instead.{more}"
+        )
+    return slope
+
+
+LEAKY = (
+    "leakyReLu",
+    " File an issue at https://github.com/pytorch/pytorch if you do require supporting in-place "
+    "leakRelu backward calculation with negative slope",
+)
+
+_elu_written = declare(
+    "elu_written",
+    _elu,
+    "self",
+    "alpha scale input_scale",
+    node="EluBackward1",
+    formula="scale · g where result > 0, (result + scale · α) · g elsewhere",
+    self=lambda F, g, result, alpha, scale, input_scale: F.elu_backward_of_result(
+        g, result, not_negative(alpha, "elu"), scale, input_scale
+    ),
+)
+_celu_written = declare(
+    "celu_written",
+    celu_op.op.forward,
+    "self",
+    "alpha",
+    node="CeluBackward1",
+    formula="g where result > 0, (result/α + 1) · g elsewhere",
+    self=lambda F, g, result, alpha: F.elu_backward_of_result(
+        g, result, not_negative(alpha, "elu"), 1, 1.0 / alpha
+    ),
+)
+_leaky_relu_written = declare(
+    "leaky_relu_written",
+    leaky_relu.op.forward,
+    "self",
+    "negative_slope",
+    node="LeakyReluBackward1",
+    formula="g where result > 0, slope · g elsewhere",
+    self=lambda F, g, result, negative_slope: F.leaky_relu_backward(
+        g, result, not_negative(negative_slope, *LEAKY)
+    ),
+)
+record_in_place(elu_op.op, _elu_written.op)
+record_in_place(celu_op.op, _celu_written.op)
+record_in_place(leaky_relu.op, _leaky_relu_written.op)
 TENSOR.elu = lambda x, alpha: elu_op(x, alpha, 1, 1)

@@ -139,6 +139,32 @@ declare(
 )
 
 
+def _elu_of_result(g, self, alpha, scale, input_scale):
+    t = self.dtype.type
+    steep = (self + t(alpha * scale)) * t(input_scale)
+    return xp.where(self <= 0, g * steep, g * t(scale))
+
+
+def _elu_of_result_curve(F, g, grad_output, self, alpha, scale, input_scale):
+    return F.masked_fill(g * grad_output * input_scale, self > 0, 0)
+
+
+declare(
+    "elu_backward_of_result",
+    _elu_of_result,
+    _INPUTS,
+    "alpha scale input_scale",
+    node="EluBackwardBackward0",
+    formula="scale · g where self > 0, (self + scale · α) · g elsewhere",
+    hidden=("self",),
+    also={"is_result": lambda node: True, "self_or_result": kept("self")},
+    grad_output=lambda F, g, self, alpha, scale, input_scale: F.elu_backward_of_result(
+        g, self, alpha, scale, input_scale
+    ),
+    self=_elu_of_result_curve,
+)
+
+
 def _softplus(g, x, beta, threshold):
     scaled = x * x.dtype.type(beta)
     return xp.where(scaled > threshold, g, g * _sigmoid(scaled))

@@ -85,8 +85,9 @@ def prelu(input, weight):
 
 
 def _rrelu_slope(g, x, noise, lower, upper, training):
-    slope = noise if training else x.dtype.type((lower + upper) / 2)
-    return xp.where(x > 0, g, g * slope)
+    if training:
+        return g * noise  # which is 1 above 0
+    return xp.where(x > 0, g, g * x.dtype.type((lower + upper) / 2))
 
 
 _RRELU = "noise lower upper training"
@@ -111,7 +112,24 @@ rrelu_op = declare(
         g, self, noise, lower, upper, training
     ),
 )
-views.rename_in_place(rrelu_op.op, "RreluWithNoiseBackward1")
+_rrelu_written = declare(
+    "rrelu_with_noise_written",
+    rrelu_op.op.forward,
+    "self",
+    _RRELU,
+    node="RreluWithNoiseBackward1",
+    formula="g where result > 0, noise · g elsewhere",
+    self=lambda F, g, result, noise, lower, upper, training: F.rrelu_with_noise_backward(
+        g, result, noise, *_rrelu_bounds(lower, upper, training), training
+    ),
+)
+views.record_in_place(rrelu_op.op, _rrelu_written.op)
+
+
+def _rrelu_bounds(lower, upper, training):
+    if not training:
+        table.not_negative((lower + upper) / 2, *table.LEAKY)
+    return lower, upper
 
 
 @by_slice
