@@ -146,7 +146,7 @@ def _elu_of_result(g, self, alpha, scale, input_scale):
 
 
 def _elu_of_result_curve(F, g, grad_output, self, alpha, scale, input_scale):
-    return F.masked_fill(g * grad_output * input_scale, self > 0, 0)
+    return F.masked_fill(g * grad_output * input_scale, self >= 0, 0)
 
 
 declare(
