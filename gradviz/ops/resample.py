@@ -43,11 +43,17 @@ def nearest_matrix(count, size, exact, scale):
     return out
 
 
+def _near(d, a=-0.75):
+    return ((a + 2) * d - (a + 3)) * d * d + 1
+
+
+def _far(d, a=-0.75):
+    return ((a * d - 5 * a) * d + 8 * a) * d - 4 * a
+
+
 def _cubic(d, a=-0.75):
     d = xp.abs(d)
-    near = ((a + 2) * d - (a + 3)) * d * d + 1
-    far = ((a * d - 5 * a) * d + 8 * a) * d - 4 * a
-    return xp.where(d <= 1, near, xp.where(d < 2, far, 0))
+    return xp.where(d <= 1, _near(d, a), xp.where(d < 2, _far(d, a), 0))
 
 
 def cubic_matrix(count, size, align_corners, scale):
@@ -160,13 +166,13 @@ RESIZE = {
 
 
 # ---------------------------------------------------------------- sampling at given places
-def _unnormalised(grid, size, align_corners):
+def pixels(grid, size, align_corners):
+    """Coordinates in pixels of places in [−1, 1]; what is outside stays outside."""
     return (grid + 1) / 2 * (size - 1) if align_corners else ((grid + 1) * size - 1) / 2
 
 
-def place(F, grid, size, align_corners, padding):
+def inside(F, at, size, align_corners, padding):
     """Coordinates in pixels, brought inside as ``padding`` says."""
-    at = _unnormalised(grid, size, align_corners)
     if padding == "border":
         return F.clamp(at, 0, size - 1)
     if padding == "reflection":
@@ -186,6 +192,11 @@ def _mirrored(F, at, low, high):
     rest = d - F.constant(turns * d.dtype.type(span)) if F is RAW else d - F.constant(turns * span)
     odd = F.constant(turns % 2 == 1)
     return F.where(odd, span - rest, rest) + start
+
+
+def cubic_weights(part):
+    """Weights of the four pixels around a place that lies ``part`` after the second one."""
+    return _far(part + 1), _near(part), _near(1 - part), _far(2 - part)
 
 
 def corners(at, dims):

@@ -5,7 +5,6 @@ import re
 import pytest
 
 import gradviz
-from gradviz import nn
 
 READMES = ("README.md", "README.zh.md")
 
@@ -43,13 +42,6 @@ def test_files_are_safetensors_and_are_read_again(tmp_path):
     raw = (tmp_path / "w.pt").read_bytes()
     assert raw[8:9] == b"{" and int.from_bytes(raw[:8], "little") < len(raw)
     assert gradviz.load(tmp_path / "w.pt")["w"].tolist() == [1.0, 1.0]
-
-
-def test_what_is_refused():
-    with pytest.raises(NotImplementedError):
-        nn.functional.grid_sample(
-            gradviz.ones(1, 1, 4, 4), gradviz.zeros(1, 2, 2, 2), mode="bicubic"
-        )
 
 
 def test_both_tables_have_the_same_rows(root):

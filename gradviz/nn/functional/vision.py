@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import warnings
 
@@ -191,20 +192,19 @@ def _sample(F, x, grid, mode, padding, align_corners):
     """The same formula on arrays and tensors: images (N, C, …) at places (N, …, dims)."""
     image, dims = tuple(x.shape[2:]), grid.shape[-1]
     at = [
-        table.place(
-            F,
+        table.pixels(
             F.select(grid, dims + 1, dims - 1 - d) if F is TENSOR else grid[..., dims - 1 - d],
             image[d],
             align_corners,
-            padding,
         )
         for d in range(dims)
     ]
+    if mode == "bicubic":
+        return _sample_cubic(F, x, at, image, align_corners, padding)
+    at = [table.inside(F, a, n, align_corners, padding) for a, n in zip(at, image, strict=True)]
     raw = [a._a if F is TENSOR else a for a in at]
     if mode == "nearest":
         return _gathered(F, x, [xp.rint(a).astype(int) for a in raw], image)
-    if mode == "bicubic":
-        raise NotImplementedError("grid_sample with mode='bicubic' is not supported")
     low = [xp.floor(a).astype(int) for a in raw]
     total = None
     for corner in table.corners(raw, dims):
@@ -214,6 +214,23 @@ def _sample(F, x, grid, mode, padding, align_corners):
             part = part if corner[d] else 1 - part
             weight = part if weight is None else weight * part
         picked = _gathered(F, x, [i + c for i, c in zip(low, corner, strict=True)], image)
+        term = picked * F.reshape(weight, (weight.shape[0], 1, *weight.shape[1:]))
+        total = term if total is None else total + term
+    return total
+
+
+def _sample_cubic(F, x, at, image, align_corners, padding):
+    """Four pixels a dimension; the pixels are brought inside, not the place."""
+    indices, weights = [], []
+    for a, n in zip(at, image, strict=True):
+        low = xp.floor(a._a if F is TENSOR else a)
+        weights.append(table.cubic_weights(a - F.constant(low)))
+        reach = [table.inside(RAW, low + k, n, align_corners, padding) for k in range(-1, 3)]
+        indices.append([i.astype(int) for i in reach])
+    total = None
+    for i, j in itertools.product(range(4), repeat=2):
+        picked = _gathered(F, x, [indices[0][i], indices[1][j]], image)
+        weight = weights[0][i] * weights[1][j]
         term = picked * F.reshape(weight, (weight.shape[0], 1, *weight.shape[1:]))
         total = term if total is None else total + term
     return total
@@ -287,6 +304,8 @@ def grid_sample(input, grid, mode="bilinear", padding_mode="zeros", align_corner
             f"grid_sampler(): expected grid to have size {n} in last dimension, but got grid with "
             f"sizes {list(grid.shape)}"
         )
+    if mode == "bicubic" and n == 3:
+        raise RuntimeError("grid_sampler(): bicubic interpolation only supports 4D input")
     return _sampler[n](input, grid, mode, padding_mode, bool(align_corners))
 
 
