@@ -19,7 +19,7 @@ __all__ = [
 
 
 def __getattr__(name):
-    if name in ("parallel", "utils"):
+    if name in ("attention", "parallel", "utils"):
         from importlib import import_module
 
         return import_module(f"gradviz.nn.{name}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 from ...backend import xp
 from ...engine.dispatch import wrap
@@ -15,6 +16,16 @@ from ...ops.lower import lowered
 from .activation import softmax
 from .basic import dropout, linear
 from .pad import pad
+
+
+class Kernels(NamedTuple):
+    """What attention may be computed by: in one node, or from products and a softmax."""
+
+    fused: bool
+    math: bool
+
+
+allowed = Kernels(True, True)
 
 
 def scaled_dot_product_attention(
@@ -31,13 +42,21 @@ def scaled_dot_product_attention(
         key, value = key.repeat_interleave(times, -3), value.repeat_interleave(times, -3)
     bias = _bias(attn_mask, query, key, is_causal)
     fused = (
-        query.dim() == 4
+        allowed.fused
+        and query.dim() == 4
         and dropout_p == 0.0
         and query.size(-1) == value.size(-1)
         and (bias is None or bias._g is None)
     )
     if fused:
         return table.attention(query, key, value, None if bias is None else bias._a, factor)
+    if not allowed.math:
+        raise RuntimeError(
+            "No available kernel.  Aborting execution."
+            if allowed.fused
+            else "No viable backend for scaled_dot_product_attention was found. This is likely due "
+            "to turning off both the math kernel and the fused kernels."
+        )
     root = math.sqrt(factor) if factor > 0 else factor
     scores = TENSOR.mul_number(query, root).matmul(
         TENSOR.mul_number(key.transpose(-2, -1), root if factor > 0 else 1.0)
