@@ -17,7 +17,12 @@ class _Switches:
 
 
 cudnn = _Switches(
-    enabled=True, benchmark=False, benchmark_limit=10, deterministic=False, allow_tf32=True
+    enabled=True,
+    benchmark=False,
+    benchmark_limit=10,
+    deterministic=False,
+    allow_tf32=True,
+    version=lambda: None,
 )
 cuda = _Switches(
     matmul=_Switches(allow_tf32=False, allow_fp16_reduced_precision_reduction=True),

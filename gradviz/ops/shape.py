@@ -525,18 +525,28 @@ def adjoint(input):
 method(adjoint)
 
 
-def mT(self):
-    """The last two dimensions exchanged."""
-    if self._a.ndim < 2:
+def _turned(self, name, instead):
+    n = self._a.ndim
+    if n == 0:
+        warn_once(f"Tensor.{name} is deprecated on 0-D tensors. {instead}")
+        return self
+    if n == 1:
         raise RuntimeError(
-            "tensor.mT is only supported on matrices or batches of matrices. Got "
-            f"{self._a.ndim}-D tensor."
+            f"tensor.{name} is only supported on matrices or batches of matrices. Got 1-D tensor."
         )
     return transpose(self, -2, -1)
 
 
+_IDENTITY = "This function is the identity in these cases."
+
+
+def mT(self):
+    """The last two dimensions exchanged."""
+    return _turned(self, "mT", _IDENTITY)
+
+
 Tensor.mT = read_only("mT", mT)
-Tensor.mH = read_only("mH", lambda self: mT(self).conj())
+Tensor.mH = read_only("mH", lambda self: _turned(self, "mH", "Consider using x.conj().").conj())
 
 
 def _H(self):
@@ -554,9 +564,7 @@ def _T(self):
     return permute_op(self, tuple(reversed(range(n))))
 
 
-_T_OF_A_NUMBER = (
-    "Tensor.T is deprecated on 0-D tensors. This function is the identity in these cases."
-)
+_T_OF_A_NUMBER = f"Tensor.T is deprecated on 0-D tensors. {_IDENTITY}"
 _T_OF_OTHERS = (
     "The use of `x.T` on tensors of dimension other than 2 to reverse their shape is deprecated "
     "and it will throw an error in a future release. Consider `x.mT` to transpose batches of "
