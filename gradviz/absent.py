@@ -3,7 +3,8 @@ used.
 
 The kinds, and why: tensors that are not a dense array (sparse, nested, quantised), dtypes that
 NumPy has not, programs turned into other programs (TorchScript, graph capture, export), the entry
-points of one vendor's kernels, and distributions and special functions that are seldom met.
+points of one vendor's kernels, distributions and special functions that are seldom met, and tools
+around programs.
 ``docs/absent.md`` is made from this file.
 """
 
@@ -72,6 +73,14 @@ NAMES = {
         "shifted_chebyshev_polynomial_t shifted_chebyshev_polynomial_u "
         "shifted_chebyshev_polynomial_v shifted_chebyshev_polynomial_w "
         "spherical_bessel_j0",
+    },
+    "tool": {
+        "torch": "multiprocessing monitor library",
+        "torch.nn.attention": "bias flex_attention varlen",
+        "torch.nn.utils": "prune stateless fuse_conv_bn_eval fuse_conv_bn_weights "
+        "fuse_linear_bn_eval fuse_linear_bn_weights",
+        "torch.utils": "benchmark bottleneck bundled_inputs collect_env cpp_extension "
+        "mobile_optimizer model_zoo tensorboard",
     },
 }
 

@@ -17,6 +17,7 @@ WORDS = {
         "program": "Programs made into other programs",
         "vendor": "One vendor's kernels and devices",
         "rare": "Distributions and special functions that are seldom met",
+        "tool": "Tools around programs",
     },
     "zh": {
         "title": "gradviz 没有的内容",
@@ -30,6 +31,7 @@ WORDS = {
         "program": "把程序变成另一种程序",
         "vendor": "特定厂商的内核与设备",
         "rare": "很少遇到的分布与特殊函数",
+        "tool": "围绕程序的工具",
     },
 }
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import enum
 from contextlib import contextmanager
 
+from ..absent import absent as _absent
 from .functional import attention as kernels
 
 __all__ = ["SDPBackend", "sdpa_kernel"]
@@ -45,3 +46,6 @@ def sdpa_kernel(backends, set_priority=False):
         yield {}
     finally:
         kernels.allowed = before
+
+
+globals().update(_absent("torch.nn.attention"))

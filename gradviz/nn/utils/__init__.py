@@ -1,5 +1,6 @@
 """``gradviz.nn.utils``: clipping, flattening and reparametrising parameters, packed sequences."""
 
+from ...absent import absent as _absent
 from . import parametrizations, parametrize, rnn
 from .clip_grad import (
     clip_grad_norm,
@@ -29,3 +30,5 @@ __all__ = [
     "vector_to_parameters",
     "weight_norm",
 ]
+
+globals().update(_absent("torch.nn.utils"))
