@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import warnings
 
 from ..backend import xp
@@ -34,7 +35,7 @@ def sizes(args):
     """A shape given as numbers or as one sequence."""
     if len(args) == 1 and not isinstance(args[0], (int, xp.integer, Tensor)):
         args = tuple(args[0])
-    return tuple(int(n) for n in args)
+    return tuple(operator.index(n) for n in args)
 
 
 def told_of(name, given, error, method=True):
@@ -252,9 +253,11 @@ def _reshape(input, shape):
 
 
 def _odd(shape):
-    """Whether a size is below −1, which NumPy takes for −1."""
+    """Whether a size is below −1, which NumPy takes for −1, or none."""
     given = shape[0] if len(shape) == 1 else shape
-    return min(given, default=0) < -1 if isinstance(given, (tuple, list)) else given < -1
+    if isinstance(given, (tuple, list)):
+        return min(given, default=0) < -1
+    return given is None or given < -1  # NumPy takes None for the shape that is there
 
 
 reshape = viewing(
@@ -278,12 +281,12 @@ otherwise. One size may be −1.
 """
 
 
-def view(self, *shape, size=None, dtype=None):
-    """The same storage in another shape; RuntimeError where strides do not allow it.
-    ``view(dtype)`` reads the same bytes as other numbers, outside the graph.
-    """
-    if size is not None or dtype is not None:
-        shape = (dtype if size is None else size,)
+def _view(self, shape, size, dtype):
+    """Where the quick way does not lead: another dtype, or strides that are not those of rows."""
+    named = {k: v for k, v in (("size", size), ("dtype", dtype)) if v is not None}
+    if len(shape) + len(named) != 1 and (named or not shape):
+        raise refusal("view", shape, named, method=True)
+    shape = (*shape, *named.values())
     if len(shape) == 1 and isinstance(shape[0], (dtypes.dtype, type)):
         return _view_dtype(self, shape[0])
     array = self._a
@@ -298,6 +301,29 @@ def view(self, *shape, size=None, dtype=None):
             "subspaces). Use .reshape(...) instead."
         )
     return view_op(self, shape)
+
+
+view = viewing(
+    view_op.op,
+    "input, *shape, size=None, dtype=None",
+    """
+try:
+    o = a.reshape(*shape)
+except (ValueError, TypeError):
+    return otherwise(input, shape, size, dtype)
+if not a.flags.c_contiguous or size is not None or dtype is not None:
+    return otherwise(input, shape, size, dtype)
+if o.shape != shape and -1 not in shape and odd(shape):
+    return otherwise(input, shape, size, dtype)
+""",
+    attrs="(shape,)",
+    otherwise=_view,
+    odd=_odd,
+)
+view.__name__ = view.__qualname__ = "view"
+view.__doc__ = """The same storage in another shape; RuntimeError where strides do not allow it.
+``view(dtype)`` reads the same bytes as other numbers, outside the graph.
+"""
 
 
 def _view_dtype(self, dtype):

@@ -714,6 +714,13 @@ MISUSE = """
 x + S
 x @ S
 x.view(5)
+x.view()
+x.view(4., 3)
+x.view(None)
+x.view(-2, 3)
+x.view(4, 3, size=(4, 3))
+x.reshape(None)
+x.reshape(-2, 3)
 x.view(-1, 5)
 x.t().view(12)
 x.reshape(5, -1)
