@@ -52,6 +52,13 @@ _ref = weakref.ref
 _site_numbers = itertools.count(1)  # never twice in a process: nodes outlive their watcher
 
 
+def make_room(table, most):
+    """Half of a full ``table`` goes at once, oldest first: to find the oldest one takes long."""
+    if len(table) >= most:
+        for key in list(itertools.islice(table, most // 2)):
+            del table[key]
+
+
 def quiet(method):
     """``method`` that counts its own failure instead of raising it into the program."""
 
@@ -155,9 +162,7 @@ class Watcher(events.Observer):
                     seen = (slot, _ref(tensor), array.shape, array.dtype)
                     found = (seen,) if found is None else (*found, seen)
         if found is not None:
-            if len(self.inputs) >= INPUTS:  # half at once: to find the oldest one takes long
-                for seq in list(itertools.islice(self.inputs, INPUTS // 2)):
-                    del self.inputs[seq]
+            make_room(self.inputs, INPUTS)
             self.inputs[node.seq] = found
 
     def _person(self, frame):
@@ -443,8 +448,7 @@ class Watcher(events.Observer):
         for one in result if isinstance(result, (tuple, list)) else (result,):
             node = reading.node_of(one) if reading.is_tensor(one) else None
             if node is not None:
-                if len(self.hooked) >= HOOKS:
-                    del self.hooked[next(iter(self.hooked))]
+                make_room(self.hooked, HOOKS)
                 self.hooked.setdefault(node.seq, []).append(weak(module))
 
     def hook(self, number, hook) -> HookRecord | None:
