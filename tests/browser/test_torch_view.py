@@ -28,6 +28,7 @@ def test_pytorch_in_a_notebook_seen_stepped_and_found_out(notebook, picture):  #
     assert "history" in book.output(3)
     book.page.evaluate(DARK)
     book.page.wait_for_selector("body[data-jp-theme-light=false]", state="attached")
+    book.page.wait_for_selector("#jupyterlab-splash", state="detached")  # covers the page
     picture(book, "torch-dark")
     book.run(4)
     book.cell(4).locator("[data-testid=gv]").first.wait_for()
