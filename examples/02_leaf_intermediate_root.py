@@ -135,6 +135,39 @@ print(len(caught), "warnings:", str(caught[0].message).split(".")[0])
 gradviz.explain(h)
 
 # %% [markdown] lang="en"
+# ## The card of a tensor, and a tape that cannot branch
+#
+# What is printed tells its state: a leaf says `requires_grad=True`, a result names its node. And the graph is made
+# anew in each run (*define by run*). A tape that is recorded once and replayed, as a static graph is, keeps the branch
+# that the first input took.
+
+# %% [markdown] lang="zh"
+# ## 张量的名片，以及不会分岔的磁带
+#
+# 打印出来的内容就说明了状态：叶子写着 `requires_grad=True`，运算结果写着它的节点。计算图每次运行都重新建立（**边运行边定义**）。
+# 如果像静态图那样只录一次磁带、以后反复播放，就会一直停在第一个输入走过的分支上。
+
+# %%
+card = torch.tensor([1.0, 2.0], requires_grad=True)
+print(card, card * 2, card.detach(), card.dtype, card.shape, sep="\n")
+print(torch.arange(2000))
+
+
+def branch(v):
+    return [torch.exp, torch.sum] if v.sum() > 0 else [torch.neg, torch.sum]
+
+
+def replay(steps, v):
+    for step in steps:
+        v = step(v)
+    return v
+
+
+tape = branch(card)
+for v in (card, card - 5):
+    print("tape", replay(tape, v).item(), "| define by run", replay(branch(v), v).item())
+
+# %% [markdown] lang="en"
 # ## Exercise 1
 #
 # Write `start(n)`: a vector of `n` numbers, each 0.1, that is a leaf and requires grad. Begin with `torch.ones(n)`.

@@ -135,6 +135,35 @@ print("second.weight.grad =", second.weight.grad)
 # 如果从输入开始、直到某一层全部冻结，那么这一层之前就没有谁需要梯度，计算图会从更靠后的地方开始，训练也就更省。
 
 # %% [markdown] lang="en"
+# ## The flag is read when backward runs
+#
+# A frozen parameter may learn later, and the optimizer passes over whoever has no gradient. And a leaf whose flag is
+# taken off *between* forward and backward gets nothing, though the graph was built for it.
+
+# %% [markdown] lang="zh"
+# ## 标志在反向传播时才读取
+#
+# 冻结的参数以后可以解冻；优化器会跳过没有梯度的参数。如果在前向与反向**之间**取消叶子的标志，那么即使图是为它建立的，它也什么都得不到。
+
+# %%
+late = nn.Parameter(torch.tensor([2.0]))
+frozen_now = nn.Parameter(torch.tensor([2.0]), requires_grad=False)
+learner = torch.optim.SGD([late, frozen_now], lr=0.1)
+for thaw in (False, True):
+    frozen_now.requires_grad_(thaw)
+    learner.zero_grad()
+    (late * frozen_now).sum().backward()
+    learner.step()
+    print("unfrozen" if thaw else "frozen  ", frozen_now.grad, round(frozen_now.item(), 4))
+
+a = torch.tensor(2.0, requires_grad=True)
+b = torch.tensor(3.0, requires_grad=True)
+product = a * b
+a.requires_grad_(False)
+product.backward()
+print("flag taken off after forward:", a.grad, b.grad)
+
+# %% [markdown] lang="en"
 # ## Exercise 1
 #
 # Write `score(a, b)` so that the result is `a * b + b`, is tracked because of `a`, and sends **no** gradient to `b`,

@@ -149,6 +149,27 @@ def drift(set_to_none):
 print("None: moved by", drift(True), "  zeros: moved by", drift(False))
 
 # %% [markdown] lang="en"
+# ## Writing into .grad
+#
+# `.grad` may be set by hand, but it is checked: the shape, the dtype and the device must be those of the tensor.
+
+# %% [markdown] lang="zh"
+# ## 手工写入 .grad
+#
+# `.grad` 可以手工赋值，但会受到检查：形状、dtype 和设备都必须与张量一致。
+
+# %%
+w = torch.tensor([1.0, 2.0], requires_grad=True)
+w.grad = torch.tensor([10.0, 10.0])
+(w * 3).sum().backward()
+print(w.grad)
+for wrong in (torch.ones(3), torch.ones(2, dtype=torch.float64)):
+    try:
+        w.grad = wrong
+    except RuntimeError as error:
+        print(error)
+
+# %% [markdown] lang="en"
 # ## Exercise 1
 #
 # Write `peek(loss, w)`: it returns the gradient of `loss` with respect to `w` and leaves `w.grad` exactly as it was.

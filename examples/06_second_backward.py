@@ -148,6 +148,49 @@ print("second derivative:", second.item())
 gradviz.DerivativeTower(lambda x: x**3 - 2 * x, order=3, low=-2.0, high=2.0)
 
 # %% [markdown] lang="en"
+# ## What a node keeps, and for how long
+#
+# A node keeps only what its derivative needs: an addition nothing, a product both factors. After backward the kept
+# tensors are gone but `grad_fn` is still there, so it does not tell whether the graph is freed. And `create_graph`
+# keeps more: the backward is itself recorded.
+
+# %% [markdown] lang="zh"
+# ## 节点保存什么，保存多久
+#
+# 节点只保存导数需要的东西：加法什么也不存，乘法存两个因子。反向传播之后，保存的张量没有了，`grad_fn` 却还在，
+# 所以不能靠它判断图是否已释放。`create_graph` 保存得更多：反向传播本身也被记录下来了。
+
+
+# %%
+def kept_by(function):
+    kept = []
+
+    def pack(tensor):
+        kept.append(tensor)
+        return tensor
+
+    with torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor):
+        function()
+    return len(kept)
+
+
+p = torch.tensor([1.0, 2.0], requires_grad=True)
+q = torch.tensor([3.0, 4.0], requires_grad=True)
+print("add", kept_by(lambda: p + q), "mul", kept_by(lambda: p * q), "exp", kept_by(lambda: p.exp()))
+for create in (False, True):
+    count = kept_by(lambda: torch.autograd.grad((p**3).sum(), p, create_graph=create))
+    print("create_graph" if create else "plain", count)
+
+y = p * q
+print(y.grad_fn._saved_self)
+y.sum().backward()
+print(y.grad_fn.name())
+try:
+    print(y.grad_fn._saved_self)
+except RuntimeError as error:
+    print(str(error).split(".")[0])
+
+# %% [markdown] lang="en"
 # ## Exercise 1
 #
 # Two losses share a trunk. Write `both(first, second)`: two separate backward passes, after which the

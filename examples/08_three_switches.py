@@ -257,6 +257,51 @@ except RuntimeError as error:
     print(error)
 
 # %% [markdown] lang="en"
+# ## Three doors of one model
+#
+# A service trains, validates and serves. The switches fit as decorators too. What came out of `inference_mode` carries
+# a mark: a graph may not save it, until `clone()` makes an ordinary tensor of it. `inference_mode(False)` opens
+# a tracked stretch inside.
+
+# %% [markdown] lang="zh"
+# ## 一个模型的三扇门
+#
+# 一个服务要训练、验证和推理。这些开关也能当装饰器用。`inference_mode` 里产生的张量带有标记：计算图不能保存它，
+# 直到 `clone()` 把它变成普通张量。`inference_mode(False)` 则在里面打开一段被跟踪的区域。
+
+# %%
+door = nn.Linear(2, 1)
+request = torch.ones(1, 2)
+
+
+def train_door():
+    return door(request)
+
+
+@torch.no_grad()
+def validate_door():
+    return door(request)
+
+
+@torch.inference_mode()
+def serve_door():
+    return door(request)
+
+
+for one in (train_door, validate_door, serve_door):
+    print(f"{one.__name__:14}", one().requires_grad, one().is_inference())
+served = serve_door()
+factor = torch.ones(1, requires_grad=True)
+try:
+    factor * served
+except RuntimeError as error:
+    print(error)
+print((factor * served.clone()).requires_grad)
+with torch.inference_mode():
+    with torch.inference_mode(False):
+        print((factor * 2).requires_grad)
+
+# %% [markdown] lang="en"
 # ## Exercise 1
 #
 # In a teacher–student setting the teacher gives the target. Write `distill(teacher, student, x)`: the mean

@@ -201,6 +201,29 @@ with warnings.catch_warnings():
 gradviz.explain(x)
 
 # %% [markdown] lang="en"
+# ## Views that may not be written
+#
+# A view made under `no_grad`, and one of several views that one call gave, know no single history to rebase. Writing
+# into them is refused.
+
+# %% [markdown] lang="zh"
+# ## 不能写入的视图
+#
+# 在 `no_grad` 下建立的视图，以及一次调用给出的多个视图之一，都没有唯一的历史可以改写，所以写入会被拒绝。
+
+# %%
+base = torch.ones(2, requires_grad=True) * 1
+with torch.no_grad():
+    quiet = base[:1]
+first_view, second_view = base.unbind()
+for name, view in {"under no_grad": quiet, "one of several": first_view}.items():
+    try:
+        view.mul_(torch.ones((), requires_grad=True))
+        print(name, "written")
+    except RuntimeError as error:
+        print(name, "|", str(error).split(".")[0])
+
+# %% [markdown] lang="en"
 # ## Exercise 1
 #
 # Write `update(w, rate)`: one step of gradient descent on the leaf `w`, **in place** (the same object, the

@@ -221,6 +221,57 @@ lesson.compare(guess_place, place.requires_grad)
 lesson.compare(guess_twice, twice)
 
 # %% [markdown] lang="en"
+# ## What the engine refuses
+#
+# The engine checks what a `backward` returns: how many gradients, and of which shape.
+
+# %% [markdown] lang="zh"
+# ## 引擎拒绝什么
+#
+# 引擎会检查 `backward` 返回的东西：有几个梯度，形状是什么。
+
+
+# %%
+def returning(make):
+    class Odd(Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 2
+
+        @staticmethod
+        def backward(ctx, grad):
+            return make(grad)
+
+    return Odd
+
+
+makers = {
+    "right": lambda g: g * 2,
+    "None": lambda g: None,
+    "two gradients": lambda g: (g, g),
+    "wrong shape": lambda g: torch.ones(3),
+}
+for name, make in makers.items():
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    try:
+        returning(make).apply(x).sum().backward()
+        print(f"{name:14}", x.grad)
+    except RuntimeError as error:
+        print(f"{name:14}", error)
+
+
+class Forward(Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x * 2
+
+
+try:
+    Forward.apply(torch.ones(2, requires_grad=True)).sum().backward()
+except NotImplementedError as error:
+    print(error)
+
+# %% [markdown] lang="en"
 # ## Exercise 1
 #
 # Write the Function `Softplus`: $\log(1 + e^x)$, whose derivative is the sigmoid. Save one tensor.

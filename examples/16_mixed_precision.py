@@ -219,6 +219,34 @@ print(scales, round(w.item(), 4))
 print(scaler.state_dict())
 
 # %% [markdown] lang="en"
+# ## The order is guarded
+#
+# `unscale_` once per step, after a backward, before `step`; `update` after. The scaler refuses the rest.
+
+# %% [markdown] lang="zh"
+# ## 顺序有人把关
+#
+# 每一步只能 `unscale_` 一次，要在反向传播之后、`step` 之前；`update` 在最后。其他顺序会被拒绝。
+
+# %%
+w = nn.Parameter(torch.tensor(1.0))
+optimizer = torch.optim.SGD([w], lr=0.1)
+orders = {
+    "unscale_ twice": ("unscale_", "unscale_"),
+    "unscale_ after step": ("step", "unscale_"),
+    "step twice": ("step", "step"),
+}
+for name, calls in orders.items():
+    scaler = torch.amp.GradScaler("cpu", init_scale=4.0)
+    optimizer.zero_grad()
+    scaler.scale(w * 2).backward()
+    try:
+        for call in calls:
+            getattr(scaler, call)(optimizer)
+    except RuntimeError as error:
+        print(name, "|", error)
+
+# %% [markdown] lang="en"
 # ## Exercise 1
 #
 # Write `clipped_step(scaler, optimizer, loss, parameters, limit)`: one round with a scaler in which the

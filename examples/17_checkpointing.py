@@ -213,6 +213,31 @@ lesson.compare(guess_kept_gradients, len(kept))
 print(saved_by(lambda: layer(data.clone())), data.clone().data_ptr() == data.data_ptr())
 
 # %% [markdown] lang="en"
+# ## The older way
+#
+# `use_reentrant=True` runs the block under `no_grad` and starts a backward inside the backward. It needs a tracked
+# **input**: parameters alone do not make its result tracked.
+
+# %% [markdown] lang="zh"
+# ## 旧的做法
+#
+# `use_reentrant=True` 在 `no_grad` 下运行这个块，并在反向传播里再启动一次反向传播。它需要一个被跟踪的**输入**：
+# 只有参数被跟踪，结果不会被跟踪。
+
+# %%
+import warnings
+
+for tracked in (False, True):
+    given = torch.ones(2, 8, requires_grad=tracked)
+    for reentrant in (True, False):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            found = checkpoint(layer, given, use_reentrant=reentrant)
+        print("input tracked", tracked, "| reentrant", reentrant, "| result", found.requires_grad)
+        for warning in caught:
+            print("  ", str(warning.message).split(".")[0])
+
+# %% [markdown] lang="en"
 # ## Exercise 1
 #
 # Checkpoint longer pieces: `segments(blocks, x, size)` runs the blocks in order, with one checkpoint for

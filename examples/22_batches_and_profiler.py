@@ -132,6 +132,37 @@ longest = sorted(prof.key_averages(), key=lambda e: -e.cpu_time_total)[:4]
 {e.key.removeprefix(NODE): f"{e.cpu_time_total:.0f} µs" for e in longest}
 
 # %% [markdown] lang="en"
+# ## Fewer readings, and the long tail
+#
+# `.item()` each step waits for the number each step. Detached losses can be stacked and read once. And one mean time
+# hides the slow steps: look at the slowest too.
+
+# %% [markdown] lang="zh"
+# ## 少读几次，并看看长尾
+#
+# 每一步都 `.item()`，每一步就要等一次结果。可以把 detach 后的损失堆叠起来，一次读出。另外，平均时间会掩盖慢的步骤，也要看最慢的那一步。
+
+# %%
+import time
+
+probe = nn.Linear(1, 1)
+kept_losses, times = [], []
+watched = gradviz.Cockpit()
+for _ in range(20):
+    began = time.perf_counter()
+    step_loss = (probe(torch.ones(10, 1)) ** 2).mean()
+    probe.zero_grad()
+    step_loss.backward()
+    kept_losses.append(step_loss.detach())
+    times.append(time.perf_counter() - began)
+    watched.log(samples_per_second=10 / times[-1], slowest_ms=max(times) * 1000)
+read_once = torch.stack(kept_losses).tolist()
+print(
+    len(read_once), "losses in one reading; slowest above the mean:", max(times) > sum(times) / 20
+)
+watched
+
+# %% [markdown] lang="en"
 # ## Exercise 1
 #
 # Write `evaluate(loss_of, loader)`: the mean loss over all samples, whatever the batches' sizes, and with no graph

@@ -143,6 +143,31 @@ print("einsum     ", back(lambda a, b: torch.einsum("i,j->ij", a, b), [1.0, 2.0]
 print("bmm        ", back(torch.bmm, [[[1.0, 2.0]]], [[[3.0], [4.0]]]))
 
 # %% [markdown] lang="en"
+# ## When shapes do not fit
+#
+# The messages name the numbers that disagree. Learn to read them.
+
+# %% [markdown] lang="zh"
+# ## 形状不合时
+#
+# 错误信息会写出互相矛盾的数字。请学会读它们。
+
+# %%
+misfits = {
+    "broadcast": lambda: torch.ones(2) + torch.ones(3),
+    "product": lambda: torch.ones(2, 3) @ torch.ones(2, 3),
+    "reshape": lambda: torch.ones(6).reshape(4, 2),
+    "index": lambda: torch.ones(3)[5],
+    "dim": lambda: torch.ones(3).sum(2),
+    "cat": lambda: torch.cat([torch.ones(1, 2), torch.ones(1, 3)]),
+}
+for name, misfit in misfits.items():
+    try:
+        misfit()
+    except (RuntimeError, IndexError) as error:
+        print(f"{name:10}", type(error).__name__, "|", error)
+
+# %% [markdown] lang="en"
 # ## Curves and losses
 #
 # `round` and `sign` are flat almost everywhere, so nothing passes. Losses are chosen for what they send back. Predict the
