@@ -311,7 +311,7 @@ def _all_rows(outputs, inputs, create_graph):
         if g is None:
             g = _zeros(x).expand(sum(sizes), *x._a.shape)
         for row, part, o in zip(table, g.split(sizes), outputs, strict=True):
-            row.append(part.view(*o._a.shape, *x._a.shape))
+            row.append(part.view((*o._a.shape, *x._a.shape)))
     return table
 
 
