@@ -10,7 +10,7 @@ from ..engine.operation import RAW
 from ..engine.saved import read_array
 from ..engine.saved_names import kept
 from . import fused
-from .arithmetic import refuse
+from .casting import refuse
 from .declare import declare
 from .elementwise import _sigmoid, _special
 from .gelu import gelu_back

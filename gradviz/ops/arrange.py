@@ -10,10 +10,12 @@ from ..engine.memory_format import contiguous_format
 from ..engine.operands import all_tensors
 from ..engine.operation import RAW, TENSOR
 from ..engine.tensor import wrap_dim
+from .clone import clone
 from .declare import FUNCTIONS, declare, into_zeros, method, only_function, only_method, public
+from .expand import unsqueeze
 from .join import cat, stack, tensor_split, variadic
 from .layout import channels_kept
-from .shape import clone, reshape, sizes, told_of, unsafe_view_op, unsqueeze
+from .shape import reshape, sizes, told_of, unsafe_view_op
 
 # ---------------------------------------------------------------- flip, roll, rotate, repeat
 flip_op = declare(

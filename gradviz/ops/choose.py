@@ -20,7 +20,8 @@ from ..engine.operands import (
 )
 from ..engine.operation import RAW, TENSOR
 from ..engine.views import check_inplace, write
-from .arithmetic import _out, converted
+from .arithmetic import _out
+from .casting import converted
 from .declare import alias, binary, declare, method, only_method, public
 from .kernels import NO_COMPLEX_CLAMP
 

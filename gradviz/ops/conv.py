@@ -13,7 +13,7 @@ from ..engine.node import FREED, freed
 from ..engine.operation import RAW
 from ..engine.saved import read_array
 from ..engine.saved_names import kept
-from .arithmetic import _conj
+from .casting import _conj
 from .declare import declare
 from .layout import channels_kept
 from .taps import ADD, Room, Shifted, Strided, best_rows, product_cost

@@ -16,9 +16,10 @@ from ..engine.events import door
 from ..engine.memory_format import contiguous_format, in_format, preserve_format
 from ..engine.operands import all_tensors, not_a_tensor, type_name
 from ..engine.operation import RAW, TENSOR
-from .arithmetic import to_copy, to_format
+from .casting import to_copy, to_format
+from .clone import warn_of_real
 from .declare import declare, method, only_function, only_method, public
-from .shape import check_sizes, sizes, told_of, warn_of_real
+from .shape import check_sizes, sizes, told_of
 
 
 def tensor(data, *, dtype=None, device=None, requires_grad=False, pin_memory=False):

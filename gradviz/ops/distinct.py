@@ -6,7 +6,7 @@ from ..backend import as_array, xp
 from ..engine import dtypes
 from ..engine.operands import not_a_tensor, type_name
 from ..engine.tensor import Tensor, existing_dim
-from .arithmetic import lacking
+from .casting import lacking
 from .declare import declare, method
 from .mistakes import told
 

@@ -13,7 +13,7 @@ from ..engine.modes import is_recording
 from ..engine.operands import operands, promoted, tensors
 from ..engine.operation import RAW, TENSOR
 from ..engine.views import check_inplace, rename_in_place, write
-from .arithmetic import _conj, _floating, _sign, floating
+from .casting import _conj, _floating, _sign, floating
 from .declare import (
     FUNCTIONS,
     alias,

@@ -8,8 +8,9 @@ from ..backend import beside, contiguous, host, on_host, xp
 from ..engine.dispatch import wrap
 from ..engine.operation import RAW, TENSOR
 from ..engine.saved_names import part
-from .arithmetic import refuse
+from .casting import refuse
 from .declare import declare, method
+from .extremes import return_types
 from .linalg import (
     _columns,
     _matrix,
@@ -22,7 +23,6 @@ from .linalg import (
     zero_pivots,
 )
 from .matmul import _swap
-from .reduce import return_types
 
 
 # ---------------------------------------------------------------- QR, LU

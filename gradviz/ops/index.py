@@ -24,9 +24,11 @@ from ..engine.given import given
 from ..engine.kept import keep
 from ..engine.modes import is_recording
 from ..engine.operation import RAW, TENSOR
+from .clone import copy_
 from .declare import declare, into_zeros, method, public
+from .expand import unsqueeze_op
 from .join import select_op, slice_op
-from .shape import alias_op, copy_, reshape, unsqueeze_op
+from .shape import alias_op, reshape
 
 
 # ---------------------------------------------------------------- the two operations

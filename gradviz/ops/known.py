@@ -4,7 +4,7 @@ draws, whose derivative is zero, and what PyTorch records without a derivative.
 
 from __future__ import annotations
 
-from .arithmetic import refuse
+from .casting import refuse
 from .declare import declare
 
 

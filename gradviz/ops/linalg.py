@@ -11,9 +11,9 @@ from ..engine.errors import warn_once
 from ..engine.operation import RAW, TENSOR
 from ..engine.saved_names import kept, part
 from .declare import declare, method
+from .extremes import return_types
 from .matmul import _swap
 from .mistakes import explained
-from .reduce import return_types
 
 LINALG = {}
 

@@ -11,11 +11,14 @@ from ..engine.operands import broadcast_error, not_a_tensor
 from ..engine.operation import RAW, TENSOR
 from ..engine.tensor import wrap_dim
 from . import fits
+from .clone import clone
 from .declare import declare, method, only_method, public
+from .expand import expand, unsqueeze
 from .lower import lowered
 from .mm import addmm_laid, addmm_op, linear_mm_op, linear_op, mm_op, times
 from .out import called_with_out
-from .shape import clone, expand, permute, reshape, transpose, unsafe_view_op, unsqueeze, view_op
+from .permute import permute, transpose
+from .shape import reshape, unsafe_view_op, view_op
 
 ndarray = xp.ndarray
 

@@ -14,11 +14,12 @@ from ..engine.saved_names import nothing
 from ..engine.tensor import wrap_dim
 from .declare import FUNCTIONS, declare, method, public
 from .derived import pulled_back
+from .extremes import return_types
 from .factor import _np, svdvals
 from .linalg import _columns, _ndim, check_kind, check_square, inv, inv_ex, linalg, solve
 from .lower import lowered
 from .matmul import _swap
-from .reduce import axes, return_types
+from .reduce import axes
 from .statistics import vector_norm
 
 

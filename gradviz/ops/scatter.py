@@ -12,9 +12,10 @@ from ..engine.operands import broadcast_error
 from ..engine.operation import RAW, TENSOR
 from ..engine.tensor import wrap_dim
 from ..engine.views import write
-from .arithmetic import refuse, refuse_complex
+from .casting import refuse, refuse_complex
 from .declare import declare, into_zeros, method, only_method
-from .shape import expand, reshape
+from .expand import expand
+from .shape import reshape
 
 
 def _shape(F, x):

@@ -14,18 +14,10 @@ from ..engine.tensor import wrap_dim
 from ..engine.views import write
 from . import known
 from .declare import declare, method, only_method, public
+from .extremes import _chooser, _even_or_nan, _pair, return_types
 from .join import _region
 from .out import write_out
-from .reduce import (
-    _as,
-    _chooser,
-    _even_or_nan,
-    _pair,
-    _summing,
-    check_summed,
-    narrowed,
-    return_types,
-)
+from .reduce import _as, _summing, check_summed, narrowed
 
 
 # ---------------------------------------------------------------- median, mode, k-th value

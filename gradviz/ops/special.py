@@ -13,7 +13,8 @@ from ..engine.operands import is_number, tensors
 from ..engine.operation import RAW, TENSOR
 from ..engine.saved_names import part
 from ..engine.views import rename_in_place, write
-from .arithmetic import _float_if_needed, floating, refuse, refuse_complex
+from .arithmetic import _float_if_needed
+from .casting import floating, refuse, refuse_complex
 from .declare import FUNCTIONS, alias, binary, declare, method, only_method, public, unary
 from .mistakes import explained
 
@@ -459,7 +460,7 @@ def float_power(input, exponent, *, out=None):
 
 def frexp(input):
     """(mantissa, exponent) with ``input = mantissa · 2^exponent``."""
-    from .reduce import return_types
+    from .extremes import return_types
 
     return return_types("frexp", ("mantissa", "exponent"))(*frexp_op(input))
 

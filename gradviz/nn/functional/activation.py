@@ -10,12 +10,12 @@ from ...engine.dispatch import wrap
 from ...engine.dtypes import scalar_name
 from ...engine.tensor import wrap_dim
 from ...ops import activation as table
-from ...ops.arithmetic import refuse_complex
+from ...ops.casting import refuse_complex
 from ...ops.declare import FUNCTIONS, declare, public
 from ...ops.info import finfo
 from ...ops.random import by_slice, stream_of
-from ...ops.reduce import log_softmax as _log_softmax
-from ...ops.reduce import softmax as _softmax
+from ...ops.softmax import log_softmax as _log_softmax
+from ...ops.softmax import softmax as _softmax
 
 _relu = FUNCTIONS["relu"]
 

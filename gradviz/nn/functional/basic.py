@@ -8,12 +8,12 @@ from ...engine.dispatch import wrap
 from ...engine.dtypes import tensor_name
 from ...engine.kept import keep
 from ...engine.modes import no_grad
-from ...ops.arithmetic import refuse_complex
+from ...ops.casting import refuse_complex
 from ...ops.declare import public
+from ...ops.embedding import embedding_op
 from ...ops.lower import outside_autocast
 from ...ops.matmul import linear as _linear
 from ...ops.matmul import trilinear_op
-from ...ops.place import embedding_op
 from ...ops.random import by_slice
 
 

@@ -15,12 +15,12 @@ from ...engine.operands import broadcast_error
 from ...engine.operation import TENSOR
 from ...engine.tensor import existing_dim
 from ...ops import loss as table
-from ...ops.arithmetic import converted
+from ...ops.casting import converted
 from ...ops.declare import FUNCTIONS
+from ...ops.expand import broadcast_tensors
 from ...ops.loss import reduction_code
 from ...ops.lower import raised
-from ...ops.reduce import log_softmax as _log_softmax
-from ...ops.shape import broadcast_tensors
+from ...ops.softmax import log_softmax as _log_softmax
 
 
 def legacy_reduction(size_average, reduce, reduction):

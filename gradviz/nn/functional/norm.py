@@ -8,7 +8,7 @@ from ...backend import xp
 from ...engine.dtypes import float32, scalar_name
 from ...engine.operation import TENSOR
 from ...ops import norm as table
-from ...ops.arithmetic import is_half
+from ...ops.casting import is_half
 from ...ops.declare import public
 from ...ops.info import finfo
 from .loss import not_differentiable

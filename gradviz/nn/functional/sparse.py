@@ -6,7 +6,7 @@ from ...backend import beside, host, xp, zeros_by
 from ...engine.dispatch import call, wrap
 from ...engine.operation import TENSOR
 from ...ops.declare import declare, public
-from ...ops.place import numbered, shared_by_frequency
+from ...ops.embedding import numbered, shared_by_frequency
 from .basic import _renorm_rows
 
 _MODES = {"sum": 0, "mean": 1, "max": 2}
