@@ -11,7 +11,7 @@ import weakref
 from collections import namedtuple
 from collections.abc import Iterable
 
-from ..backend import owner
+from ..backend import owner, pointer
 from ..engine.accumulator import AccumulateGrad, accumulator
 from ..engine.dispatch import wrap
 from ..engine.hooks import RemovableHandle
@@ -19,8 +19,9 @@ from ..engine.modes import count, local
 from ..engine.node import Node as _Recorded
 from ..engine.node import Nowhere
 from ..engine.saved import check_callables
+from ..engine.strides import geometry
 from ..engine.tensor import Tensor
-from ..engine.views import bump, geometry, pointer
+from ..engine.views import bump
 
 GradientEdge = namedtuple(
     "GradientEdge", ("node", "output_nr", "ownership_token"), defaults=(None,)

@@ -63,7 +63,7 @@ class AccumulateGrad:
 
     def __call__(self, *grads, **named):
         """Add one gradient into ``variable.grad``; None adds nothing."""
-        from .backward import accumulate
+        from .gradients import accumulate
         from .node import check_gradients
 
         if named:

@@ -309,7 +309,7 @@ def further(view, t):
     """The ``_view`` of ``t``, a view of a view with ``view``: a chain is one step longer."""
     if view.__class__ is not Chain:
         return view
-    from .views import geometry
+    from .strides import geometry
 
     return Chain(view, (*view.steps, geometry(t._a)))
 
@@ -317,7 +317,7 @@ def further(view, t):
 def chain(source, t, op):
     """``t`` is what ``op``, which sees other numbers, made of ``source``: it begins a chain."""
     if t._view is not None:
-        from .views import geometry
+        from .strides import geometry
 
         before = source._view
         steps = () if before is None else getattr(before, "steps", (geometry(source._a),))

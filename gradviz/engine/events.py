@@ -173,7 +173,7 @@ class _Late:
 
     @cached_property
     def owner(self):
-        from .views import owner
+        from ..backend import owner
 
         return owner
 

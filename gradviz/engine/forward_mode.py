@@ -16,8 +16,8 @@ from .dispatch import call, wrap
 from .leaves import depends_only_on
 from .modes import count, is_recording, local, recording
 from .node import INFERENCE, new
+from .strides import flat_storage, geometry, storage_offset, strided
 from .tensor import Tensor, as_leaf, edge_now, element_strides, is_result
-from .views import flat_storage, geometry, storage_offset, strided
 
 
 class Level:

@@ -8,8 +8,8 @@ from ..backend import as_array, as_strided, contiguous, xp
 from ..engine import dtypes
 from ..engine.dispatch import Tensor, chain
 from ..engine.operation import RAW, TENSOR
+from ..engine.strides import storage_offset
 from ..engine.tensor import element_strides
-from ..engine.views import storage_offset
 from .declare import binary, declare, public, unary
 from .index import setitem
 from .join import select_op

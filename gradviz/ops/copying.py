@@ -5,11 +5,11 @@ from __future__ import annotations
 import copy
 import warnings
 
-from ..backend import host, meta, owner
-from ..engine import views
+from ..backend import host, meta, owner, pointer
 from ..engine.device import CPU, META, place, resolve
 from ..engine.dispatch import Tensor
 from ..engine.node import LEAF
+from ..engine.strides import flat_storage, geometry, strided
 
 
 def _shallow(self):
@@ -44,13 +44,13 @@ def _deepcopy(self, memo):
 
 def _in_copied_storage(array, memo):
     base = owner(array)
-    key = ("storage", views.pointer(base), base.nbytes)
+    key = ("storage", pointer(base), base.nbytes)
     found = memo.get(key)
     if found is None:
-        found = memo[key] = (views.flat_storage(array).copy(), base)  # ``base`` keeps the address
+        found = memo[key] = (flat_storage(array).copy(), base)  # ``base`` keeps the address
     flat = found[0]
     flat = flat if flat.dtype == array.dtype else flat.view(array.dtype)
-    return views.strided(flat, *views.geometry(array)) if array.size else array.copy()
+    return strided(flat, *geometry(array)) if array.size else array.copy()
 
 
 def _rebuild(cls, array, requires_grad, state, device=CPU):

@@ -16,6 +16,7 @@ from ..engine.events import door
 from ..engine.memory_format import contiguous_format, in_format, preserve_format
 from ..engine.operands import all_tensors, not_a_tensor, type_name
 from ..engine.operation import RAW, TENSOR
+from ..engine.strides import strided
 from .casting import to_copy, to_format
 from .clone import warn_of_real
 from .declare import declare, method, only_function, only_method, public
@@ -303,7 +304,7 @@ def empty_strided(size, stride, *, dtype=None, device=None, requires_grad=False,
     """An uninitialised tensor with the given sizes and strides in elements."""
     span = sum((n - 1) * s for n, s in zip(size, stride, strict=True)) + 1 if 0 not in size else 0
     flat = xp.zeros(span, (dtype or dtypes.default.float).np, like=like_of(device))
-    return mark(wrap(views.strided(flat, tuple(size), tuple(stride), 0)), requires_grad)
+    return mark(wrap(strided(flat, tuple(size), tuple(stride), 0)), requires_grad)
 
 
 def _check_triangle(name, row, col, dtype):

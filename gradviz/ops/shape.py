@@ -4,16 +4,23 @@ from __future__ import annotations
 
 import operator
 
-from ..backend import xp
-from ..engine import dtypes, views
+from ..backend import xp, zeros_by
+from ..engine import dtypes, strides
 from ..engine.arguments import refusal
 from ..engine.dispatch import Tensor, viewing, wrap
 from ..engine.given import given
 from ..engine.memory_format import contiguous_format
-from ..engine.operands import (
-    not_a_tensor,
-)
+from ..engine.operands import not_a_tensor
 from ..engine.operation import RAW, TENSOR
+from ..engine.strides import (
+    extent,
+    flat_storage,
+    gather,
+    geometry,
+    overlaps,
+    scatter,
+    strided,
+)
 from ..engine.tensor import wrap_dim
 from .clone import clone
 from .declare import declare, method, only_method, public
@@ -117,9 +124,7 @@ expand_to = declare(
 # ---------------------------------------------------------------- strided views
 as_strided_op = declare(
     "as_strided_op",
-    lambda x, size, stride, offset, outer: views.strided(
-        views.flat_storage(x), size, stride, offset
-    ),
+    lambda x, size, stride, offset, outer: strided(flat_storage(x), size, stride, offset),
     "self",
     "size stride storage_offset outer",
     node="AsStridedBackward0",
@@ -132,7 +137,7 @@ as_strided_op = declare(
 )
 declare(
     "strided_scatter",
-    lambda g, inner, outer: views.scatter(g, inner, outer),
+    lambda g, inner, outer: scatter(g, inner, outer),
     "self",
     "inner outer",
     node="AsStridedScatterBackward0",
@@ -145,21 +150,21 @@ def _laid_back(g, inner, outer):
     """As PyTorch does it: a view of ``g`` written into zeros; what ``inner`` has several times adds
     up.
     """
-    if views.overlaps(outer):
+    if overlaps(outer):
         return _scatter_op(g, inner, outer)
-    whole = wrap(views.zeros_by(g._a, views.extent(inner, outer)))
-    if views.overlaps(inner):
-        places = views.strided(xp.arange(whole._a.size, like=whole._a), *inner).ravel()
+    whole = wrap(zeros_by(g._a, extent(inner, outer)))
+    if overlaps(inner):
+        places = strided(xp.arange(whole._a.size, like=whole._a), *inner).ravel()
         whole = TENSOR.index_add(whole, reshape(g, (-1,)), wrap(places), 0, 1)
     else:
-        as_strided_op(whole, *inner, views.geometry(whole._a)).copy_(g)
-    return as_strided_op(whole, *outer, views.geometry(whole._a))
+        as_strided_op(whole, *inner, geometry(whole._a)).copy_(g)
+    return as_strided_op(whole, *outer, geometry(whole._a))
 
 
 TENSOR.strided_scatter = _laid_back
 declare(
     "strided_gather",
-    lambda x, inner, outer: views.gather(x, inner, outer),
+    lambda x, inner, outer: gather(x, inner, outer),
     "self",
     "inner outer",
     node="AsStridedBackward0",
@@ -171,10 +176,10 @@ def as_strided(input, size, stride, storage_offset=None):
     """A view with the given sizes, strides and offset (in elements) on the storage of ``input``."""
     offset = storage_offset
     if offset is None:
-        offset = given(views.storage_offset(input._a), None)
+        offset = given(strides.storage_offset(input._a), None)
     if len(size) != len(stride):
         raise RuntimeError("mismatch in length of strides and shape")
-    return as_strided_op(input, tuple(size), tuple(stride), offset, views.geometry(input._a))
+    return as_strided_op(input, tuple(size), tuple(stride), offset, geometry(input._a))
 
 
 method(as_strided)
@@ -339,7 +344,7 @@ def _check_view_dtype(self, dtype, wide, narrow):
     text = None
     if narrow > wide and self._a.shape[-1] % ratio:
         text = f"self.size(-1) must be divisible by {ratio}", self._a.shape[-1]
-    elif narrow > wide and views.storage_offset(self._a) % ratio:
+    elif narrow > wide and strides.storage_offset(self._a) % ratio:
         text = f"self.storage_offset() must be divisible by {ratio}", self.storage_offset()
     elif self.stride(-1) != 1:
         text = "self.stride(-1) must be 1", self.stride(-1)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 
-from ..backend import MetaArray, xp
-from ..engine import dtypes, views
+from ..backend import MetaArray, owner, pointer, xp
+from ..engine import dtypes, strides, views
 from ..engine.accumulator import before_change
 from ..engine.device import of
 from ..engine.dispatch import Tensor
 from ..engine.modes import is_inference_mode_enabled, is_recording
 from ..engine.node import FIRST, LEAF, MultiNode, Output, new, serial
+from ..engine.strides import flat_storage, strided
 from .declare import only_method, public
 from .shape import sizes
 
@@ -22,12 +23,12 @@ def data_ptr(self):
 
 def _pointer(array):
     """Where an array lies; 0 for one without memory."""
-    return 0 if isinstance(array, MetaArray) else views.pointer(array)
+    return 0 if isinstance(array, MetaArray) else pointer(array)
 
 
 def storage_offset(self):
     """Distance from the start of the storage, in elements."""
-    return views.storage_offset(self._a)
+    return strides.storage_offset(self._a)
 
 
 class Storage:
@@ -59,8 +60,8 @@ class Storage:
     __len__ = size
 
 
-only_method(lambda self: Storage(views.owner(self._a)), "untyped_storage")
-only_method(lambda self: Storage(views.owner(self._a), self._a.itemsize), "storage")
+only_method(lambda self: Storage(owner(self._a)), "untyped_storage")
+only_method(lambda self: Storage(owner(self._a), self._a.itemsize), "storage")
 public("is_storage", lambda obj: isinstance(obj, Storage))
 
 
@@ -137,12 +138,12 @@ def _window(self, source, offset, size, stride):
     if source is None:
         return xp.zeros(0, self._a.dtype, like=self._a)
     if isinstance(source, Storage):
-        flat = views.flat_storage(source._owner).view(self._a.dtype)
+        flat = flat_storage(source._owner).view(self._a.dtype)
         size = flat.shape if size is None else size
     elif isinstance(source, Tensor):
         if size is None:
             return source._a
-        flat = views.flat_storage(source._a)
+        flat = flat_storage(source._a)
     else:
         raise TypeError(
             "set_() received an invalid combination of arguments - got "
@@ -154,7 +155,7 @@ def _window(self, source, offset, size, stride):
     stride = (stride,) if isinstance(stride, int) else stride
     if not stride:
         stride = tuple(math.prod(size[k + 1 :]) for k in range(len(size)))
-    return views.strided(flat, size, tuple(stride), offset)
+    return strided(flat, size, tuple(stride), offset)
 
 
 def resize_(self, *size, memory_format=None):
@@ -168,8 +169,8 @@ def resize_(self, *size, memory_format=None):
     shape = sizes(size)
     if tuple(shape) == self._a.shape:
         return self
-    n, start = math.prod(shape), views.storage_offset(self._a)
-    memory = views.flat_storage(self._a)
+    n, start = math.prod(shape), strides.storage_offset(self._a)
+    memory = flat_storage(self._a)
     if start + n > memory.size:
         grown = xp.empty(start + n, self._a.dtype, like=self._a)
         grown[: memory.size] = memory

@@ -274,7 +274,7 @@ def _key(value):
 
 
 def _tensor(storage, offset, size, stride, requires_grad=False, hooks=None, metadata=None):
-    from ..engine.views import strided
+    from ..engine.strides import strided
 
     t = wrap(
         strided(storage, tuple(size), tuple(stride), offset)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import OrderedDict
 
 from ..backend import host, owner, pointer
-from ..engine import views
 from ..engine.device import Device, of
 from ..engine.dispatch import wrap
 from ..engine.dtypes import PUBLIC, dtype
+from ..engine.strides import flat_storage, geometry, strided
 from ..engine.tensor import Size, Tensor
 from ..nn.parameter import Parameter
 
@@ -74,9 +74,9 @@ class Writer:
             told["device"] = str(tensor.device)
         storage = _storage_key(array)
         if storage in self._shared:
-            told["window"] = [list(part) for part in views.geometry(array)[:2]]
-            told["window"].append(views.geometry(array)[2])
-            array, key = views.flat_storage(array), (storage, array.dtype)
+            told["window"] = [list(part) for part in geometry(array)[:2]]
+            told["window"].append(geometry(array)[2])
+            array, key = flat_storage(array), (storage, array.dtype)
         return {"tensor": self._name(array, key, path), **told}
 
     def _name(self, array, key, path):
@@ -170,7 +170,7 @@ class Reader:
         size, stride, offset = window
         if 0 in size:
             return array[:0].reshape(size)
-        return views.strided(array, tuple(size), tuple(stride), offset)
+        return strided(array, tuple(size), tuple(stride), offset)
 
 
 _SEQUENCES = {"list": list, "tuple": tuple, "set": set, "size": Size}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gradviz.engine import events
-from gradviz.engine.backward import fit
+from gradviz.engine.gradients import fit
 from gradviz.engine.operation import RAW
 from gradviz.watch.recording import PathShare, Why
 

@@ -12,8 +12,8 @@ import numpy as np
 
 from gradviz.backend import host
 from gradviz.engine import events
-from gradviz.engine.backward import fit
 from gradviz.engine.dispatch import call, wrap
+from gradviz.engine.gradients import fit
 from gradviz.engine.modes import enable_grad
 from gradviz.engine.node import FREED, LEAF
 from gradviz.engine.operation import RAW
