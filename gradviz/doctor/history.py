@@ -119,40 +119,46 @@ def read_by_name(case: Case, held: Held, readers=READERS) -> bool:
     return False
 
 
-def read_as_a_whole(case: Case, group: list[Held]) -> list[Held]:
+def read_as_a_whole(case: Case, group: list[Held], readers=READERS) -> list[Held]:
     """Tensors of one line, none swept, whose container a statement reads numbers from:
     ``torch.cat(preds).mean().item()``, ``[p.item() for p in preds]``.
     """
     named = [s for s in group[0].steps if s.kind in ("name", "global", "attribute")]
     name = str(named[-1].name)
-    if not any(_reads(statement.node, name) for statement in case.cells.mentioning(name)):
+    if not any(_reads(s.node, name, readers) for s in case.cells.mentioning(name)):
         return []
     lines = [line for line in same_line(distinct(group)) if len(line) >= 2]
     waiting = [line for line in lines if not any(case.graph.swept(h.facts.id) for h in line)]
     return [held for line in waiting if not consumed(case, line) for held in line]
 
 
-def _reads(node, name):
+def _reads(node, name, readers):
     """A reader's call, or a comprehension with one, that takes from ``name``."""
-    if any(name in names_in(call, plain=True) for call in calls(node, *READERS)):
+    if any(name in names_in(call, plain=True) for call in calls(node, *readers)):
         return True
-    for part in own_expressions(node) if any(calls(node, *READERS)) else ():
+    for part in own_expressions(node) if any(calls(node, *readers)) else ():
         if any(name in names_in(each.iter) for each in getattr(part, "generators", ())):
             return True
     return False
 
 
 def passed_over(case: Case, group: list[Held]) -> bool:
-    """A later cell has run, or a later backward, without using the tensors."""
+    """A later cell has run, or a later backward, without using or reading the tensors."""
     newest = max(held.facts.id for held in group)
     place = group[-1].facts.place
     later = (
         place is not None
         and place.cell is not None
         and case.cell is not None
-        and case.cell > place.cell
+        and case.cell > max(place.cell, _last_read(case, {held.facts.id for held in group}))
     )
     return later or any(sweep.serial > newest and not sweep.error for sweep in case.ledger.sweeps)
+
+
+def _last_read(case, ids):
+    """The last cell in which numbers were read from one of the tensors, or 0."""
+    notes = [cut.note for cut in case.cuts if cut.how in READ and not ids.isdisjoint(cut.sources)]
+    return max((p.cell or 0 for note in notes for p in case.places.chain(note)), default=0)
 
 
 def consumed(case: Case, group: list[Held]) -> bool:

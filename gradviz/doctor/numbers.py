@@ -19,6 +19,19 @@ def scaled(case: Case) -> bool:
     return any("_growth_factor" in holding.thing.__dict__ for holding in case.objects)
 
 
+def arrived(graph) -> dict[int, float]:
+    """Serial -> norm of the gradient that came there (at most: the sum over what it came from),
+    of the nodes and leaves of a graph, in backward passes that were measured.
+    """
+    out: dict[int, float] = {}
+    for seq in {seq for seq, _ in graph.norms}:
+        for slot, source, _ in graph.inputs(seq):
+            norm = graph.norms.get((seq, slot))
+            if norm is not None:
+                out[source] = out.get(source, 0.0) + norm
+    return out
+
+
 def results(case: Case):
     """(held, has NaN, has infinity) of named results, oldest first."""
     seen = set()

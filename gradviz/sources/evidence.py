@@ -249,6 +249,7 @@ class GraphView:
             if isinstance(holding.thing, kinds):
                 id = reading.leaf_id(holding.thing) if node is None else node.seq
                 self._tensors.setdefault(id, holding.thing)
+        self.norms = source.watcher.flow.norms
         self._every = list(self._nodes.values())
         nodes = (reading.node_behind(holding.thing) for holding in seen)
         self._tops = list({node.seq: node for node in nodes if node is not None}.values())

@@ -365,6 +365,7 @@ class Watcher(events.Observer):
     def backward_finished(self, sweep):
         """Close the sweep."""
         self.ledger.end_sweep()
+        self.past.measured(self.flow.norms)
 
     @quiet
     def backward_failed(self, sweep, error):

@@ -15,10 +15,12 @@ NODES, LOSSES, LOOKS = 1_500, 10, 2
 @dataclass(slots=True)
 class Loss:
     """One graph that a backward went through. ``nodes``: serial -> (class, note, inputs), each
-    input a (serial, whether it is a leaf); ``looks``: how often the line was looked at.
+    input a (slot, serial, whether it is a leaf); ``norms``: (serial, slot) -> norm of the gradient
+    that was sent there; ``looks``: how often the line was looked at.
     """
 
     nodes: dict[int, tuple] = field(default_factory=dict)
+    norms: dict[tuple[int, int], float] = field(default_factory=dict)
     looks: int = 0
 
 
@@ -29,6 +31,7 @@ class Past:
 
     def __init__(self):
         self._losses: OrderedDict[int, Loss] = OrderedDict()
+        self._begun: list[Loss] = []
 
     def note(self, root):
         """A backward begins at the node ``root``."""
@@ -42,13 +45,20 @@ class Past:
                 self._losses.popitem(last=False)
         if loss.looks < LOOKS:
             loss.looks += 1
-            loss.nodes = _read(root)
+            loss.nodes, loss.norms = _read(root), {}
+            self._begun.append(loss)
+
+    def measured(self, norms):
+        """A backward has ended, in which these norms were measured."""
+        for loss in self._begun:
+            loss.norms = {edge: norm for edge, norm in norms.items() if edge[0] in loss.nodes}
+        self._begun = []
 
     def view(self, site, grads) -> PastView:
         """The losses for one call of the doctor. ``site(note)``: where a node was made;
         ``grads(serial)``: the gradient of a leaf now.
         """
-        return PastView([loss.nodes for loss in self._losses.values()], site, grads)
+        return PastView(list(self._losses.values()), site, grads)
 
 
 def _read(root):
@@ -60,8 +70,8 @@ def _read(root):
 
 def _plain(node):
     inputs = tuple(
-        (x[0].seq, False) if x.__class__ is tuple else (reading.leaf_id(x), True)
-        for x in reading.inputs(node)
+        (slot, x[0].seq, False) if x.__class__ is tuple else (slot, reading.leaf_id(x), True)
+        for slot, x in enumerate(reading.inputs(node))
         if x is not None
     )
     return reading.class_name(node), getattr(node, "note", None) or 0, inputs
@@ -71,8 +81,10 @@ class PastView:
     """The questions about nodes that rules ask, of graphs that need not be there any more."""
 
     def __init__(self, losses, site, grads):
-        self._losses, self._site, self.grad_values = losses, site, grads
-        self._nodes = {seq: node for nodes in losses for seq, node in nodes.items()}
+        self._losses = [loss.nodes for loss in losses]
+        self._site, self.grad_values = site, grads
+        self._nodes = {seq: node for nodes in self._losses for seq, node in nodes.items()}
+        self.norms = {edge: norm for loss in losses for edge, norm in loss.norms.items()}
         self._reach: dict[int, tuple[set[int], set[int]]] = {}
         self._leaves: list[set[int]] | None = None
 
@@ -86,8 +98,7 @@ class PastView:
 
     def inputs(self, id):
         """(slot, id, is a leaf) of a node's tracked inputs."""
-        for slot, (source, leaf) in enumerate(self._nodes[id][2] if id in self._nodes else ()):
-            yield slot, source, leaf
+        yield from self._nodes[id][2] if id in self._nodes else ()
 
     def values(self, id):
         """What a node computed is gone."""
@@ -168,7 +179,7 @@ def _leaves(nodes):
     out: dict[int, frozenset[int]] = {}
     for seq in sorted(nodes):  # inputs are older
         found: frozenset[int] = frozenset()
-        for source, leaf in nodes[seq][2]:
+        for _, source, leaf in nodes[seq][2]:
             found |= {source} if leaf else out.get(source, frozenset())
         out[seq] = found
     return out

@@ -355,6 +355,7 @@ class TorchWatcher:
                 self.watcher.note_loop(leaf)
         self._catch_up()
         ledger.end_sweep()
+        self.watcher.past.measured(self.watcher.flow.norms)
 
     def _changed_by_hook(self, leaf):
         """A leaf was written to while backward ran; PyTorch does not say by whom, the hooks on it

@@ -9,7 +9,7 @@ from gradviz.watch.program import mentions, own_expressions
 
 def look(case):
     """A line outside functions reads x.grad, and x is a result that keeps no gradient, after a
-    backward.
+    backward; said mildly where x.grad is only compared with None.
     """
     results = {
         h.path: h
@@ -18,7 +18,8 @@ def look(case):
     }
     told = set()
     for statement in case.cells.mentioning("grad"):
-        for name in read_gradients(statement):
+        read = read_gradients(statement)
+        for name in (*read, *gradients_compared(statement)):
             held = results.get(name)
             if held is None or name in told or held.facts.grad or not _came_back(case, held):
                 continue
@@ -28,7 +29,8 @@ def look(case):
             if place is not None and place.cell is not None and _after(statement, place):
                 told.add(name)
                 fields = {"name": name, "read": _read_at(statement, place)}
-                yield RULE.found(case, [name], place, None, [held.facts.id], **fields)
+                severity = "warning" if name in read else "info"
+                yield RULE.found(case, [name], place, None, [held.facts.id], severity, **fields)
 
 
 def _read_at(statement, place):
@@ -39,29 +41,37 @@ def _read_at(statement, place):
 
 
 def read_gradients(statement):
-    """The x of every x.grad that a statement reads for its value (not to compare it with None);
-    remembered on the statement.
+    """The x of every x.grad that a statement reads for its value (not to compare it with
+    None).
     """
+    return _gradients(statement)[0]
+
+
+def gradients_compared(statement):
+    """The x of every x.grad that a statement only compares."""
+    return _gradients(statement)[1]
+
+
+def _gradients(statement):
+    """(read, compared); remembered on the statement."""
     if statement.function is not None or not mentions(statement.node, "grad"):
-        return ()
+        return (), ()
     known = getattr(statement.node, "_gradients", None)
     if known is None:
-        known = statement.node._gradients = tuple(_read(statement))
+        known = statement.node._gradients = _read(statement)
     return known
 
 
 def _read(statement):
-    compared = set()
-    for part in own_expressions(statement.node):
+    parts, inside, read, compared = own_expressions(statement.node), set(), [], []
+    for part in parts:
         if isinstance(part, ast.Compare):
-            compared.update(id(inner) for inner in ast.walk(part))
-        reads = (
-            isinstance(part, ast.Attribute)
-            and part.attr == "grad"
-            and isinstance(part.ctx, ast.Load)
-        )
-        if reads and id(part) not in compared:
-            yield ast.unparse(part.value)
+            inside.update(id(inner) for inner in ast.walk(part))
+    for part in parts:
+        asked = isinstance(part, ast.Attribute) and part.attr == "grad"
+        if asked and isinstance(part.ctx, ast.Load):
+            (compared if id(part) in inside else read).append(ast.unparse(part.value))
+    return tuple(read), tuple(compared)
 
 
 def _after(statement, place):

@@ -53,11 +53,20 @@ def _retained(case):
             continue
         told |= weight.nodes
         inside = [h for h in case.held if h.facts.id in weight.nodes and h.category in HOLDERS]
+        inside = inside or _above(case, sweep)
         if not inside or _used_later(case, sweep, weight):
             continue
         carrying = _carrying(case) if carrying is None else carrying
         if not carrying & weight.nodes:
             yield sweep, inside
+
+
+def _above(case, sweep):
+    """What holds results that were computed from what the backward began with: ``a + b``."""
+    roots = set(case.graph.alive(sweep))
+    held = [h for h in case.held if h.facts.attached and h.category in HOLDERS]
+    later = [h for h in held if h.facts.id > max(roots)]
+    return [h for h in later if roots & case.graph.weigh([h.facts.id]).nodes]
 
 
 def _carrying(case):

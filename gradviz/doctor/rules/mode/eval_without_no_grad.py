@@ -4,7 +4,15 @@ import ast
 
 from gradviz.doctor.finding import Rule, ids, paths
 from gradviz.doctor.flow import tainted_backward
-from gradviz.doctor.history import READ, READERS, evaluated, passed_over, read_by_name, resting
+from gradviz.doctor.history import (
+    READ,
+    READERS,
+    evaluated,
+    passed_over,
+    read_as_a_whole,
+    read_by_name,
+    resting,
+)
 from gradviz.doctor.where import place_of
 from gradviz.watch.program import calls, names_in, own_expressions, receiver, targets
 
@@ -46,13 +54,17 @@ def _kept(case, idle):
 
 
 def _collected(case):
-    """Outputs of an evaluation that a container keeps."""
+    """Outputs of an evaluation that a container keeps; for sure when they are large and were read
+    as numbers.
+    """
     for group in case.units("container").values():
         outputs = evaluated(case, group)
         if outputs:
             weight, place = case.graph.weigh(ids(outputs)), _called(outputs[-1])
-            name = outputs[0].holder
-            yield RULE.found(case, paths(outputs), place, weight, ids(outputs), name=name)
+            sure = weight.bytes >= LARGE and read_as_a_whole(case, outputs, NUMBERS)
+            severity, name = "warning" if sure else "info", outputs[0].holder
+            found = paths(outputs)
+            yield RULE.found(case, found, place, weight, ids(outputs), severity, name=name)
 
 
 def _gone(case):

@@ -1,58 +1,108 @@
-"""GV404: the gradient vanishes on its way through many saturating layers."""
+"""GV404: the gradient vanishes on its way through many saturating layers or steps."""
 
 import numpy as np
 
 from gradviz.doctor.finding import Rule
-from gradviz.doctor.numbers import usable
+from gradviz.doctor.numbers import arrived, usable
 
 SQUASHING = ("SigmoidBackward0", "TanhBackward0", "SoftmaxBackward0")
-LAYERS = 5
+LAYERS, STEPS = 5, 10
 RATIO = 1e-4
 HOPS = 5
 
 
 def look(case):
-    """Five or more sigmoids or tanhs of one line, and the first layer's gradient is tiny beside the
-    last one's.
+    """Five or more sigmoids or tanhs behind one another, and the first layer's gradient is tiny
+    beside the last one's; or the same with ten steps that share a matrix, said mildly while
+    anything arrives.
     """
     told = set()
     for graph in (case.graph, case.past):
-        for newest in graph.repeated(LAYERS):
-            place = case.place(graph.note(newest))
+        came = arrived(graph)
+        for links in _chains(graph):
+            place = case.place(graph.note(links[0]))
             line = case.cells.line(place)
-            found = _layers(graph, newest) if line not in told else ()
+            if line in told:
+                continue
+            found = _layers(graph, links)
             if found:
                 told.add(line)
-                (last, _), (first, leaf), count = found
-                fields = {"first": f"{first:.1e}", "last": f"{last:.1e}", "count": count}
+                (last, _), (first, leaf) = found
+                fields = {"first": f"{first:.1e}", "last": f"{last:.1e}", "count": len(links)}
                 yield RULE.found(case, [f"{case.named(leaf)}.grad"], place, None, [leaf], **fields)
+                continue
+            last, first = came.get(links[0], 0.0), came.get(links[-1], 0.0)
+            shared = _shared(case, graph, links)
+            if shared and last > 0 and first < RATIO * last:
+                told.add(line)
+                fields = {"first": f"{first:.1e}", "last": f"{last:.1e}", "count": len(links)}
+                fields |= {"variant": "steps", "severity": "info" if first else "warning"}
+                yield RULE.found(case, shared, place, None, links, **fields)
 
 
-def _layers(graph, newest):
-    """The (norm, serial) of the last and of the first layer's gradient, and how many layers there
-    are, where it vanishes on the way.
+def _chains(graph):
+    """Saturating results of one class that feed one another, newest first."""
+    met = set()
+    for newest in graph.made_by(*SQUASHING):
+        links, following = [], newest
+        while following is not None and following not in met:
+            met.add(following)
+            links.append(following)
+            following = _next(graph, following)
+        if len(links) >= LAYERS:
+            yield links
+
+
+def _next(graph, link):
+    """The nearest result of the same class that a link was computed from."""
+    op, level, seen = graph.op(link), [link], {link}
+    for _ in range(HOPS):
+        below = [i for node in level for _, i, leaf in graph.inputs(node) if not leaf]
+        level = [i for i in dict.fromkeys(below) if i not in seen]
+        found = next((i for i in level if graph.op(i) == op), None)
+        if found is not None:
+            return found
+        seen.update(level)
+    return None
+
+
+def _layers(graph, links):
+    """The (norm, serial) of the last and of the first layer's gradient, where it vanishes on the
+    way through layers with weights of their own.
     """
-    links = graph.chain(newest) if graph.op(newest) in SQUASHING else []
     norms = [norm for link in links if (norm := _norm(graph, link)) is not None]
     if len(norms) < LAYERS or len({leaf for _, leaf in norms}) < LAYERS:
         return ()
     last, first = norms[0], norms[-1]
-    return (last, first, len(links)) if last[0] > 0 and first[0] < RATIO * last[0] else ()
+    return (last, first) if last[0] > 0 and first[0] < RATIO * last[0] else ()
 
 
 def _norm(graph, link):
-    """(norm, serial) of the largest gradient of a matrix among the leaves between a layer and the
-    one before it.
-    """
-    best, level = None, [link]
+    """(norm, serial) of the largest gradient of a matrix among the leaves of a layer."""
+    best = None
+    for leaf in _leaves(graph, link):
+        values = graph.grad_values(leaf)
+        if usable(values) and values.ndim >= 2:
+            best = max(best or (-1.0, leaf), (float(np.linalg.norm(values)), leaf))
+    return best
+
+
+def _leaves(graph, link):
+    """The leaves between a layer or step and the one before it."""
+    level, out = [link], []
     for _ in range(HOPS):
         below = [(i, leaf) for node in level for _, i, leaf in graph.inputs(node)]
-        for i, leaf in below:
-            values = graph.grad_values(i) if leaf else None
-            if usable(values) and values.ndim >= 2:
-                best = max(best or (-1.0, i), (float(np.linalg.norm(values)), i))
+        out += [i for i, leaf in below if leaf]
         level = [i for i, leaf in below if not leaf and graph.op(i) not in SQUASHING]
-    return best
+    return out
+
+
+def _shared(case, graph, links):
+    """The names of the leaves that all steps use."""
+    if len(links) < STEPS:
+        return []
+    leaves = set.intersection(*(set(_leaves(graph, link)) for link in links))
+    return [name for leaf in sorted(leaves) if (name := case.named(leaf))]
 
 
 RULE = Rule("GV404", "num.vanishing", "warning", look)

@@ -1,4 +1,4 @@
-"""GV210: the optimiser still has the parameters of a model that was replaced."""
+"""GV210: the optimiser still has the parameters of a model that was replaced, or lacks some."""
 
 import ast
 
@@ -36,6 +36,7 @@ def look(case):
                 )
                 break
     yield from _of_another(case, known)
+    yield from _left_out(case, known)
 
 
 def _of_another(case, known):
@@ -61,6 +62,51 @@ def _of_another(case, known):
                 name = optimizer.path
                 yield RULE.found(case, holders, place, variant="other", name=name, **fields)
                 break
+
+
+def _left_out(case, known):
+    """Beside what an optimiser steps, each backward gives a gradient to a module or parameter that
+    no optimiser has and nothing changes, though it is no model of its own before that (GV602). It
+    may be meant so.
+    """
+    for optimizer in case.optimizers:
+        accounts = [case.ledger.leaves.get(leaf) for leaf in optimizer.leaves]
+        stepped = {a.id for a in accounts if a is not None and a.changes > 1}
+        told: set[int] = set()
+        names = []
+        for path, leaves in _wholes(case) if stepped else ():
+            if not leaves & (known | told) and _idle(case, leaves, stepped):
+                told |= leaves
+                names.append(path)
+        if names:
+            made = bound(case, optimizer.path.rpartition(".")[2], "." in optimizer.path)
+            place = place_of(case, made)
+            fields = {"variant": "left", "severity": "info", "model": ", ".join(names)}
+            holders = [*names, optimizer.path]
+            yield RULE.found(case, holders, place, None, told, name=optimizer.path, **fields)
+
+
+def _wholes(case):
+    """(path, leaves) of modules, the outer ones first, and of parameters with a name."""
+    for module in sorted(case.modules, key=lambda m: len(m.steps)):
+        if module.parameters:
+            yield module.path, set(module.parameters.values())
+    for held in case.held:
+        if held.facts.parameter and held.category == "name":
+            yield held.path, {held.facts.own}
+
+
+def _idle(case, leaves, stepped):
+    """Several backward passes gave all of them a gradient, the newest also what is stepped; they
+    have not changed since the first.
+    """
+    accounts = [case.ledger.leaves.get(leaf) for leaf in leaves]
+    if any(a is None or a.total < 2 or not a.run for a in accounts):
+        return False
+    sweep = case.ledger.sweep(accounts[0].run[-1][0])
+    if sweep is None or not sweep.leaves & stepped or leaves in case.past.leaves_of_nodes():
+        return False
+    return not any(a.changed and a.changed.order > a.longest[0][1] for a in accounts)
 
 
 def _beside_step(case, optimizer):
