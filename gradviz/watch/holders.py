@@ -22,6 +22,7 @@ SHELL_NAMES = frozenset(
 )
 OBJECTS = 60_000
 OF_MODULES = 3_000  # of these, at most so many behind the variables of imported modules
+REFERENCES = 4  # followed at most for each object of a bound: one object may be met many times
 WAYS = frozenset(("name", "global", "item", "attribute", "member"))
 AGAIN = 2_000
 CODE = types.FunctionType | type
@@ -97,6 +98,7 @@ def walk(roots: Roots, interest, limit: int = OBJECTS) -> Found:
         if not is_plain(type(thing))
     )
     of_modules = min(OF_MODULES, limit)
+    left = {False: REFERENCES * limit, True: REFERENCES * of_modules}
     hidden = id(roots.user_ns), id(roots.out), id(roots.shell)
     for key in hidden:
         seen[key] = None
@@ -124,8 +126,13 @@ def walk(roots: Roots, interest, limit: int = OBJECTS) -> Found:
         for step, name, child in (
             interest.children(thing) if what is not None else _inside(thing, link, found)
         ):
-            if not is_plain(type(child)):
-                queue.append((child, Link(link, step, name, thing), of_module))
+            if is_plain(type(child)):
+                continue
+            if not left[of_module]:
+                found.complete = False
+                break
+            left[of_module] -= 1
+            queue.append((child, Link(link, step, name, thing), of_module))
     found.visited = len(seen)
     return found
 

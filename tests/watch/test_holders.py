@@ -174,6 +174,20 @@ def test_the_walk_is_bounded():
     assert not walk(Roots(user_ns={"chain": chain}), Interest(), limit=1_000).complete
 
 
+def test_what_is_met_again_and_again_does_not_make_the_walk_long():
+    looked_at = []
+
+    class Row(list):
+        def __iter__(self):
+            for item in super().__iter__():
+                looked_at.append(0)
+                yield item
+
+    rows = [Row([()] * 1_000) for _ in range(900)]
+    found = walk(Roots(user_ns={"rows": rows}), Interest(), limit=1_000)
+    assert not found.complete and len(looked_at) < 10_000
+
+
 def test_nothing_is_kept_after_the_call():
     generator = suspended()
     thing = weakref.ref(next(iter(generator.gi_frame.f_locals.values())))
