@@ -23,6 +23,12 @@ def root():
     return ROOT
 
 
+@pytest.fixture(autouse=True, scope="module")
+def what_other_files_left_is_not_searched():
+    """Collections look only at what the tests of this file made, not at all that was before."""
+    gc.freeze()
+
+
 @pytest.fixture(autouse=True)
 def nobody_looks_on(monkeypatch):
     """Each test begins as a process does: no hook and no Function was ever seen, so that sweeps
