@@ -15,6 +15,7 @@ from gradviz.watch.program import (
     Write,
     called,
     names_in,
+    own_expressions,
     targets,
     tokens,
     writes,
@@ -60,7 +61,19 @@ def put(case: Case, group: list[Held], plain: bool = False) -> Place | None:
                 score = 10 + 5 * bool(write.values)
             if score and score >= best_score:
                 best, best_score = statement, score
-    return place_of(case, best or _made_of(case, held)) or held.facts.place
+    found = best or _made_of(case, held) or _handed(case, held, made)
+    return place_of(case, found) or held.facts.place
+
+
+def _handed(case, held, made):
+    """The call that gave a tensor to what is no container by its looks: ``writer(loss)``."""
+    for statement in reversed(case.cells.mentioning(held.root) if len(held.steps) > 1 else ()):
+        for part in own_expressions(statement.node):
+            if isinstance(part, ast.Call) and held.root in tokens(part.func)[:1]:
+                given = [*part.args, *(k.value for k in part.keywords)]
+                if any(made & names_in(value) for value in given):
+                    return statement
+    return None
 
 
 def _made_of(case, held):

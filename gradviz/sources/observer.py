@@ -95,6 +95,7 @@ class Watcher(events.Observer):
         self.collecting = False
         self.flow = Flow()
         self.inputs: dict[int, tuple] = {}
+        self.written: dict[int, tuple] = {}
         self.hooked: dict[int, list] = {}
         self.contexts: deque[tuple[int, str]] = deque(maxlen=500)
         self.edits: deque = deque(maxlen=EDITS)
@@ -209,9 +210,13 @@ class Watcher(events.Observer):
 
     def note(self, node) -> tuple:
         """``(code, instruction, outer)`` of a node, ``()`` when it is not known where
-        it was made, as of nodes that an earlier watcher saw.
+        it was made, as of nodes that an earlier watcher saw. That of a view's base gets its serial
+        just after the change in place.
         """
-        return self.site(getattr(node, "note", None) or 0)
+        note = getattr(node, "note", None)
+        if note is None and reading.class_name(node) == "CopySlices":
+            return self.written.get(node.seq, ())
+        return self.site(note or 0)
 
     def site(self, note: int) -> tuple:
         """The same of a node's ``note``."""
@@ -379,12 +384,16 @@ class Watcher(events.Observer):
         note, entry = user_chain(_frame(2), self.files)
         recorded = entry != "setitem" and is_recording()
         before = getattr(events.node_of(tensor), "seq", 0) if recorded else 0
-        self.changed_at(note, entry, tensor, before, self._grads.get(events.leaf_id(tensor)))
+        owner = self._grads.get(events.leaf_id(tensor))
+        event = self.changed_at(note, entry, tensor, before, owner)
+        if is_recording():
+            make_room(self.written, INPUTS)
+            self.written[event.serial + 1] = note
 
     def changed_at(self, note, entry, tensor, before=0, owner=None):
         """The same, for a place that is known. ``before``: the serial of the node that made
         ``tensor``, when another is recorded for the change; ``owner``: the leaf whose gradient it
-        is.
+        is. Gives the event.
         """
         id, memory = reading.leaf_id(tensor), reading.storage_id(tensor)
         event = self.ledger.add("bump", id, note, entry, serial(), _ref(tensor), memory, before)
@@ -392,6 +401,7 @@ class Watcher(events.Observer):
             self.ledger.grad_changed(owner, event, _is_zero(reading.value(tensor)))
         elif reading.is_leaf(tensor):
             self.ledger.changed(event)
+        return event
 
     def stepped(self, note, entry, leaves):
         """A step of an optimizer of PyTorch changed ``leaves``."""

@@ -18,6 +18,8 @@ CATEGORIES = {
     "kwdefault": "default",
     "closure": "closure",
     "generator": "generator",
+    "coroutine": "generator",
+    "async generator": "generator",
     "ctx": "ctx",
     "grad": "grad",
     "display": "display",
@@ -128,5 +130,7 @@ _WRITE = {
     "frame": lambda name: f" -> frame {name!r}",
     "local": lambda name: f" -> local {name!r}",
     "generator": lambda name: f".gi_frame.f_locals[{name!r}]",
+    "coroutine": lambda name: f".cr_frame.f_locals[{name!r}]",
+    "async generator": lambda name: f".ag_frame.f_locals[{name!r}]",
     "hook": lambda name: f"[{name}]",
 }

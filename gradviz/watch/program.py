@@ -11,8 +11,9 @@ from functools import lru_cache
 
 ADDING = frozenset(
     "append appendleft add insert extend extendleft put put_nowait push setdefault update "
-    "__setitem__ send".split()
+    "__setitem__ send callback".split()
 )
+INDEXERS = frozenset("loc iloc at iat".split())
 GETTING = frozenset(("setdefault", "get"))
 PUSHING = frozenset("heappush heappushpop heapreplace insort insort_left insort_right".split())
 BLOCKS = frozenset(("body", "orelse", "finalbody", "handlers", "cases", "decorator_list"))
@@ -199,6 +200,8 @@ def tokens(node) -> list[str]:
             if isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, str):
                 out.append(node.slice.value)
             node = node.value
+            if isinstance(node, ast.Attribute) and node.attr in INDEXERS:
+                node = node.value
         elif isinstance(node, ast.Call):
             node = _got(node, out)
         else:
@@ -255,6 +258,7 @@ def writes(statement: Statement):
     if isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign) and node.value is not None:
         for target in targets(node):
             partial = isinstance(target, ast.Subscript) or isinstance(node, ast.AugAssign)
+            partial = partial or _extends(node.value, target)
             variable = isinstance(target, ast.Name)
             yield Write(statement, tokens(target), [node.value], not partial, variable)
     for part in calls(node, *ADDING):
@@ -267,6 +271,22 @@ def writes(statement: Statement):
     for part in calls(node, *PUSHING):
         if len(part.args) > 1:
             yield Write(statement, tokens(part.args[0]), list(part.args[1:]), False)
+
+
+def _extends(value, target):
+    """A container that is made of the one that the target is now, and more: ``[*log, x]``,
+    ``log + [x]``.
+    """
+    literal = ast.List | ast.Tuple | ast.Set | ast.Dict
+    if isinstance(value, ast.BinOp):
+        extended = isinstance(value.left, literal) or isinstance(value.right, literal)
+    else:
+        extended = isinstance(value, literal)
+    named = ast.unparse(target) if extended else ""
+    return extended and any(
+        isinstance(part, ast.Name | ast.Attribute) and ast.unparse(part) == named
+        for part in ast.walk(value)
+    )
 
 
 @lru_cache(maxsize=8)

@@ -6,11 +6,14 @@ that the person wrote. Weak containers hold nothing.
 
 from __future__ import annotations
 
+import contextvars
 import functools
 import gc
 import inspect
+import itertools
 import logging
 import sys
+import threading
 import types
 import weakref
 from collections import deque
@@ -239,7 +242,12 @@ def locals_of(frame):
 
 def _coroutine(thing):
     if thing.cr_frame is not None and not thing.cr_running:
-        yield from (("generator", name, item) for name, item in locals_of(thing.cr_frame))
+        yield from (("coroutine", name, item) for name, item in locals_of(thing.cr_frame))
+
+
+def _async_generator(thing):
+    if thing.ag_frame is not None and not thing.ag_running:
+        yield from (("async generator", name, item) for name, item in locals_of(thing.ag_frame))
 
 
 def _exception(thing):
@@ -296,6 +304,14 @@ def attributes(thing) -> dict | None:
     return own if type(own) is dict else None
 
 
+def _context_variable(thing):
+    yield "attribute", "get()", thing.get(None)
+
+
+def _thread_local(thing):
+    yield from _attributes(thing.__dict__)
+
+
 def _object(thing):
     own = attributes(thing)
     if own is not None:
@@ -345,6 +361,7 @@ _ITERATORS = (
     zip,
     enumerate,
     reversed,
+    *(kind for kind in vars(itertools).values() if isinstance(kind, type)),
     type(iter({}.values())),
 )
 
@@ -359,6 +376,7 @@ _READERS = {
     types.MethodType: _method,
     types.GeneratorType: _generator,
     types.CoroutineType: _coroutine,
+    types.AsyncGeneratorType: _async_generator,
     types.TracebackType: _traceback,
     types.FrameType: _frame,
     types.MappingProxyType: _mapping,
@@ -369,6 +387,7 @@ _READERS = {
     classmethod: _wrapped,
     _Through: _through,
     logging.LogRecord: _record,
+    contextvars.ContextVar: _context_variable,
 }
 
 _BASES = (
@@ -381,6 +400,7 @@ _BASES = (
     (frozenset, _set),
     (logging.LogRecord, _record),
     (functools.partial, _partial),
+    (threading.local, _thread_local),
     (type, _class),
 )
 

@@ -14,13 +14,18 @@ def look(case):
     for optimizer in case.optimizers:
         accounts = [case.ledger.leaves.get(leaf) for leaf in optimizer.leaves]
         steps = max((a.changes for a in accounts if a is not None), default=0)
-        missing = without_gradient(case, optimizer) - cut
+        missing = {leaf for leaf in without_gradient(case, optimizer) - cut if _asks(case, leaf)}
         names = [case.named(leaf) for leaf in sorted(missing)] if steps >= STEPS else []
         names = [name for name in names if name and "param_groups" not in name]
         if names:
             yield RULE.found(
                 case, names, None, None, missing, name=optimizer.path, count=len(names)
             )
+
+
+def _asks(case, leaf):
+    """It still requires grad: it was not frozen."""
+    return any(held.facts.leaf for held in case.paths_to(leaf))
 
 
 RULE = Rule("GV206", "grad.none-unused", "info", look)

@@ -3,17 +3,19 @@
 from types import FunctionType, SimpleNamespace
 
 from gradviz.doctor.finding import Rule, ids, paths
-from gradviz.doctor.history import carried, consumed
+from gradviz.doctor.history import carried, consumed, finished
 from gradviz.doctor.where import put
 from gradviz.watch.places import is_persons
 
 from .container import inside_objects
 from .state import LONG
 
+SEVERAL = 2
+
 
 def look(case):
     """An attribute of a module holds a graph that nothing else will use; of another object: said
-    mildly.
+    mildly, but where objects hold graphs of several finished steps.
     """
     told = {id(held) for group in inside_objects(case) for held in group}
     for group in _alike(case):
@@ -26,7 +28,8 @@ def look(case):
             continue
         module = "_parameters" in getattr(group[0].link.owner, "__dict__", ())
         weight = case.graph.weigh(ids(group))
-        severity = "warning" if module and weight.bytes and not swept else "info"
+        sure = module and weight.bytes and not swept
+        severity = "warning" if sure or len(finished(case, group)) > SEVERAL else "info"
         yield RULE.found(
             case,
             paths(group),

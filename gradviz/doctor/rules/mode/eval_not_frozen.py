@@ -26,7 +26,7 @@ def look(case):
         changed = {
             leaf
             for leaf in leaves
-            if case.ledger.leaves.get(leaf) and case.ledger.leaves[leaf].changes
+            if (account := case.ledger.leaves.get(leaf)) and account.total and account.changes
         }
         together = any(leaves & set(o.leaves) and active & set(o.leaves) for o in case.optimizers)
         statement = _called(case, module.path, "eval")
