@@ -185,7 +185,7 @@ def finding_json(finding) -> dict:
 
 
 def in_words(program: Program, report) -> str:
-    """What was found in one file, for a person."""
+    """What was found in one file, for a person; remarks, a line each, at the end."""
     serious = words.serious(report["findings"])
     lines = [_headline(program, len(serious) + len(report["errors"]))]
     for finding in serious:
@@ -194,6 +194,10 @@ def in_words(program: Program, report) -> str:
         place = program.file.name if program.script else text("cli.check.cell", cell=error["cell"])
         said = error["message"].splitlines()[0] if error["message"] else ""
         lines += ["", "  " + text("cli.check.error", place=place, type=error["type"], message=said)]
+    remarks = [one for one in report["findings"] if one not in serious]
+    lines += ["", "  " + text("cli.check.remarks")] if remarks else []
+    for one in remarks:
+        lines.append(f"  {one.rule}  {words.message(one)}  [{_place(program, one)}]")
     return "\n".join(lines)
 
 

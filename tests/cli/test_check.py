@@ -222,11 +222,14 @@ def test_hostile_names_stay_on_their_line(write, tmp_path):
 
 
 def test_rules_are_chosen_and_comments_silence(write, tmp_path):
-    files = write("case.py", LEAKING), write("quiet.py", LEAKING.replace("loss)\n", QUIET))
+    quiet = LEAKING.replace("loss)\n", QUIET).replace(".sum()", ".mean()")
+    files = write("case.py", LEAKING), write("quiet.py", quiet)
     assert (
         gradviz("check", "--ignore", "GV6,leak.container", files[0], cwd=tmp_path).returncode == 0
     )
-    assert gradviz("check", "--select", "leak", files[1], cwd=tmp_path).returncode == 0
+    ended = gradviz("check", "--select", "leak,GV303", files[1], cwd=tmp_path)
+    assert ended.returncode == 0 and "GV101" not in ended.stdout
+    assert "GV303  w.grad is the sum of 5" in ended.stdout  # a remark
 
 
 def test_other_formats_name_the_line_of_the_file(write, tmp_path):

@@ -2,6 +2,7 @@
 
 from gradviz.doctor.finding import Rule
 from gradviz.doctor.history import without_gradient
+from gradviz.doctor.where import bound, place_of
 
 STEPS = 3
 
@@ -18,9 +19,9 @@ def look(case):
         names = [case.named(leaf) for leaf in sorted(missing)] if steps >= STEPS else []
         names = [name for name in names if name and "param_groups" not in name]
         if names:
-            yield RULE.found(
-                case, names, None, None, missing, name=optimizer.path, count=len(names)
-            )
+            made = bound(case, optimizer.path.rpartition(".")[2], "." in optimizer.path)
+            fields = {"name": optimizer.path, "count": len(names)}
+            yield RULE.found(case, names, place_of(case, made), None, missing, **fields)
 
 
 def _asks(case, leaf):
