@@ -140,16 +140,35 @@ gradviz.explain(h)
 # What is printed tells its state: a leaf says `requires_grad=True`, a result names its node. And the graph is made
 # anew in each run (*define by run*). A tape that is recorded once and replayed, as a static graph is, keeps the branch
 # that the first input took.
+#
+# First a prediction: the dtype of a tensor follows from what you write. Is it `"float32"`, `"int64"`, `"bool"` or
+# `"complex64"` for `[1.0, 2]`, for `[1, 2]`, and for `[1 + 2j]`? And `m.t()` moves no number: with which two
+# strides (numbers to step over for the next row, the next column) does it read a matrix `m` of 2 rows and 3 columns?
 
 # %% [markdown] lang="zh"
 # ## 张量的名片，以及不会分岔的磁带
 #
 # 打印出来的内容就说明了状态：叶子写着 `requires_grad=True`，运算结果写着它的节点。计算图每次运行都重新建立（**边运行边定义**）。
 # 如果像静态图那样只录一次磁带、以后反复播放，就会一直停在第一个输入走过的分支上。
+#
+# 先做一个预测：张量的类型取决于您怎么写。`[1.0, 2]`、`[1, 2]`、`[1 + 2j]` 分别是 `"float32"`、`"int64"`、`"bool"` 还是
+# `"complex64"`？另外，`m.t()` 不搬动任何数：对 2 行 3 列的矩阵 `m`，它用哪两个步长来读
+# （到下一行、下一列各要跨过几个数）？
+
+# %%
+guess_kinds = [..., ..., ...]
+guess_strides = [..., ...]
+
+# %%
+kinds = [str(torch.tensor(data).dtype).split(".")[-1] for data in ([1.0, 2], [1, 2], [1 + 2j])]
+lesson.compare(guess_kinds, kinds)
+m = torch.arange(6).reshape(2, 3)
+lesson.compare(guess_strides, list(m.t().stride()))
+print(m.stride(), m.t().stride(), m.t().is_contiguous())
 
 # %%
 card = torch.tensor([1.0, 2.0], requires_grad=True)
-print(card, card * 2, card.detach(), card.dtype, card.shape, sep="\n")
+print(card, card * 2, card.detach(), card.dtype, card.shape, card.stride(), card.device, sep="\n")
 print(torch.arange(2000))
 
 

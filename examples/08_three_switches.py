@@ -185,6 +185,27 @@ gradviz.StorageMap(h=h, view=view, copy=copy)
 # %% [markdown] lang="en"
 # If you want numbers of your own, write `h.detach().clone()`.
 #
+# `cpu()` answers another question: **where** the numbers lie, not whether they are tracked. Predict whether the result
+# requires grad, for `h.cpu()`, `h.cpu().detach()` and `h.detach().cpu()`.
+
+# %% [markdown] lang="zh"
+# 想要一份自己的数值，请写 `h.detach().clone()`。
+#
+# `cpu()` 回答的是另一个问题：数值放在**哪里**，而不是是否被跟踪。请预测 `h.cpu()`、`h.cpu().detach()`、`h.detach().cpu()`
+# 的结果是否需要梯度。
+
+# %%
+guess_cpu = [..., ..., ...]
+
+# %%
+moved = [h.cpu(), h.cpu().detach(), h.detach().cpu()]
+lesson.compare(guess_cpu, [one.requires_grad for one in moved])
+print([one.data_ptr() == h.data_ptr() for one in moved])
+
+# %% [markdown] lang="en"
+# Both orders give the same on a GPU. `h.detach().cpu()` is the one to write: cut first, and the copy between the devices is
+# not recorded. On the CPU `cpu()` gives the tensor itself.
+#
 # ## Not a switch: eval()
 #
 # `model.eval()` changes what dropout and batch norm compute. It does **not** stop recording. Predict
@@ -192,7 +213,7 @@ gradviz.StorageMap(h=h, view=view, copy=copy)
 # result in eval mode.
 
 # %% [markdown] lang="zh"
-# 想要一份自己的数值，请写 `h.detach().clone()`。
+# 在 GPU 上，两种顺序的结果相同。应当写 `h.detach().cpu()`：先切断，设备之间的复制就不会被记录。在 CPU 上，`cpu()` 返回的就是张量本身。
 #
 # ## 它不是开关：eval()
 #

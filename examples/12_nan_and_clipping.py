@@ -83,6 +83,40 @@ flow.record()
 flow
 
 # %% [markdown] lang="en"
+# A norm is one number for a whole layer. A hook can count instead: in which power of ten does each entry of a gradient lie?
+# `check_gradients(model, step)` is the line for the log: a norm for each parameter, and what is odd about them. Predict:
+# will it call the sigmoid network's first layer odd (`True` or `False`)?
+
+# %% [markdown] lang="zh"
+# 范数把一整层压成一个数。钩子也可以用来计数：梯度的每个元素落在十的几次方？
+# `check_gradients(model, step)` 则是写进日志的一行：每个参数的范数，以及其中不对劲的地方。请预测：
+# 它会说 sigmoid 网络的第一层不对劲吗（`True` 或 `False`）？
+
+# %%
+guess_odd = ...
+
+
+# %%
+def histogram(g):
+    powers = g.abs().log10().clamp(-12, 0)
+    return torch.histc(powers, bins=12, min=-12, max=0).int().tolist()
+
+
+tens = {}
+for name, model in {"sigmoid": sigmoids, "relu": relus}.items():
+    model.zero_grad()
+    first = model[0].weight
+    handle = first.register_hook(lambda g, name=name: tens.update({name: histogram(g)}))
+    (model(x) ** 2).mean().backward()
+    handle.remove()
+print("10^", list(range(-12, 0)))
+for name, counts in tens.items():
+    print(f"{name:8}", counts)
+checked = gradviz.check_gradients(sigmoids, step=0)
+lesson.compare(guess_odd, "0.weight" in checked.odd)
+gradviz.TensorView(sigmoids[0].weight.grad)
+
+# %% [markdown] lang="en"
 # ## Where NaN comes from
 #
 # Predict for each expression whether the **gradient** at `x` is `"finite"`, `"inf"` or `"nan"`.

@@ -157,12 +157,17 @@ cockpit
 #
 # A line through noisy points, with modules, an optimizer and a graph that is drawn. `loss` of the last round
 # is all that is left of
-# 100 graphs.
+# 100 graphs; a log every ten epochs takes numbers (`item()`), never the tensor. The noise has a standard deviation of 0.1.
+# Predict whether the squared error can fall below 0.005 (`True` or `False`).
 
 # %% [markdown] lang="zh"
 # ## 一个会学习的模型
 #
-# 用模块和优化器，给带噪声的点拟合一条直线，并把图画出来。100 张图里，只剩下最后一轮的 `loss`。
+# 用模块和优化器，给带噪声的点拟合一条直线，并把图画出来。100 张图里，只剩下最后一轮的 `loss`；每十轮打印一行日志，
+# 记下的是数（`item()`），绝不是张量。噪声的标准差是 0.1。请预测平方误差能否降到 0.005 以下（`True` 或 `False`）。
+
+# %%
+guess_end = ...
 
 # %%
 torch.manual_seed(0)
@@ -171,13 +176,15 @@ y = 2 * x + 1 + 0.1 * torch.randn(50, 1)
 model = nn.Linear(1, 1)
 optimizer = torch.optim.SGD(model.parameters(), lr=0.3)
 
-for _ in range(100):
+for epoch in range(1, 101):
     loss = nn.functional.mse_loss(model(x), y)
     optimizer.zero_grad()
     loss.backward()
     optimizer.step()
-
-print(f"slope {model.weight.item():.2f}, offset {model.bias.item():.2f}")
+    if epoch % 10 == 0:
+        slope, offset = model.weight.item(), model.bias.item()
+        print(f"epoch {epoch:3}  loss {loss.item():.4f}  slope {slope:.3f}  offset {offset:.3f}")
+lesson.compare(guess_end, loss.item() < 0.005)
 gradviz.show(loss)
 
 # %% [markdown] lang="en"
