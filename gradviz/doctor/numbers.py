@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from gradviz.watch.case import Case, Held
@@ -21,14 +23,15 @@ def scaled(case: Case) -> bool:
 
 def arrived(graph) -> dict[int, float]:
     """Serial -> norm of the gradient that came there (at most: the sum over what it came from),
-    of the nodes and leaves of a graph, in backward passes that were measured.
+    of the nodes and leaves of a graph, in backward passes that were measured; NaN where one is not
+    known.
     """
     out: dict[int, float] = {}
     for seq in {seq for seq, _ in graph.norms}:
         for slot, source, _ in graph.inputs(seq):
-            norm = graph.norms.get((seq, slot))
-            if norm is not None:
-                out[source] = out.get(source, 0.0) + norm
+            if (seq, slot) in graph.norms:
+                norm = graph.norms[seq, slot]
+                out[source] = out.get(source, 0.0) + (math.nan if norm is None else norm)
     return out
 
 

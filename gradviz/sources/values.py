@@ -48,6 +48,8 @@ def stats(array, dtype: str) -> Stats:
 
 def norm(array) -> float | None:
     """The Euclidean norm, NaN when an element is; None when it is not to be had."""
+    if isinstance(array, np.generic):
+        array = np.asarray(array)
     if not isinstance(array, np.ndarray) or array.dtype.kind not in "fiubc" or array.size > WHOLE:
         return None
     with np.errstate(all="ignore"):

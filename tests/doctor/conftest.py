@@ -23,3 +23,21 @@ def no_logger_of_a_program_stays():
         if isinstance(known[name], logging.Logger):
             known[name].handlers.clear()
         del known[name]
+
+
+class _Raises(logging.Handler):
+    def emit(self, record):
+        if record.exc_info:
+            raise record.exc_info[1]
+
+
+@pytest.fixture
+def rules_may_not_fail():
+    """What a rule raises is only logged; here it is a failure of the test."""
+    log, handler = logging.getLogger("gradviz"), _Raises()
+    before = log.level
+    log.addHandler(handler)
+    log.setLevel(logging.DEBUG)
+    yield
+    log.setLevel(before)
+    log.removeHandler(handler)

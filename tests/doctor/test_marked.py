@@ -13,6 +13,8 @@ from gradviz.notebook import alias
 from tests.doctor.notebook import Notebook
 from tests.doctor.programs import marked
 
+pytestmark = pytest.mark.usefixtures("rules_may_not_fail")
+
 
 @pytest.fixture(autouse=True)
 def as_torch():

@@ -17,7 +17,7 @@ from gradviz.watch.program import (
 )
 
 HELD = ("name", "container", "attribute")
-CUTS = ("detach", "numpy", "data", "item", "tolist", "tensor")
+CUTS = ("detach", "numpy", "data", "item", "tolist", "tensor", "integer")
 
 
 def look(case):

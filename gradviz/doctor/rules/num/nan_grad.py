@@ -46,7 +46,8 @@ def _first(case, group):
     if wanted and any(nan or infinite for _, nan, infinite in results(case)):
         return None
     for graph in (case.past, case.graph) if wanted else ():
-        sent = {seq for (seq, _), norm in graph.norms.items() if not math.isfinite(norm)}
+        known = ((seq, norm) for (seq, _), norm in graph.norms.items() if norm is not None)
+        sent = {seq for seq, norm in known if not math.isfinite(norm)}
         came = arrived(graph) if sent else {}
         for seq in sorted(sent, reverse=True):
             if math.isfinite(came.get(seq, 0.0)) and graph.below(seq)[1] & wanted:

@@ -56,8 +56,12 @@ def _can_be_used_once(value):
 
 
 def _takes(statement, name):
-    """A call in the statement has the name among its arguments."""
+    """A call in the statement has the name among its arguments, or a loop goes through it."""
+    if isinstance(statement.node, ast.For) and tokens(statement.node.iter)[-1:] == [name]:
+        return True
     for part in ast.walk(statement.node):
+        if isinstance(part, ast.comprehension) and tokens(part.iter)[-1:] == [name]:
+            return True
         if isinstance(part, ast.Call) and any(tokens(a)[-1:] == [name] for a in part.args):
             return True
     return False
