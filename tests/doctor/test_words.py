@@ -217,3 +217,9 @@ def test_what_holds_them_all_is_named(book, kept):
         f"import functools, types\n{STEP}calls = []\nfor i in range(4):\n    calls.append({kept})"
     )
     assert words(book, "GV101")[0].startswith("calls holds 4 tensors")
+
+
+def test_what_to_write_into_a_tensor_that_is_filled(book):
+    book.run("curve = torch.zeros(4)")
+    book.run("for i in range(4):\n    v = (w * i).sum(); v.backward(); curve[i] = v")
+    assert words(book, "GV103")[1] == "Put only values into curve: v.detach()."

@@ -4,13 +4,14 @@ from collections import deque
 
 from gradviz.doctor.finding import Rule, ids, paths
 from gradviz.doctor.history import READ, best_first, consumed, distinct, spans
-from gradviz.doctor.where import put
+from gradviz.doctor.where import put, stored
 from gradviz.watch.program import calls, names_in
 
 from .accumulator import ADDITIVE, _in_module, is_state
 
 LONG = 8
 CHOOSING = ("argmax", "argmin", "multinomial")
+FILLING = ("CatBackward0", "CopySlices")
 HOLDERS = ("name", "container", "attribute", "buffer", "closure")
 
 
@@ -98,7 +99,16 @@ def _found(case, group, links, severity=None, steps=0):
     weight = case.graph.weigh(ids(group))
     name = next((h.path for h in group if h.category in ("name", "attribute", "buffer")), "h")
     fields = {"count": steps or len(links), "name": name}
-    return RULE.found(case, paths(group), put(case, group[:1]), weight, links, severity, **fields)
+    place = put(case, group[:1])
+    if _filled(case, group[0]):
+        fields |= {"variant": "filled", "store": stored(case, place, group[:1])}
+    return RULE.found(case, paths(group), place, weight, links, severity, **fields)
+
+
+def _filled(case, held):
+    """It was made of all of the value before and of something new: ``curve[i] = loss``."""
+    links = case.graph.chain(held.facts.id) if held.facts.op.endswith(FILLING) else ()
+    return len(links) > 1 and any(i == links[1] for _, i, _ in case.graph.inputs(links[0]))
 
 
 RULE = Rule("GV103", "leak.state", "warning", look)
