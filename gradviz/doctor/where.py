@@ -112,7 +112,8 @@ def _given(case, statement, held):
     counters = {t.id for t in _counters(statement, values) if isinstance(t, ast.Name)} | own
     known = [name for value in values for name in _names(value) if name.split(".")[-1] in made]
     parts = [part for value in values for part in _parts(value, own)]
-    named = [ast.unparse(p) for p in parts if isinstance(p, ast.Name | ast.Attribute)]
+    atoms = ast.Name | ast.Attribute | ast.Subscript
+    named = [ast.unparse(p) for p in parts if isinstance(p, atoms)]
     made_here = [ast.unparse(p) for p in parts if isinstance(p, ast.Call)]
     made_here += [f"({ast.unparse(p)})" for p in parts if isinstance(p, ast.BinOp)]
     for found in (known, made_here, named):
@@ -156,6 +157,8 @@ def _parts(value, own):
             pending.append(part.elt)
         elif isinstance(part, ast.DictComp):
             pending.append(part.value)
+        elif isinstance(part, ast.Call) and called(part) == "partial":
+            pending += [*part.args[1:], *(word.value for word in part.keywords)]
         elif not (isinstance(part, ast.Call) and called(part) in PLAIN_CALLS):
             yield part
 

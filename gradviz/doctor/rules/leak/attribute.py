@@ -1,11 +1,13 @@
 """GV104: an object or module keeps a tensor with its graph in an attribute."""
 
+import ast
 from types import FunctionType, SimpleNamespace
 
 from gradviz.doctor.finding import Rule, ids, paths
 from gradviz.doctor.history import carried, consumed, finished
-from gradviz.doctor.where import put
+from gradviz.doctor.where import put, stored
 from gradviz.watch.places import is_persons
+from gradviz.watch.program import targets
 
 from .container import inside_objects
 from .state import LONG
@@ -30,15 +32,19 @@ def look(case):
         weight = case.graph.weigh(ids(group))
         sure = module and weight.bytes and not swept
         severity = "warning" if sure or len(finished(case, group)) > SEVERAL else "info"
-        yield RULE.found(
-            case,
-            paths(group),
-            put(case, group),
-            weight,
-            ids(group),
-            severity,
-            name=str(group[0].steps[-1].name),
-        )
+        place = put(case, group)
+        fields = {"name": _written(case, place, group), "store": stored(case, place, group)}
+        yield RULE.found(case, paths(group), place, weight, ids(group), severity, **fields)
+
+
+def _written(case, place, group):
+    """The attribute as the line that fills it writes it: ``self.features``."""
+    name = str(group[0].steps[-1].name)
+    for statement in case.cells.on(*case.cells.line(place)):
+        for target in targets(statement.node):
+            if isinstance(target, ast.Attribute) and target.attr == name:
+                return ast.unparse(target)
+    return group[0].path
 
 
 def _alike(case):

@@ -35,6 +35,7 @@ def look(case):
             count = len(history) + case.unseen.get(id(history[-1].link.owner), 0)
             store = stored(case, place, history)
             fields = {"count": count, "name": _shared(history), "store": store}
+            fields |= {"variant": "one"} if count == 1 else {}
             yield RULE.found(case, paths(history), place, weight, ids(history), severity, **fields)
 
 
