@@ -14,6 +14,9 @@ from gradviz.doctor.history import (
 )
 from gradviz.doctor.where import put, stored
 from gradviz.watch.links import path_of
+from gradviz.watch.program import calls, names_in
+
+MAKING = ("tensor", "as_tensor", "Tensor")
 
 
 def look(case):
@@ -56,9 +59,19 @@ def _history(case, group):
         if not history:
             history = read_only(case, group)
             history = history or evaluated(case, group)
-            severity = "warning" if history and passed_over(case, history) else "info"
+            over = history and passed_over(case, history) and not _rebuilt(case, history)
+            severity = "warning" if over else "info"
             return history or read_as_a_whole(case, group), severity
     return history, "warning"
+
+
+def _rebuilt(case, group):
+    """A new tensor is made of their numbers: ``torch.tensor([p.item() for p in parts])``, GV202."""
+    for statement in case.cells.calling(*MAKING):
+        for call in calls(statement.node, *MAKING):
+            if any(group[0].root in names_in(given, plain=True) for given in call.args):
+                return True
+    return False
 
 
 def _spent(case, group):
