@@ -18,22 +18,25 @@ def look(case):
     """
     told = set()
     for graph in (case.graph, case.past):
-        came = arrived(graph)
+        came = None
         for links in _chains(graph):
             place = case.place(graph.note(links[0]))
             line = case.cells.line(place)
             if line in told:
                 continue
-            found = _layers(graph, links)
+            shared = _shared(case, graph, links)
+            found = () if shared else _layers(graph, links)
             if found:
                 told.add(line)
                 (last, _), (first, leaf) = found
                 fields = {"first": f"{first:.1e}", "last": f"{last:.1e}", "count": len(links)}
                 yield RULE.found(case, [f"{case.named(leaf)}.grad"], place, None, [leaf], **fields)
                 continue
+            if not shared or len(links) < STEPS:
+                continue
+            came = arrived(graph) if came is None else came
             last, first = came.get(links[0], 0.0), came.get(links[-1], 0.0)
-            shared = _shared(case, graph, links)
-            if shared and last > 0 and first < RATIO * last:
+            if last > 0 and first < RATIO * last:
                 told.add(line)
                 fields = {"first": f"{first:.1e}", "last": f"{last:.1e}", "count": len(links)}
                 fields |= {"variant": "steps", "severity": "info" if first else "warning"}
@@ -98,11 +101,11 @@ def _leaves(graph, link):
 
 
 def _shared(case, graph, links):
-    """The names of the leaves that all steps use."""
-    if len(links) < STEPS:
-        return []
-    leaves = set.intersection(*(set(_leaves(graph, link)) for link in links))
-    return [name for leaf in sorted(leaves) if (name := case.named(leaf))]
+    """The names of the matrices that the first and the last step have in common."""
+    leaves = set(_leaves(graph, links[0])) & set(_leaves(graph, links[-1]))
+    held = [case.paths_to(leaf) for leaf in sorted(leaves)]
+    matrices = [paths[0].facts.id for paths in held if paths and len(paths[0].facts.shape) > 1]
+    return [name for leaf in matrices if (name := case.named(leaf))]
 
 
 RULE = Rule("GV404", "num.vanishing", "warning", look)
