@@ -83,7 +83,7 @@ class Signature:
 
     def refusal(self, args, kwargs):
         """Why the arguments do not fit, None where they do."""
-        if len(args) > self.positional and not self.open_ended:
+        if len(args) > self.positional and not (self.open_ended and _int(args[0])):
             return self._too_many(args)
         place, left = 0, len(kwargs)
         for index, p in enumerate(self.parameters):
@@ -252,7 +252,7 @@ def _tables():
 
 def _by_name(text):
     found = {}
-    for line in text.splitlines():
+    for line in dict.fromkeys(text.splitlines()):
         found.setdefault(line.partition("(")[0], []).append(line)
     return found
 
@@ -295,7 +295,20 @@ def refusal(name, args, kwargs, method=False, unfinished=False):
         found = plausible[0].refusal(args, kwargs)
         if found is not None:
             return found
+    if len(shown) == 1:
+        return TypeError(_not_the_one(name, args, kwargs, shown[0]))
     return TypeError(_no_such_combination(name, args, kwargs, shown)) if shown else None
+
+
+def by_place(name, args, kwargs):
+    """All arguments of a function of one signature by their places; its TypeError where they do
+    not fit.
+    """
+    refused = refusal(name, args, kwargs)
+    if refused is not None:
+        raise refused
+    rest = parameters(name)[len(args) :]
+    return (*args, *(kwargs[n] for p in rest for n in p.names if n in kwargs))
 
 
 def no_combination(name, args, lines):
@@ -313,13 +326,27 @@ def _none(name, args, kwargs):
     )
 
 
+def _got(args, kwargs):
+    described = [type_name(a) for a in args] + [f"{k}={type_name(v)}" for k, v in kwargs.items()]
+    return f"({', '.join(described)}{', ' if kwargs and not args else ''})"
+
+
+def _not_the_one(name, args, kwargs, signature):
+    """What is said where all signatures but one are deprecated."""
+    kwargs = dict(reversed(kwargs.items()))
+    start = f"{name}() received an invalid combination of arguments - got "
+    names = [p.name for p in signature.parameters]
+    unknown = [key for key in kwargs if key not in names]
+    if unknown:
+        return f"{start}unrecognized keyword arguments: {', '.join(unknown)}"
+    return f"{start}{_got(args, kwargs)}, but expected {signature}"
+
+
 def _no_such_combination(name, args, kwargs, signatures):
     kwargs = dict(reversed(kwargs.items()))
-    described = [type_name(a) for a in args] + [f"{k}={type_name(v)}" for k, v in kwargs.items()]
-    tail = ", " if kwargs and not args else ""
     lines = [
         f"{name}() received an invalid combination of arguments - got "
-        f"({', '.join(described)}{tail}), but expected one of:"
+        f"{_got(args, kwargs)}, but expected one of:"
     ]
     if len(signatures) == 1:
         only = signatures[0]

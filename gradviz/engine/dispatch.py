@@ -174,6 +174,16 @@ def finish(op, t, ins, attrs):
     return t
 
 
+def _attempt(op, t, ins, attrs):
+    """``finish`` of an operator: Python is told of a TypeError, as one of a pack hook, that the
+    operands are not for it.
+    """
+    try:
+        return finish(op, t, ins, attrs)
+    except TypeError:
+        return NotImplemented
+
+
 def _finish(op, t, ins, attrs):
     if state.special and (local.inference or not local.grad):
         return _unrecorded(op, t, ins)
@@ -699,7 +709,7 @@ def binary(op, operator=False, strict=False, operands=operands, name=None, promo
         t._a = o
         t._v = t._view_ = None
         if state.special or not plain:
-            return finish(op, t, (input, other), ())
+            return (_attempt if operator else finish)(op, t, (input, other), ())
         try:
             ga, gb = input._edge, other._edge
         except AttributeError:

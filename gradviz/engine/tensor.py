@@ -508,7 +508,7 @@ class Tensor:
         strides = element_strides(self._a)
         return strides if dim is None else strides[wrap_dim(dim, self._a.ndim)]
 
-    def is_contiguous(self, memory_format=None):
+    def is_contiguous(self, *, memory_format=None):
         """Whether the elements lie as ``memory_format`` says (row-major by default), no gaps."""
         return has_format(self._a, memory_format)
 

@@ -47,10 +47,11 @@ from . import (  # noqa: F401
     storage,
     windows,
 )
-from .declare import FUNCTIONS
+from .declare import FUNCTIONS, explain_own_methods
 from .precise import keep_precise
 
 keep_precise()
+explain_own_methods()
 
 
 def __getattr__(name):

@@ -7,7 +7,7 @@ import operator
 from ..backend import readable, xp
 from ..engine import dispatch, dtypes, views
 from ..engine.dispatch import Tensor
-from ..engine.modes import local
+from ..engine.modes import local, state
 from ..engine.operands import common_dtype, number, number_dtype, operands, wide_operands
 from ..engine.operation import RAW, TENSOR
 from .casting import _cast, floating, is_half, refuse
@@ -493,6 +493,16 @@ def _whole(name, forward, with_tensor, node, derivative, wide=False, in_place=No
         node=node,
         self=derivative,
     )
+    single_in_place = single
+    if in_place is not None:
+        single_in_place = declare(
+            f"{name}_number_",
+            lambda x, value: _in_wider(forward, x, value),
+            "self",
+            "value",
+            node=node,
+            self=refuse(f"{name}_"),
+        )
     left = declare(
         f"{name}_left",
         lambda x, value: forward(value, _cast(x, value.dtype)),
@@ -518,7 +528,7 @@ def _whole(name, forward, with_tensor, node, derivative, wide=False, in_place=No
         if isinstance(other, Tensor):
             op = (in_place or with_tensor).op
             return write(op, (self, cast_operand(op, self, other)))
-        return write(single.op, (self,), (right(name, self, other)[1]._a,))
+        return write(single_in_place.op, (self,), (right(name, self, other)[1]._a,))
 
     function.__name__, function.__doc__ = (
         name,
@@ -679,7 +689,8 @@ def operator_of(function):
         try:
             return function(self, other)
         except TypeError:
-            if isinstance(other, (Tensor, int, float, complex, xp.generic)):
+            known = isinstance(other, (Tensor, int, float, complex, xp.generic))
+            if known and not (state.special and local.saved_hooks):
                 raise
             return NotImplemented
 

@@ -45,7 +45,7 @@ def clone(input, *, memory_format=None):
 method(clone)
 
 
-def contiguous(self, memory_format=None):
+def contiguous(self, *, memory_format=None):
     """Itself when it lies in memory as ``memory_format`` says (row-major by default) without gaps,
     a copy that does otherwise.
     """

@@ -543,7 +543,8 @@ for _name, _dtype in [
     ("cdouble", dtypes.complex128),
 ]:
     only_method(
-        lambda self, memory_format=None, _d=_dtype: to(self, _d, memory_format=memory_format), _name
+        lambda self, *, memory_format=None, _d=_dtype: to(self, _d, memory_format=memory_format),
+        _name,
     )
 
 
@@ -583,7 +584,7 @@ def type_as(self, other):
 
 
 only_method(type_as)
-only_method(lambda self, memory_format=None: to(self, "cpu", memory_format=memory_format), "cpu")
+only_method(lambda self, *, memory_format=None: to(self, "cpu", memory_format=memory_format), "cpu")
 only_method(
     lambda self, device=None, non_blocking=False, memory_format=None: to(
         self, "cuda" if device is None else device

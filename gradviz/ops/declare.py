@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from ..backend import xp
 from ..engine import dispatch, dtypes, views
-from ..engine.arguments import refusal
+from ..engine.arguments import by_place, refusal
 from ..engine.dispatch import Tensor
 from ..engine.operands import common_dtype, not_a_tensor, operands, tensors, wide_operands
 from ..engine.operation import RAW, TENSOR, Op
@@ -130,7 +130,7 @@ def unary(
     setattr(TENSOR, name, function)
     if expose:
         public(name, _with_out(name, function, op))
-        setattr(Tensor, name, function)
+        setattr(Tensor, name, explained(name, function, method=True))
         if inplace:
             _inplace_unary(name, op, inplace != "method")
     return function
@@ -172,7 +172,7 @@ def binary(
         shown = function if numbers else dispatch.binary(op, operands=tensors)
         shown.op = op
         public(name, _with_out(name, shown, op))
-        setattr(Tensor, name, shown)
+        setattr(Tensor, name, explained(name, shown, method=True))
         if inplace:
             _inplace_binary(name, op, operands if numbers else tensors)
     return function
@@ -264,6 +264,18 @@ def only_method(function, name=None):
     return function
 
 
+def explain_own_methods():
+    """PyTorch's words for the methods that the class of tensors has by itself, too."""
+    for name in _OWN.split():
+        setattr(Tensor, name, explained(name, Tensor.__dict__[name], method=True))
+
+
+_OWN = (
+    "ndimension nelement requires_grad_ retain_grad detach detach_ is_inference element_size "
+    "stride is_contiguous is_floating_point is_complex is_signed is_conj is_neg"
+)
+
+
 def only_function(function, name=None):
     """Make ``gradviz.<name>`` alone."""
     return public(name or function.__name__, function)
@@ -291,7 +303,7 @@ def _renamed(function, name):
 def _with_out(name, function, op):
     def public_function(*args, out=None, **kwargs):
         if kwargs:
-            args = (*args, *kwargs.values())
+            args = by_place(name, args, kwargs)
         if out is not None:
             return called_with_out(name, public_function, args, {"out": out}, False)
         try:
@@ -314,7 +326,7 @@ def _inplace_unary(name, op, exposed):
 
     function.__name__ = function.__qualname__ = f"{name}_"
     function.__doc__ = f"In-place ``{name}``."
-    setattr(Tensor, f"{name}_", function)
+    setattr(Tensor, f"{name}_", explained(f"{name}_", function, method=True))
     if exposed:
         public(f"{name}_", function)
 
@@ -330,7 +342,7 @@ def _inplace_binary(name, op, operands):
         function.__doc__ = f"In-place ``{op.name}``."
         return function
 
-    setattr(Tensor, f"{name}_", named(f"{name}_"))
+    setattr(Tensor, f"{name}_", explained(f"{name}_", named(f"{name}_"), method=True))
 
 
 def _result_dtype(op, dtype):

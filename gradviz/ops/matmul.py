@@ -11,6 +11,7 @@ from ..engine.operands import broadcast_error, not_a_tensor
 from ..engine.operation import RAW, TENSOR
 from ..engine.tensor import wrap_dim
 from . import fits
+from .arithmetic import operator_of
 from .clone import clone
 from .declare import declare, method, only_method, public
 from .expand import expand, unsqueeze
@@ -160,6 +161,9 @@ def matmul(input, other, *, out=None):
     return _batched(input, other)
 
 
+_at_large = operator_of(matmul)
+
+
 def _at(self, other):
     """``self @ other``: as ``matmul``, but what is no tensor is left to Python."""
     if not isinstance(other, Tensor):
@@ -170,7 +174,7 @@ def _at(self, other):
             return mm_op(self, other)
         except ValueError:
             pass  # matmul says what is wrong
-    return matmul(self, other)
+    return _at_large(self, other)
 
 
 drop_first = declare(

@@ -74,15 +74,10 @@ _MANY = frozenset(
 
 
 # The smallest and most frequent: a call in between would cost more than it helps.
-_HOT_FUNCTIONS = frozenset(
-    "mul matmul mm sum relu exp log sigmoid tanh linear is_floating_point is_complex tensor".split()
-)
+_HOT_FUNCTIONS = frozenset("mul sum relu exp log sigmoid tanh".split())
 _HOT_METHODS = _HOT_FUNCTIONS | frozenset(
-    "add sub div "
-    "mean view reshape transpose permute t unsqueeze squeeze expand item clone detach to float "
-    "double long size dim numel stride contiguous add_ mul_ sub_ div_ zero_ copy_ fill_ backward "
-    "type_as view_as is_contiguous requires_grad_ addcmul_ addcdiv_ lerp_ addmm pow bmm mv dot abs "
-    "neg sqrt square eq ne lt le gt ge".split()
+    "abs neg sqrt square sin cos mm matmul bmm view reshape item size dim numel add_ mul_ sub_ "
+    "addcmul_ addcdiv_ lerp_".split()
 )
 
 
@@ -94,7 +89,7 @@ def explained(name, function, method=False, native=True, prefix=""):
     hot = name in (_HOT_METHODS if method else _HOT_FUNCTIONS)
     if not isinstance(function, FunctionType):
         return function
-    if hot or not prefix and hasattr(function, "op"):
+    if hot:
         if "<" in function.__qualname__ or function.__name__[0] == "_":
             function.__name__ = function.__qualname__ = name
         return function

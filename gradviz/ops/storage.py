@@ -180,7 +180,7 @@ def resize_(self, *size, memory_format=None):
     return self
 
 
-def resize_as_(self, other, memory_format=None):
+def resize_as_(self, other, *, memory_format=None):
     """``resize_`` to the shape of ``other``."""
     return resize_(self, other._a.shape)
 
@@ -188,5 +188,5 @@ def resize_as_(self, other, memory_format=None):
 for _f in (data_ptr, storage_offset, set_, resize_, resize_as_):
     only_method(_f)
 public(
-    "resize_as_", lambda input, the_template, memory_format=None: resize_as_(input, the_template)
+    "resize_as_", lambda input, the_template, *, memory_format=None: resize_as_(input, the_template)
 )
