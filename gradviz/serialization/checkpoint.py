@@ -8,6 +8,7 @@ refused.
 
 from __future__ import annotations
 
+import contextlib
 import io
 import pickletools
 import zipfile
@@ -16,9 +17,10 @@ from collections import Counter, OrderedDict
 
 from ..backend import xp
 from ..engine import dtypes
-from ..engine.device import Device
+from ..engine.device import Device, strided
 from ..engine.dispatch import wrap
 from ..engine.tensor import Size
+from .refused import Refused
 
 STORAGES = {
     "FloatStorage": "float32",
@@ -48,12 +50,8 @@ _DAMAGE = (
 )
 
 
-class Refused(ValueError):
-    """The checkpoint is sound but holds what is not read."""
-
-
 class Absent(RuntimeError):
-    """A device on which a tensor lay is not there."""
+    """A device on which a tensor lay, or a file of the archive, is not there."""
 
 
 class Name:
@@ -66,25 +64,38 @@ class Name:
 
 
 def read(raw, placement):
-    """The object of a checkpoint; ValueError when it holds more than tensors in containers or is
-    damaged."""
+    """The object of a checkpoint. UnpicklingError when it holds more than tensors in containers or
+    its program is damaged, RuntimeError when the archive is.
+    """
+    with damage_told(), zipfile.ZipFile(io.BytesIO(raw)) as archive:
+        return _read(_Entries(archive, len(raw)), placement)
+
+
+@contextlib.contextmanager
+def damage_told():
+    """What stumbles over a damaged file says so."""
     try:
-        with zipfile.ZipFile(io.BytesIO(raw)) as archive:
-            return _read(_Entries(archive, len(raw)), placement)
+        yield
     except (Refused, Absent):
         raise
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
-        raise ValueError(f"the zip file is broken ({error})") from None
+        raise RuntimeError(
+            "PytorchStreamReader failed reading zip archive: the file is cut off or damaged "
+            f"({error})"
+        ) from None
     except _DAMAGE as error:
-        raise ValueError(f"the checkpoint is damaged ({type(error).__name__}: {error})") from None
+        raise Refused(f"the checkpoint is damaged ({type(error).__name__}: {error})") from None
 
 
 def _read(entries, placement):
     main = next((n for n in entries.names if n.endswith("data.pkl") and n.count("/") <= 1), None)
     if main is None:
-        raise Refused("the zip file is no PyTorch checkpoint: it has no data.pkl")
+        raise Absent(
+            "PytorchStreamReader failed locating file data.pkl: file not found. The zip file is no "
+            "PyTorch checkpoint"
+        )
     folder = main[: -len("data.pkl")]
-    machine = _Machine(lambda key: entries.read(f"{folder}data/{key}"), placement)
+    machine = Machine(lambda key, _: entries.read(f"{folder}data/{key}"), placement)
     return machine.run(entries.read(main))
 
 
@@ -95,16 +106,19 @@ class _Entries:
         self._archive, self._left, self.names = archive, size, archive.namelist()
 
     def read(self, name):
+        if name not in self.names:
+            raise Absent(f"PytorchStreamReader failed locating file {name}: file not found")
         self._left -= self._archive.getinfo(name).file_size
         if self._left < 0:
             raise Refused("the zip file holds more than its size: it is not read")
         return self._archive.read(name)
 
 
-class _Machine:
+class Machine:
     """A stack machine for the opcodes that containers, numbers and tensors need."""
 
     def __init__(self, bytes_of, placement):
+        """``bytes_of``: the content of a storage, from its key and its size."""
         self._bytes_of, self._placement = bytes_of, placement
         self._storages = {}
         self._stack, self._memo = [], {}
@@ -214,26 +228,39 @@ class _Machine:
 
     def _name(self, module, name):
         known = dtypes.PUBLIC.get(name) if module == "torch" else None
-        self._stack.append(Name(module, name) if known is None else known)
+        found = Name(module, name) if known is None else known
+        if known is None and not (
+            found.text in _CALLS or found.text in _CLASSES or _storage(found)
+        ):
+            raise Refused(
+                f"the checkpoint names {found.text}; only tensors and containers are read"
+            )
+        self._stack.append(found)
 
     def _binpersid(self, _):
         told = self._stack.pop()
         if not (
             isinstance(told, tuple)
-            and len(told) == 5
+            and len(told) in (5, 6)
             and told[0] == "storage"
             and isinstance(told[1], Name)
         ):
             raise Refused("the checkpoint refers to something that is no storage")
-        _, kind, key, location, _ = told
-        self._stack.append(self._storage(kind.text.rpartition(".")[2], str(key), str(location)))
+        _, kind, key, location, count, *view = told
+        if view not in ([], [None]):
+            raise Refused("the checkpoint refers to a part of a storage")
+        kind = kind.text.rpartition(".")[2]
+        self._stack.append(self._storage(kind, str(key), str(location), count))
 
-    def _storage(self, kind, key, location):
+    def _storage(self, kind, key, location, count):
         if key not in self._storages:
             if kind not in STORAGES:
                 raise Refused(f"the checkpoint holds a {kind}, which is not known")
             dtype = getattr(dtypes, STORAGES[kind]).np
-            array = xp.frombuffer(bytearray(self._bytes_of(key)), dtype)
+            content = self._bytes_of(key, count * dtype.itemsize)
+            if len(content) != count * dtype.itemsize:
+                raise Refused(f"storage {key} has {len(content)} bytes, not {count} {dtype}s")
+            array = xp.frombuffer(bytearray(content), dtype)
             try:
                 self._storages[key] = self._placement.put(array, location)
             except RuntimeError as error:
@@ -245,9 +272,7 @@ class _Machine:
         text = function.text if isinstance(function, Name) else ""
         build = _CALLS.get(text)
         if build is None:
-            raise Refused(
-                f"the checkpoint calls {text or 'a value'}; only tensors and containers are read"
-            )
+            raise Refused(f"the checkpoint calls {text or 'a value'}, which is no function")
         self._stack.append(build(*arguments))
 
     def _newobj(self, _):
@@ -265,6 +290,11 @@ class _Machine:
             self._stack[-1]._metadata = state["_metadata"]  # of a module's state_dict
 
 
+def _storage(name):
+    """Whether a name is one of PyTorch's classes of storages, known or not."""
+    return name.text.startswith("torch.") and name.text.endswith("Storage")
+
+
 def _key(value):
     """Keys are plain: hashing what is nested deeply would exhaust the stack of C."""
     parts = value if isinstance(value, tuple) else (value,)
@@ -274,10 +304,10 @@ def _key(value):
 
 
 def _tensor(storage, offset, size, stride, requires_grad=False, hooks=None, metadata=None):
-    from ..engine.strides import strided
+    from ..engine.strides import strided as window
 
     t = wrap(
-        strided(storage, tuple(size), tuple(stride), offset)
+        window(storage, tuple(size), tuple(stride), offset)
         if 0 not in size
         else storage[:0].reshape(size)
     )
@@ -308,22 +338,51 @@ def _parameter(data, requires_grad=True, *_):
     return Parameter(data, bool(requires_grad))
 
 
+def _parameter_with_state(data, requires_grad, hooks, state):
+    return _given(_parameter(data, requires_grad), state)
+
+
+def _meta_tensor(dtype, size, stride, requires_grad=False):
+    """A tensor without numbers."""
+    from ..ops.create import empty_strided
+
+    if not isinstance(dtype, dtypes.dtype):
+        raise Refused(f"the checkpoint holds a tensor of {getattr(dtype, 'text', 'no dtype')}")
+    return empty_strided(size, stride, dtype=dtype, device="meta", requires_grad=requires_grad)
+
+
+def _given(t, attributes):
+    """A tensor with the attributes that somebody gave it."""
+    if isinstance(attributes, dict):
+        for name in filter(str.isidentifier, attributes):
+            if not hasattr(type(t), name):
+                setattr(t, name, attributes[name])
+    return t
+
+
 def _with_attributes(build, kind, arguments, state):
     """A tensor to which somebody gave attributes."""
     if not isinstance(build, Name) or build.text not in _TENSORS or kind.text not in _CLASSES:
         raise Refused(
             "the checkpoint holds a tensor of another class; only tensors and containers are read"
         )
-    t = _CALLS[build.text](*arguments)
-    if isinstance(state, dict):
-        for name in filter(str.isidentifier, state):
-            if not hasattr(type(t), name):
-                setattr(t, name, state[name])
-    return t
+    return _given(_CALLS[build.text](*arguments), state)
 
 
 def _set(items=()):
     return set(map(_key, items))
+
+
+def _layout(name):
+    if name != "torch.strided":
+        raise Refused(f"the checkpoint holds a layout that is not known: {name}")
+    return strided
+
+
+def _bytearray(content=b"", encoding="latin-1"):
+    if not isinstance(content, (str, bytes)) or encoding != "latin-1":
+        raise Refused("the checkpoint makes a bytearray of something that is no text")
+    return bytearray(content if isinstance(content, bytes) else content.encode("latin-1"))
 
 
 def _encoded(text, encoding):
@@ -342,6 +401,9 @@ _CLASSES = frozenset(("torch.Tensor", "torch._tensor.Tensor", "torch.nn.paramete
 _CALLS = {
     "torch._utils._rebuild_tensor_v2": _tensor,
     "torch._utils._rebuild_parameter": _parameter,
+    "torch._utils._rebuild_parameter_with_state": _parameter_with_state,
+    "torch._utils._rebuild_meta_tensor_no_storage": _meta_tensor,
+    "torch.serialization._get_layout": _layout,
     "collections.OrderedDict": OrderedDict,
     "torch.Size": lambda sizes=(): Size(sizes),
     "torch._utils._rebuild_tensor_v3": _tensor_of_dtype,
@@ -353,6 +415,8 @@ _CALLS = {
     "collections.Counter": _counter,
     "builtins.set": _set,
     "__builtin__.set": _set,
+    "builtins.bytearray": _bytearray,
+    "__builtin__.bytearray": _bytearray,
 }
 _CONSTANTS = {"NONE": None, "NEWTRUE": True, "NEWFALSE": False}
 _PUSH = frozenset(

@@ -5,15 +5,12 @@ from __future__ import annotations
 import json
 import os
 
-from . import checkpoint, safetensors
+from . import checkpoint, legacy, safetensors
 from .location import Placement
+from .refused import Refused
 from .structure import Reader, Writer
 
 KEY = "gradviz"
-OLD_FORMAT = (
-    "a pickle, such as PyTorch wrote before version 1.6: it is not read, since reading one can run "
-    "code. Load it with PyTorch and save it again."
-)
 
 
 def save(obj, f, pickle_module=None, pickle_protocol=2, _use_new_zipfile_serialization=True):
@@ -33,11 +30,12 @@ def save(obj, f, pickle_module=None, pickle_protocol=2, _use_new_zipfile_seriali
 
 def load(f, map_location=None, pickle_module=None, *, weights_only=None, mmap=None, **_):
     """Read what ``save`` wrote, another safetensors file (as a dict), or the tensors of a PyTorch
-    zip checkpoint. ``map_location``: a device, a dict of devices' names, or a function of a storage
+    checkpoint. ``map_location``: a device, a dict of devices' names, or a function of a storage
     and the name of its device; where they lay when they were saved if not given.
 
-    Never runs code from the file. ValueError when it is none of these, is cut off or damaged,
-    FileNotFoundError when it is not there, RuntimeError when a device is not there.
+    Never runs code from the file. As in PyTorch: EOFError when it is empty, RuntimeError when a zip
+    archive is cut off or damaged or a device is not there, FileNotFoundError when the file is not,
+    pickle.UnpicklingError for everything else that is not read.
     """
     placement = Placement(map_location)
     if hasattr(f, "read"):
@@ -47,10 +45,12 @@ def load(f, map_location=None, pickle_module=None, *, weights_only=None, mmap=No
 
 
 def _read(raw, placement):
+    if not raw:
+        raise EOFError("Ran out of input: the file is empty")
     if raw[:4] == b"PK\x03\x04":
         return checkpoint.read(raw, placement)
     if raw[:2] == b"\x80\x02":
-        raise ValueError(OLD_FORMAT)
+        return legacy.read(raw, placement)
     arrays, metadata = safetensors.unpack(raw)
     told = metadata.get(KEY)
     reader = Reader(arrays, placement)
@@ -59,4 +59,4 @@ def _read(raw, placement):
     try:
         return reader.build(json.loads(told))
     except (LookupError, TypeError, AttributeError, RecursionError, ValueError, OverflowError):
-        raise ValueError("the file's description of its containers is broken") from None
+        raise Refused("the file's description of its containers is broken") from None

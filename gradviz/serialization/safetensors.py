@@ -12,6 +12,7 @@ import math
 
 from ..backend import xp
 from ..engine import dtypes
+from .refused import Refused
 
 NAMES = {
     "F64": "float64",
@@ -52,24 +53,26 @@ def pack(arrays, metadata):
 
 
 def unpack(raw):
-    """(arrays by name, metadata) of a file's bytes; ValueError when it is no safetensors file."""
+    """(arrays by name, metadata) of a file's bytes; UnpicklingError when it is no safetensors
+    file.
+    """
     length = int.from_bytes(raw[:8], "little")
     if len(raw) < 8 or length > min(LONGEST_HEADER, len(raw) - 8):
-        raise ValueError("not a safetensors file: the header is longer than the file")
+        raise Refused("not a safetensors file: the header is longer than the file")
     try:
         header = json.loads(raw[8 : 8 + length])
     except (ValueError, RecursionError):
-        raise ValueError("not a safetensors file: the header is not JSON") from None
+        raise Refused("not a safetensors file: the header is not JSON") from None
     if not isinstance(header, dict):
-        raise ValueError("not a safetensors file: the header is not an object")
+        raise Refused("not a safetensors file: the header is not an object")
     metadata = header.pop("__metadata__", {}) or {}
     if not isinstance(metadata, dict):
-        raise ValueError("not a safetensors file: the metadata is not an object")
+        raise Refused("not a safetensors file: the metadata is not an object")
     body = memoryview(raw)[8 + length :]
     places = sorted(_place(name, entry, body) for name, entry in header.items())
     for (_, end, name), (start, _, other) in itertools.pairwise(places):
         if start < end:
-            raise ValueError(f"not a safetensors file: {name!r} and {other!r} overlap")
+            raise Refused(f"not a safetensors file: {name!r} and {other!r} overlap")
     return {name: _array(header[name], body) for name in header}, metadata
 
 
@@ -82,9 +85,9 @@ def _place(name, entry, body):
     except (KeyError, TypeError, ValueError):
         sound = False
     if not sound:
-        raise ValueError(f"not a safetensors file: the entry {name!r} is broken")
+        raise Refused(f"not a safetensors file: the entry {name!r} is broken")
     if not start <= end <= len(body) or end - start != math.prod(shape) * itemsize:
-        raise ValueError(f"not a safetensors file: the offsets of {name!r} do not fit")
+        raise Refused(f"not a safetensors file: the offsets of {name!r} do not fit")
     return start, end, name
 
 

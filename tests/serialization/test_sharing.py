@@ -2,6 +2,7 @@
 
 import collections
 import io
+import pickle
 
 import pytest
 
@@ -60,10 +61,16 @@ def test_more_of_pytorchs_checkpoints():
     real = real_torch()
     noted = real.ones(1)
     noted.note = "kept"
+    weight = real.nn.Parameter(real.ones(1))
+    weight.note = "kept too"
     back = there_and_back(
         {
             "conj": (real.ones(2) * 1j).conj(),
             "noted": noted,
+            "weight": weight,
+            "meta": real.ones(2, 3, device="meta").t(),
+            "layout": real.strided,
+            "array": bytearray(b"ab"),
             "count": collections.Counter("aab"),
             "bytes": b"ab\xff",
             "set": {1, 2},
@@ -74,6 +81,9 @@ def test_more_of_pytorchs_checkpoints():
     )
     assert back["conj"].tolist() == [-1j, -1j] and back["noted"].note == "kept"
     assert back["count"] == collections.Counter("aab") and back["bytes"] == b"ab\xff"
+    assert back["weight"].note == "kept too" and isinstance(back["weight"], torch.nn.Parameter)
+    assert back["meta"].is_meta and back["meta"].stride() == (1, 3)
+    assert back["layout"] is torch.strided and back["array"] == b"ab"
     assert back["set"] == {1, 2} and back["result"].requires_grad
     assert back["expanded"].stride() == (0,)
 
@@ -81,17 +91,31 @@ def test_more_of_pytorchs_checkpoints():
 def test_what_is_refused_says_why():
     real = real_torch()
     for held, words in (
-        (real.nn.Linear(1, 1), "builds an object of a class"),
+        (real.nn.Linear(1, 1), "torch.nn.modules.linear.Linear"),
         (real.eye(2).to_sparse(), "only tensors and containers are read"),
         (real.ones(2).to(real.float8_e4m3fn), "float8_e4m3fn"),
         (collections.defaultdict(list), "collections.defaultdict"),
     ):
-        with pytest.raises(ValueError, match=words):
+        with pytest.raises(pickle.UnpicklingError, match=words):
             there_and_back(held, real)
+
+
+def test_checkpoints_from_before_zip_archives():
+    real = real_torch()
+    t = real.arange(6.0)
     stream = io.BytesIO()
-    real.save(real.ones(2), stream, _use_new_zipfile_serialization=False)
-    with pytest.raises(ValueError, match=r"before version 1\.6"):
-        torch.load(io.BytesIO(stream.getvalue()))
+    held = {"a": t, "b": t.view(2, 3).t()[1:], "s": real.ones(2, dtype=real.bfloat16), "n": [1]}
+    real.save(held, stream, _use_new_zipfile_serialization=False)
+    raw = stream.getvalue()
+    back = torch.load(io.BytesIO(raw))
+    back["a"][1] = 9.0
+    assert back["b"].tolist() == [[9.0, 4.0], [2.0, 5.0]] and back["n"] == [1]
+    assert back["s"].dtype is torch.bfloat16
+    for length in range(2, len(raw), 50):
+        with pytest.raises(pickle.UnpicklingError, match="Weights only load failed"):
+            torch.load(io.BytesIO(raw[:length]))
+    with pytest.raises(RuntimeError, match="Invalid magic number"):
+        torch.load(io.BytesIO(pickle.dumps(1, protocol=2)))
 
 
 def test_devices():
