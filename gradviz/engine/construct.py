@@ -10,7 +10,7 @@ from .device import like
 from .errors import advised, warn_once
 from .modes import local, look_closely, state
 from .node import INFERENCE, LEAF, new
-from .tensor import INFERENCE_GRAD_MESSAGE, Tensor, ready_leaf
+from .tensor import INFERENCE_GRAD_MESSAGE, Size, Tensor, ready_leaf
 
 GRAD_DTYPE_MESSAGE = "Only Tensors of floating point and complex dtype can require gradients"
 
@@ -43,7 +43,9 @@ def _gathered(data, dtype):
     if isinstance(data, (xp.ndarray, xp.generic)):
         dtypes.from_np(data.dtype)
         if any(step < 0 for step in data.strides):
-            raise ValueError(_BACKWARDS)
+            raise ValueError(BACKWARDS)
+        if not data.dtype.isnative:
+            raise ValueError(OTHER_ORDER)
         return xp.asarray(data)
     found = _from_nested(data, dtype is None)
     if dtype is not None:
@@ -51,7 +53,11 @@ def _gathered(data, dtype):
     return found
 
 
-_BACKWARDS = (
+OTHER_ORDER = (
+    "given numpy array has byte order different from the native byte order. Conversion between "
+    "byte orders is currently not supported."
+)
+BACKWARDS = (
     "At least one stride in the given numpy array is negative, and tensors with negative strides "
     "are not currently supported. (You can probably work around this by making a copy of your "
     "array  with array.copy().) "
@@ -68,7 +74,7 @@ def _from_nested(data, natural):
     try:
         found = xp.asarray(plain)
     except ValueError:
-        raise ValueError(_ragged(plain)) from None
+        raise _ragged(plain) from None
     except OverflowError:
         raise ValueError(_TOO_LONG) from None
     if natural and found.dtype == xp.uint64 and _leaf(plain).__class__ is int:
@@ -108,14 +114,20 @@ _PLAIN = frozenset((float, int, bool, complex, str, bytes, xp.ndarray, type(None
 
 
 def _unwrap(data, tensors):
-    """``data`` without tensors; the dtypes of those are added to ``tensors``."""
+    """``data`` without tensors; the dtypes of those, and of NumPy's numbers, are added to
+    ``tensors``.
+    """
     if data.__class__ in _PLAIN:
         return data
     if isinstance(data, (list, tuple)):
         return [_unwrap(x, tensors) for x in data]
     if isinstance(data, Tensor):
         return _single(data, tensors)
-    if isinstance(data, (xp.generic, xp.ndarray, Mapping, Set)):
+    if isinstance(data, xp.generic):
+        if data.dtype.kind in "biufc":
+            tensors.append(dtypes.from_np(data.dtype))
+        return data
+    if isinstance(data, (xp.ndarray, Mapping, Set)):
         return data
     if hasattr(data, "__len__") and hasattr(data, "__getitem__"):
         return _items(data, tensors)
@@ -135,13 +147,13 @@ def _single(tensor, tensors):
 
 
 def _promoted(plain, tensors):
-    """The dtype of numbers of which some were tensors of these dtypes."""
+    """The dtype of numbers of which some were tensors or NumPy's, of these dtypes."""
     found, stack = list(tensors), [plain]
     while stack:
         x = stack.pop()
         if isinstance(x, list):
             stack.extend(x)
-        elif not isinstance(x, xp.ndarray):
+        elif not isinstance(x, (xp.ndarray, xp.generic)):
             found.append(dtypes.of_scalar(x))
     return dtypes.result_type([(dtype, 0) for dtype in found])
 
@@ -193,33 +205,48 @@ def _first_odd(x):
 
 
 def _ragged(x):
-    dim = 0
-    while isinstance(x, list) and x and isinstance(x[0], list):
-        lengths = [len(row) if isinstance(row, list) else 0 for row in x]
-        if len(set(lengths)) > 1:
-            wrong = next(n for n in lengths if n != lengths[0])
-            return f"expected sequence of length {lengths[0]} at dim {dim + 1} (got {wrong})"
-        x, dim = x[0], dim + 1
-    return f"expected a sequence of equal lengths at dim {dim}"
+    """PyTorch's error for lists that are no rectangle."""
+    dim = 1
+    while x and isinstance(x[0], _ROWS):
+        for row in x:
+            if not isinstance(row, _ROWS):
+                return TypeError("not a sequence")
+            if len(row) != len(x[0]):
+                return ValueError(
+                    f"expected sequence of length {len(x[0])} at dim {dim} (got {len(row)})"
+                )
+        x, dim = [item for row in x for item in row], dim + 1
+    real = any(isinstance(item, float) for item in x)
+    return TypeError(
+        "must be real number, not list"
+        if real
+        else "'list' object cannot be interpreted as an integer"
+    )
+
+
+_ROWS = (list, xp.ndarray)
+
+
+def full_name(value):
+    """The type of a value as PyTorch's errors name it: ``float``, ``numpy.float32``."""
+    cls = type(value)
+    return cls.__name__ if cls.__module__ == "builtins" else f"{cls.__module__}.{cls.__name__}"
 
 
 def legacy_tensor(cls, *args, **kwargs):
     """``Tensor(2, 3)`` (sizes, uninitialised), ``Tensor([1, 2])`` (data, default float),
-    ``Tensor()`` (empty).
+    ``Tensor()`` (empty), ``Tensor(tensor)`` (the same memory).
     """
-    if cls is not Tensor and len(args) >= 1 and isinstance(args[0], Tensor):
+    if args and isinstance(args[0], Tensor):
         t = new(cls)
         t._a, t._g, t._v = args[0]._a, None, args[0]._v
         return t
-    if len(args) == 1 and isinstance(args[0], float):
-        raise TypeError("new(): data must be a sequence (got float)")
-    if len(args) == 1 and not isinstance(args[0], int):
-        array = array_of(
-            args[0], None if isinstance(args[0], (Tensor, xp.ndarray)) else dtypes.default.float
-        )
-        if array.dtype.kind in "biu":
-            array = array.astype(dtypes.default.float.np)
+    if len(args) == 1 and isinstance(args[0], (float, bool, xp.floating, xp.bool_)):
+        raise TypeError(f"new(): data must be a sequence (got {full_name(args[0])})")
+    if len(args) == 1 and not isinstance(args[0], (int, xp.integer, Size)):
+        array = array_of(args[0], dtypes.default.float)
     else:
+        args = args[0] if len(args) == 1 and isinstance(args[0], Size) else args
         array = xp.zeros(args if args else (0,), dtypes.default.float.np, like=like(None))
     t = new(cls)
     t._a, t._g = array, None

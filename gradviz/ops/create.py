@@ -30,6 +30,9 @@ def tensor(data, *, dtype=None, device=None, requires_grad=False, pin_memory=Fal
     _warn_of_copy(data, "torch.tensor")
     if dtype.__class__ is type:
         dtype = dtypes.PYTHON.get(dtype, dtype)
+    if dtype is not None and dtype.__class__ is not dtypes.dtype:
+        kind = type(dtype).__name__
+        raise TypeError(f"tensor(): argument 'dtype' must be torch.dtype, not {kind}")
     made = mark(wrap(array_of(data, dtype, device)), requires_grad)
     if door.observer is not None and isinstance(data, Tensor) and data.requires_grad:
         door.observer.cut(data, made, "tensor")
@@ -200,7 +203,7 @@ def arange(
     if dtype is None:
         dtype = (
             dtypes.int64
-            if all(isinstance(x, int) for x in (start, end, step))
+            if all(isinstance(x, (int, xp.integer)) for x in (start, end, step))
             else dtypes.default.float
         )
     check_range("arange", dtype)

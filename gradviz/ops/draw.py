@@ -7,13 +7,26 @@ from __future__ import annotations
 import math
 
 from ..backend import MetaArray, beside, contiguous, host, xp
-from ..engine import views
+from ..engine import dtypes, views
 from ..engine.dispatch import wrap
 from ..engine.modes import local
 from . import known
 from .box_muller import scaled
 from .declare import method, only_method, public
 from .random import by_slice, stored_like, stream_of
+
+
+def _check_continuous(name, np_dtype):
+    """PyTorch's errors where integers are to be drawn from a continuous distribution."""
+    if np_dtype.kind not in "biuc" or name == "geometric_":
+        return
+    kind = dtypes.scalar_name(dtypes.from_np(np_dtype))
+    if name == "log_normal_":
+        raise NotImplementedError(f"\"log_normal_cpu\" not implemented for '{kind}'")
+    raise RuntimeError(
+        f"{name[:-1].capitalize()} distribution is a continuous probability distribution. dtype "
+        f"must be a floating point but you specified {kind}"
+    )
 
 
 def _fill(name, draw):
@@ -24,6 +37,7 @@ def _fill(name, draw):
             local.batch.filling()
 
         def drawn():
+            _check_continuous(name, self._a.dtype)
             values = draw(self._a.size, stream_of(generator, self._a), *args, **kwargs)
             return stored_like(self._a, values)
 
@@ -227,6 +241,11 @@ def multinomial(input, num_samples, replacement=False, *, generator=None, out=No
     """Indices drawn with the weights of each row."""
     given = host(input._a)
     weights = given if given.ndim == 2 else given[None]
+    if given.dtype.kind in "biu":
+        raise RuntimeError(
+            "multinomial only supports floating-point dtypes for input, got: "
+            f"{dtypes.scalar_name(input.dtype)}"
+        )
     if input._a.ndim not in (1, 2):
         raise RuntimeError("prob_dist must be 1 or 2 dim")
     if (weights < 0).any() or not xp.isfinite(weights).all():

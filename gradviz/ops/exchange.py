@@ -8,12 +8,13 @@ import ctypes
 
 from ..backend import accelerator, host, pointer, xp
 from ..engine import dtypes
-from ..engine.construct import mark
+from ..engine.construct import BACKWARDS, OTHER_ORDER, full_name, mark
 from ..engine.device import default
 from ..engine.dispatch import Tensor, wrap
 from ..engine.errors import advised, warn_once
 from ..engine.events import door
 from ..engine.modes import is_grad_enabled
+from ..engine.operands import broadcast_error
 from .create import tensor, to
 from .declare import only_function, only_method, public
 
@@ -81,9 +82,13 @@ def _as_index(self):
 
 
 def _contains(self, element):
-    if isinstance(element, (Tensor, int, float, complex, bool)):
-        other = element._a if isinstance(element, Tensor) else element
-        return bool((self._a == other).any())
+    if isinstance(element, Tensor):
+        try:
+            return bool((self._a == element._a).any())
+        except ValueError:
+            raise broadcast_error(element._a.shape, self._a.shape) from None
+    if isinstance(element, (int, float, complex, xp.number, xp.bool_)):
+        return bool((self._a == element).any())
     raise RuntimeError(
         f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type(element)}."
     )
@@ -169,10 +174,7 @@ def from_numpy(array):
     for strides and byte orders that tensors do not have.
     """
     if not isinstance(array, xp.ndarray):
-        name = type(array).__name__
-        module = type(array).__module__
-        name = name if module == "builtins" else f"{module}.{name}"
-        raise TypeError(f"expected np.ndarray (got {name})")
+        raise TypeError(f"expected np.ndarray (got {full_name(array)})")
     check_layout(array)
     dtypes.from_np(array.dtype)
     if not array.flags.writeable:
@@ -183,22 +185,14 @@ def from_numpy(array):
 def check_layout(array):
     """ValueError unless a tensor can lie on the memory of ``array``."""
     if any(s < 0 for s in array.strides):
-        raise ValueError(
-            "At least one stride in the given numpy array is negative, and tensors with negative "
-            "strides are not currently "
-            "supported. (You can probably work around this by making a copy of your array  with "
-            "array.copy().) "
-        )
+        raise ValueError(BACKWARDS)
     if array.dtype.kind in "biufc" and any(s % array.itemsize for s in array.strides):
         raise ValueError(
             "given numpy array strides not a multiple of the element byte size. Copy the numpy "
             "array to reallocate the memory."
         )
     if not array.dtype.isnative:
-        raise ValueError(
-            "given numpy array has byte order different from the native byte order. Conversion "
-            "between byte orders is currently not supported."
-        )
+        raise ValueError(OTHER_ORDER)
 
 
 def as_tensor(data, dtype=None, device=None):
@@ -371,12 +365,16 @@ def _dlpack(self, **options):
     """
     _refuse_tracked(self)
     array = self._a
+    if self.is_cpu and options.get("stream") is not None:
+        raise AssertionError("stream should be None on cpu.")
     if self.is_meta:
         raise BufferError("Cannot pack tensors on meta")
     return array.gpu.to_dlpack(array.raw) if self.is_cuda else array.__dlpack__(**options)
 
 
 def _dlpack_device(self):
+    if self.is_meta:
+        raise ValueError("Unknown device type meta for Dlpack")
     return (2, self._a.index) if self.is_cuda else self._a.__dlpack_device__()
 
 

@@ -22,6 +22,16 @@ from .box_muller import box_muller, fused, scaled
 from .declare import method, only_method, public
 from .shape import check_sizes, sizes
 
+_BLOCK = 624  # words that mt19937 makes at a time
+_STATE = xp.dtype(
+    {
+        "names": ["seed", "left", "seeded", "next", "key", "normal", "kept"],
+        "formats": ["<u8", "<i4", "<i4", "<u8", ("<u8", (_BLOCK,)), "<f8", "<i4"],
+        "offsets": [0, 8, 12, 16, 24, 5024, 5040],
+        "itemsize": 5056,
+    }
+)
+
 
 class Generator:
     """A stream of random numbers; ``manual_seed`` starts it anew, ``get_state``/``set_state`` move
@@ -35,8 +45,22 @@ class Generator:
         self._lock = threading.RLock()
         self.manual_seed(67280421310721)
 
+    def __reduce__(self):
+        return _continued, (self.device, self.get_state())
+
+    def __deepcopy__(self, memo):
+        return self.clone_state()
+
+    def clone_state(self):
+        """A generator of its own that goes on from the same state."""
+        return _continued(self.device, self.get_state())
+
     def manual_seed(self, seed):
-        """Start the stream that belongs to ``seed``; returns self."""
+        """Start the stream that belongs to ``seed``; returns self. ValueError for one of more than
+        64 bits.
+        """
+        if not -(2**63) <= seed < 2**64:
+            raise ValueError("Overflow when unpacking long long")
         self._seed = int(seed) & (2**64 - 1)
         self._bits = None
         self._next_normal = None
@@ -61,30 +85,39 @@ class Generator:
         return self._seed
 
     def get_state(self):
-        """The state as a uint8 tensor of 5056 bytes."""
+        """The state as a uint8 tensor of 5056 bytes, laid out as PyTorch's."""
+        fresh = self._bits is None
         state = self._stream.state["state"]
-        raw = xp.zeros(5056, xp.uint8)
-        words = state["key"].astype("<u4").view(xp.uint8)
-        raw[: words.size] = words
-        raw[2496:2500] = xp.asarray([state["pos"]], "<u4").view(xp.uint8)
-        raw[2500:2508] = xp.asarray([self._seed], "<u8").view(xp.uint8)
+        at = int(state["pos"])
+        found = xp.zeros(1, _STATE)
+        found["seed"], found["seeded"] = self._seed, 1
+        found["left"], found["next"] = (1 if at == _BLOCK else _BLOCK + 1 - at), 0 if fresh else at
+        found["key"] = state["key"]
         if self._next_normal is not None:
-            raw[2508] = 1
-            raw[2509:2517] = xp.asarray([self._next_normal], "<f8").view(xp.uint8)
-        return wrap(raw)
+            found["kept"], found["normal"] = 1, self._next_normal
+        return wrap(found.view(xp.uint8))
 
     def set_state(self, new_state):
-        """Go on from a state that ``get_state`` gave; TypeError for anything else."""
-        if not isinstance(new_state, Tensor) or new_state._a.dtype != xp.uint8:
+        """Go on from a state that ``get_state`` gave, here or in PyTorch. TypeError for what is no
+        uint8 tensor, RuntimeError for one that is no state.
+        """
+        if not isinstance(new_state, Tensor):
             raise TypeError("expected a torch.ByteTensor, but got " + type(new_state).__name__)
-        raw = contiguous(new_state._a)
-        key = raw[:2496].view("<u4").astype(xp.uint32)
-        self._stream.state = {
-            "bit_generator": "MT19937",
-            "state": {"key": key, "pos": int(raw[2496:2500].view("<u4")[0])},
-        }
-        self._seed = int(raw[2500:2508].view("<u8")[0])
-        self._next_normal = float(raw[2509:2517].view("<f8")[0]) if raw[2508] else None
+        if new_state._a.dtype != xp.uint8:
+            raise TypeError("RNG state must be a torch.ByteTensor")
+        if new_state._a.size != _STATE.itemsize:
+            raise RuntimeError(
+                f"Expected a CPUGeneratorImplState of size {_STATE.itemsize} but found the input "
+                f"RNG state size to be {new_state._a.size}"
+            )
+        (told,) = contiguous(new_state._a).ravel().view(_STATE)
+        if not (told["seeded"] and 0 < told["left"] <= _BLOCK and told["next"] <= _BLOCK):
+            raise RuntimeError("Invalid mt19937 state")
+        at = _BLOCK if told["left"] == 1 else int(told["next"])
+        key = told["key"].astype(xp.uint32)
+        self._stream.state = {"bit_generator": "MT19937", "state": {"key": key, "pos": at}}
+        self._seed = int(told["seed"])
+        self._next_normal = float(told["normal"]) if told["kept"] else None
         return self
 
     def words(self, n):
@@ -113,6 +146,11 @@ class Generator:
         r = math.sqrt(-2.0 * math.log1p(-u2))
         self._next_normal = r * math.sin(2.0 * math.pi * u1)
         return r * math.cos(2.0 * math.pi * u1)
+
+
+def _continued(device, state):
+    """A generator that goes on from a state."""
+    return Generator(device).set_state(state)
 
 
 default_generator = Generator()
@@ -173,8 +211,14 @@ def seed_devices(seed):
 
 def manual_seed(seed):
     """Seed the default streams of all devices; returns that of the CPU."""
-    seed_devices(int(seed))
-    return default_generator.manual_seed(int(seed))
+    seed = int(seed)
+    seed_devices(seed)
+    return default_generator.manual_seed(seed)
+
+
+def set_rng_state(new_state):
+    """Let the default stream of the CPU go on from a state that ``get_rng_state`` gave."""
+    default_generator.set_state(new_state)
 
 
 def random_states():
@@ -300,6 +344,32 @@ def _made(array, requires_grad, there):
     return mark(wrap(beside(array, there)), requires_grad)
 
 
+def _refuse_integers(kernel, np_dtype):
+    if np_dtype.kind in "biu":
+        name = dtypes.scalar_name(dtypes.from_np(np_dtype))
+        raise NotImplementedError(f"\"{kernel}\" not implemented for '{name}'")
+
+
+_INTEGERS = {
+    "bool": "bool",
+    "uint8": "unsigned char",
+    "int8": "signed char",
+    "int16": "short int",
+    "int32": "int",
+}
+
+
+def _check_range(low, high, np_dtype):
+    """RuntimeError for bounds that an integer dtype does not hold."""
+    name = _INTEGERS.get(np_dtype.name)
+    if name is None:
+        return
+    least, most = (0, 1) if name == "bool" else (xp.iinfo(np_dtype).min, xp.iinfo(np_dtype).max)
+    for what, bound in (("from", low), ("to - 1", high - 1)):
+        if not least <= bound <= most:
+            raise RuntimeError(f"{what} is out of bounds for {name}")
+
+
 def _float(dtype):
     return (dtype or dtypes.default.float).np
 
@@ -322,6 +392,7 @@ def rand(
 ):
     """Uniform numbers in [0, 1)."""
     wanted, there = _float(dtype), like_of(device)
+    _refuse_integers("check_uniform_bounds", wanted)
 
     def make(shape):
         g = stream_of(generator, there)
@@ -347,6 +418,7 @@ def randn(
 ):
     """Standard normal numbers; complex ones have variance 1 in all."""
     wanted, there = _float(dtype), like_of(device)
+    _refuse_integers("normal_kernel_cpu", wanted)
 
     def make(shape):
         g = stream_of(generator, there)
@@ -381,10 +453,11 @@ def randint(
             f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}"
         )
     there = like_of(device)
+    kind = (dtype or dtypes.int64).np
+    _check_range(low, high, kind)
 
     def make(shape):
         array = integer_array(math.prod(shape), low, high, stream_of(generator, there))
-        kind = (dtype or dtypes.int64).np
         return _made(array.reshape(shape).astype(kind), requires_grad, there)
 
     return drawn(check_sizes(sizes((size,))), make)
@@ -405,13 +478,16 @@ def randperm(
     check_sizes((n,))
     there = like_of(device)
     g = stream_of(generator, there)
+    kind = (dtype or dtypes.int64).np
+    if kind.kind in "iu" and n > xp.iinfo(kind).max + 1:
+        raise RuntimeError(f"value cannot be converted to type {kind.name}_t without overflow")
     if g is _no_numbers:
-        return _made(meta.fresh(n, (dtype or dtypes.int64).np), requires_grad, there)
+        return _made(meta.fresh(n, kind), requires_grad, there)
     out = list(range(n))
     for i, word in enumerate(g.words(max(n - 1, 0)).tolist()):
         j = word % (n - i) + i
         out[i], out[j] = out[j], out[i]
-    return _made(xp.asarray(out, (dtype or dtypes.int64).np), requires_grad, there)
+    return _made(xp.asarray(out, kind), requires_grad, there)
 
 
 _KEPT = (None, preserve_format)
@@ -460,9 +536,7 @@ def normal(mean, std=1.0, size=None, *, generator=None, dtype=None, device=None,
     """Normal numbers with the given means and standard deviations."""
     given = [x for x in (mean, std) if isinstance(x, Tensor)]
     kind = given[0]._a.dtype if given else _float(dtype)
-    if kind.kind in "biu":
-        name = dtypes.scalar_name(dtypes.from_np(kind))
-        raise NotImplementedError(f"\"normal_kernel_cpu\" not implemented for '{name}'")
+    _refuse_integers("normal_kernel_cpu", kind)
     least = std._a.min(initial=0) if isinstance(std, Tensor) else std
     if least < 0:
         raise RuntimeError(f"normal expects std >= 0.0, but found std {least:g}")
@@ -528,7 +602,7 @@ public("manual_seed", manual_seed)
 public("seed", lambda: default_generator.seed())
 public("initial_seed", lambda: default_generator.initial_seed())
 public("get_rng_state", lambda: default_generator.get_state())
-public("set_rng_state", lambda state: default_generator.set_state(state))
+public("set_rng_state", set_rng_state)
 public("Generator", Generator)
 public("default_generator", default_generator)
 
@@ -556,6 +630,7 @@ _NODES = {
 
 
 def _uniform(a, g, *bounds, **named):
+    _refuse_integers("check_uniform_bounds", a.dtype)
     low, high = (
         named.get("from", bounds[0] if bounds else 0.0),
         named.get("to", bounds[1] if len(bounds) > 1 else 1.0),
@@ -568,6 +643,7 @@ def _uniform(a, g, *bounds, **named):
 
 
 def _normal(a, g, mean=0.0, std=1.0):
+    _refuse_integers("normal_kernel_cpu", a.dtype)
     if std < 0:
         raise RuntimeError(f"normal expects std >= 0.0, but found std {std}")
     if g is _no_numbers:
@@ -619,6 +695,7 @@ def _integers(a, g, *bounds, **named):
         raise RuntimeError(
             f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}"
         )
+    _check_range(low, high, a.dtype)
     return stored_like(a, integer_array(a.size, low, high, g))
 
 

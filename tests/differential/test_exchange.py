@@ -18,6 +18,29 @@ torch = pytest.importorskip(
 )
 
 EXPRESSIONS = r"""
+torch.tensor([[1, 2], 3])
+torch.tensor([1, [2]])
+torch.tensor([1.0, [2]])
+torch.tensor([[[1, 2], [3]], [[4], [5]]])
+torch.tensor([np.ones(2), np.ones(3)])
+torch.tensor([np.float32(1), 2])
+torch.tensor([np.float16(1), 2.0])
+torch.tensor([True, np.int8(3)])
+torch.tensor([1, 2], dtype="float32")
+torch.tensor(np.arange(3, dtype=">i4"))
+torch.Tensor(np.ones(2))
+torch.Tensor(torch.arange(3))
+torch.Tensor(torch.Size([2, 3])).shape
+torch.Tensor(np.int64(2)).shape
+torch.Tensor(np.float32(2))
+torch.Tensor(True)
+torch.Size([2, 3]) * 2, 2 * torch.Size([1]), (1,) + torch.Size([2])
+torch.Size([1]) + [2]
+torch.arange(np.int64(3))
+np.float32(1) in torch.ones(2)
+torch.tensor([1, 2]) in torch.ones(3)
+torch.ones(2).__dlpack__(stream=5)
+torch.ones(2, device="meta").__dlpack_device__()
 np.from_dlpack(torch.arange(3.))
 torch.from_dlpack(np.arange(3.))
 share_dlpack()

@@ -2,6 +2,9 @@
 draws.
 """
 
+import copy
+import pickle
+
 import numpy as np
 import pytest
 
@@ -103,6 +106,46 @@ def test_the_state_goes_back_and_forth():
     first = gradviz.rand(4)
     gradviz.set_rng_state(state)
     assert gradviz.equal(first, gradviz.rand(4))
+    for drawn in (0, 3, 624, 625, 631):
+        for engine in (torch, gradviz):
+            engine.manual_seed(drawn)
+            engine.rand(drawn)
+        ours, theirs = gradviz.get_rng_state().numpy(), torch.get_rng_state().numpy()
+        assert np.array_equal(ours, theirs)
+    torch.randn(1)
+    gradviz.set_rng_state(gradviz.from_numpy(torch.get_rng_state().numpy()))
+    expected = torch.randn(5).tolist()
+    for copied in (copy.deepcopy, lambda g: pickle.loads(pickle.dumps(g))):
+        assert gradviz.randn(5, generator=copied(gradviz.default_generator)).tolist() == expected
+
+
+REFUSED = """
+t.manual_seed(2**64)
+t.set_rng_state(t.zeros(3))
+t.set_rng_state(t.zeros(3, dtype=t.uint8))
+t.set_rng_state(t.zeros(5056, dtype=t.uint8))
+t.rand(2, dtype=t.int64)
+t.randn(2, dtype=t.int32)
+t.empty(2, dtype=t.int64).uniform_()
+t.empty(2, dtype=t.bool).normal_()
+t.empty(2, dtype=t.int64).exponential_()
+t.empty(2, dtype=t.int64).log_normal_()
+t.randint(0, 300, (2,), dtype=t.uint8)
+t.empty(2, dtype=t.int8).random_(-200, 3)
+t.empty(2, dtype=t.bool).random_(3)
+t.randperm(300, dtype=t.uint8)
+t.multinomial(t.ones(2, dtype=t.int64), 1)
+""".strip().splitlines()
+
+
+@pytest.mark.parametrize("draw", REFUSED)
+def test_what_cannot_be_drawn(draw):
+    said = []
+    for engine in (torch, gradviz):
+        with pytest.raises(Exception) as caught:  # noqa: B017, PT011
+            eval(draw, {"t": engine})  # noqa: S307
+        said.append((caught.type, str(caught.value)))
+    assert said[0] == said[1]
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32", "float16", "bfloat16"])
