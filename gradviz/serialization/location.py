@@ -38,14 +38,20 @@ class Placement:
         if self._map is None:
             return _present(saved)
         if isinstance(self._map, (str, Device)):
-            return resolve(self._map)
+            return _present(str(self._map))
         if isinstance(self._map, dict):
             return _present(str(self._map.get(saved, saved)))
         return _present(saved) if self._map(Storage(array), saved) is None else CPU
 
 
 def _present(name):
-    device = Device(name)
+    try:
+        device = Device(name)
+    except RuntimeError:
+        raise RuntimeError(
+            "don't know how to restore data location of torch.storage.UntypedStorage (tagged with "
+            f"{name})"
+        ) from None
     if device.type == "cuda" and accelerator.gpu() is None:
         raise RuntimeError(NO_GPU)
     return resolve(device)

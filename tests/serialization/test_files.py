@@ -72,6 +72,28 @@ def test_broken_files_say_so(raw):
         torch.load(io.BytesIO(raw))
 
 
+@pytest.mark.parametrize(
+    ("ask", "error", "said"),
+    [
+        (lambda t, b: t.load(5), AttributeError, "'int' object has no attribute 'seek'"),
+        (lambda t, b: t.load(b, mmap=True), ValueError, "f must be a file path"),
+        (lambda t, b: t.load(b, "cuda"), RuntimeError, "Attempting to deserialize object on a"),
+        (lambda t, b: t.load(b, "foo"), RuntimeError, "don't know how to restore data location"),
+        (lambda t, b: t.load(b, None, pickle, weights_only=True), RuntimeError, "Can not safely"),
+        (lambda t, b: t.save(1, 5), AttributeError, "expected 'f' to be string, path, or a"),
+        (lambda t, b: t.save(1, "/none/such"), RuntimeError, "Parent directory /none does not"),
+    ],
+)
+@pytest.mark.parametrize("module", ["gradviz", "torch"])
+def test_files_and_places_that_are_refused(module, ask, error, said):
+    t = pytest.importorskip(module, reason="PyTorch is not installed: nothing to compare with")
+    stream = io.BytesIO()
+    t.save({"x": t.ones(2)}, stream)
+    stream.seek(0)
+    with pytest.raises(error, match=said):
+        ask(t, stream)
+
+
 def test_offsets_outside_the_file_are_refused():
     header = json.dumps({"x": {"dtype": "F32", "shape": [2], "data_offsets": [0, 8]}}).encode()
     with pytest.raises(pickle.UnpicklingError, match="offsets of 'x' do not fit"):
