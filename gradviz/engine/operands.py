@@ -100,7 +100,7 @@ def all_tensors(values):
 
 
 def number_dtype(tensor, value):
-    """The dtype of a Python number beside ``tensor``."""
+    """The dtype of a Python number beside ``tensor``; TypeError for what is none."""
     if isinstance(value, generic):
         value = value.item()
     own = dtypes.of(tensor._a)
@@ -110,6 +110,8 @@ def number_dtype(tensor, value):
         return own
     if isinstance(value, int):
         return own if own.category >= 1 else dtypes.int64
+    if not isinstance(value, complex):
+        raise TypeError(f"must be Number, not {type_name(value)}")
     return (
         own
         if own.category == 3

@@ -18,6 +18,10 @@ torch = pytest.importorskip(
 )
 
 EXPRESSIONS = r"""
+torch.arange(3.0) ** np.ones(3)
+np.ones(3) ** torch.ones(3)
+torch.arange(3) // np.ones(3)
+torch.arange(3.0) ** [1]
 torch.tensor([[1, 2], 3])
 torch.tensor([1, [2]])
 torch.tensor([1.0, [2]])
