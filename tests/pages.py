@@ -3,7 +3,7 @@
 from array import array
 
 NODE = "id kind op label shape dtype device version cell line code module flags".split()
-NODE += "saved saved_alive hooks".split()
+NODE += "saved saved_alive hooks creator".split()
 TEXTS = {"op", "label", "shape", "dtype", "device", "code", "module"}
 EDGE = "source target slot output cut reserved".split()
 
@@ -12,7 +12,7 @@ def read_nodes(rows, numbers, table):
     """The node rows of a frame as dicts."""
     ints, floats = _read("i", rows), _read("d", numbers)
     for n in range(len(ints) // len(NODE)):
-        row = dict(zip(NODE, ints[n * 16 : n * 16 + 16], strict=True))
+        row = dict(zip(NODE, ints[n * len(NODE) : (n + 1) * len(NODE)], strict=True))
         row |= {name: table[row[name]] for name in TEXTS}
         yield row | {"bytes": floats[2 * n], "grad_norm": floats[2 * n + 1]}
 

@@ -92,6 +92,10 @@ class Follower:
         nodes, leaves = self._graph()
         return self._source.attempt(asked, nodes | leaves)
 
+    def weigh(self, id: int) -> dict | None:
+        """What a node and the graph behind it keep alive."""
+        return self._source.weigh(id, self._graph()[0])
+
     def _detail(self, id):
         nodes, leaves = self._graph()
         tensor = self._tensor() if id == self.target else None
@@ -102,7 +106,11 @@ class Follower:
         if tensor is None:
             return {}, {}
         node = node_of(tensor)
-        return newest([node], NODES) if node is not None else ({}, {self.target: tensor})
+        if node is None:
+            return {}, {self.target: tensor}
+        nodes, leaves = newest([node], NODES)
+        first = self._source.creators(nodes)
+        return newest([node, *first], NODES) if first else (nodes, leaves)
 
     def _count(self, nodes):
         """Tell how many nodes there are when not all of them are shown; ``COUNTED`` at most."""

@@ -55,8 +55,14 @@ class CellFollower:
 
     def attempt(self, asked: dict) -> dict:
         """What a page asks to be run once more (docs/protocol.md, ``try``)."""
-        live = {id: thing for id, ref in self._refs.items() if (thing := ref()) is not None}
-        return self._source.attempt(asked, live)
+        return self._source.attempt(asked, self._live())
+
+    def weigh(self, id: int) -> dict | None:
+        """What a node and the graph behind it keep alive."""
+        return self._source.weigh(id, self._live())
+
+    def _live(self):
+        return {id: thing for id, ref in self._refs.items() if (thing := ref()) is not None}
 
     def _computed(self):
         """The session shows operations that are younger than this view, so they are this cell's."""

@@ -63,8 +63,8 @@ class Displays:
         session = self.session
         recorder = follower.recorder if follower else session.recorder
         detail = follower.detail if follower else session.source.detail
-        attempt = follower.attempt if follower else session.source.attempt
-        view = GraphView(recorder, detail, attempt, **settings)
+        asked = follower or session.source
+        view = GraphView(recorder, detail, asked.attempt, asked.weigh, **settings)
         display = Display(view, recorder, follower.target if follower else None)
         self._open.append(display)
         publish(bundle(display), display.display_id)

@@ -23,12 +23,12 @@ from gradviz.watch.places import Places
 from . import details, evidence, ghosts, reading, replay, strays
 from .failure import failure
 from .flow import SHARE, SHARE_SEEN
-from .graph import newest, reach
+from .graph import newest, reach, saved_bytes
 from .interest import Interest
 from .observer import Watcher
 from .peak import Peak
 from .picture import SHOWN, Picture
-from .reading import node_of
+from .reading import is_node, node_of
 from .rows import Rows, tensor_id
 from .torch_watch import TorchWatcher
 from .weight import brief
@@ -291,15 +291,19 @@ class EngineSource:
                 self.recorder.put_edge(edge)
 
     def _tops(self, found, start):
-        """The newest live result that the cell made or swept, and the results it gave a name:
-        behind them lies its final graph.
+        """The newest live result that the cell made or swept, the results it gave a name, and
+        gradients with a graph of their own: behind them lies its final graph.
         """
-        made, named, kinds = [], [], reading.kinds()
+        made, named, second, kinds = [], [], [], reading.kinds()
         for holding in found.holdings:
-            if not isinstance(holding.thing, kinds) or holding.link.kind == "grad":
+            if not isinstance(holding.thing, kinds):
                 continue
             node = node_of(holding.thing)
-            if node is not None and node.seq > start:
+            if node is None or node.seq <= start:
+                continue
+            if holding.link.kind == "grad":
+                second.append(node)
+            else:
                 made.append(node)
                 if holding.path.isidentifier() and not holding.path.startswith("_"):
                     named.append(node)
@@ -307,7 +311,7 @@ class EngineSource:
         swept = [ref() for sweep in sweeps for ref in sweep.root_refs]
         alive = [node for node in swept if node is not None and not reading.is_tensor(node)]
         last = sorted([*made, *alive[-1:]], key=lambda node: node.seq)[-1:]
-        return [*named[-NAMED:], *last]
+        return [*second[-NAMED:], *named[-NAMED:], *last]
 
     def _describe(self):
         """Details of what is in view, newest first, as far as the time allows; the others are made
@@ -406,6 +410,24 @@ class EngineSource:
         }
         things.update(more)
         return replay.tried(asked, things, replay.Copies(self._array_of, self.watcher.inputs))
+
+    def weigh(self, id: int, more=()) -> dict | None:
+        """``nodes`` and ``bytes`` of saved tensors that node ``id`` keeps alive; None of what is no
+        node, and while a cell is running. ``more``: nodes by id beside those in view.
+        """
+        ref = self.picture.live.get(id)
+        node = dict(more).get(id, ref() if ref else None)
+        if self.recorder.trace.state == "running" or not is_node(node):
+            return None
+        nodes = reach([node]).nodes
+        return {"nodes": len(nodes), "bytes": saved_bytes(nodes.values())}
+
+    def creators(self, nodes) -> list:
+        """The nodes that live and whose backward recorded some of ``nodes`` (by serial)."""
+        births = self.watcher.births
+        ids = {id for seq in nodes if (id := births.creator(seq)) is not None}
+        found = (ref() for id in ids if (ref := self.picture.live.get(id)) is not None)
+        return [node for node in found if is_node(node)]
 
     def _array_of(self, id):
         """The array of the result of node ``id`` where its tensor lives as it was made."""

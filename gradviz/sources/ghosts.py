@@ -5,6 +5,8 @@ that failed.
 from __future__ import annotations
 
 import ast
+import inspect
+import os
 
 from gradviz.watch.model import OPERATION, UNTRACKED, Edge, Node
 
@@ -14,6 +16,7 @@ from .rows import tensor_id
 FIRST = -(1 << 30) - 1  # ids below those of arrays
 FAILED = -(1 << 31) + 1
 MOST, OPERANDS = 20, 4
+MODULES = os.path.join("nn", "modules", "")
 TABLES = ("_parameters", "_buffers", "_modules")
 SHOWN = ("detach", "item", "numpy", "data")
 INSIDE = ("no_grad", "inference_mode")
@@ -38,8 +41,8 @@ def cuts(watcher, places, nodes):
 
 
 def failed(error, place, nodes):
-    """(rows, edges) of the operation in whose line the program raised ``error``; its inputs are the
-    tensors of ``nodes`` that the line names.
+    """(rows, edges) of the operation in whose line the program raised ``error``; its inputs are
+    those of its ``operands`` that are in ``nodes``.
     """
     named = [tensor_id(tensor) for tensor in operands(error, place)]
     found = [id for id in dict.fromkeys(named) if id in nodes]
@@ -54,30 +57,52 @@ def _line(place):
     return None if place is None else (place.cell, place.file, place.line)
 
 
-def _frame_at(error, place):
-    """The innermost frame of the traceback that stands at ``place``."""
-    traceback, found = error.__traceback__, None
+def _frames(error, place):
+    """The innermost frame of the traceback that stands at ``place``, and those that it called."""
+    traceback, found = error.__traceback__, []
     while traceback is not None:
-        if traceback.tb_lineno == place.line and traceback.tb_frame.f_code.co_name in (
+        frame = traceback.tb_frame
+        if traceback.tb_lineno == place.line and frame.f_code.co_name in (
             place.function,
             "<module>",
         ):
-            found = traceback.tb_frame
+            found = [frame]
+        elif found:
+            found.append(frame)
         traceback = traceback.tb_next
     return found
 
 
 def operands(error, place) -> list:
-    """The tensors that the line which raised ``error`` names: variables, and what modules and
-    objects of that name have; at most a few.
+    """The tensors of the call which raised ``error``, a few at most: what the first function, but
+    for those of modules, that got one with a gradient was given; else those that the line names:
+    variables, and what modules and objects of that name have.
     """
-    frame = _frame_at(error, place)
+    frames = _frames(error, place)
+    for frame in frames[1:]:
+        if MODULES in frame.f_code.co_filename:
+            continue
+        tensors = _tensors(_arguments(frame))
+        if any(reading.edge(tensor) is not None for tensor in tensors):
+            return tensors
     try:
         tree = ast.parse(place.code.strip().rstrip(":"))
     except SyntaxError:
         return []
     parts = [p for p in ast.walk(tree) if isinstance(p, ast.Name | ast.Attribute)]
-    found = [_value(frame, part) for part in parts] if frame is not None else []
+    return _tensors([_value(frames[0], part) for part in parts]) if frames else []
+
+
+def _arguments(frame):
+    """What a function was called with, and what lists among that have."""
+    code = frame.f_code
+    count = code.co_argcount + bool(code.co_flags & inspect.CO_VARARGS)
+    for name in code.co_varnames[:count]:
+        given = frame.f_locals.get(name)
+        yield from given if isinstance(given, list | tuple) else (given,)
+
+
+def _tensors(found):
     tensors = {id(one): one for one in found if reading.is_tensor(one)}
     return list(tensors.values())[:OPERANDS]
 

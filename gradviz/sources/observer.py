@@ -23,6 +23,7 @@ from gradviz.watch.ledger import Ledger
 from gradviz.watch.places import Files, outer_chain, user_chain
 
 from . import reading, torch_tensors
+from .births import Births
 from .flow import Flow
 from .past import Past
 from .reading import memory
@@ -102,6 +103,7 @@ class Watcher(events.Observer):
         self.moves: dict[tuple, Move] = {}
         self.fed: dict[tuple[str, str], deque[int]] = {}
         self.past = Past()
+        self.births = Births()
         self.updates = Updates()
         self.on_sweep = None
         self._grads: dict[int, int] = {}
@@ -325,9 +327,16 @@ class Watcher(events.Observer):
         if self.on_sweep is not None:
             self.on_sweep(roots)
 
+    def node_entered(self, sweep, node, grads):
+        """What is recorded from here on is the backward of ``node``."""
+        if sweep.create_graph:
+            self.births.entered(sweep, serial())
+
     @quiet
     def node_left(self, sweep, node, grads):
         """``node`` has sent its gradients on, in a sweep that is measured."""
+        if sweep.create_graph:
+            self.births.left(sweep, node.seq, serial())
         self.flow.left(node, grads)
 
     @quiet

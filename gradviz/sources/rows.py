@@ -62,6 +62,7 @@ class Rows:
             formula=told(reading.formula(node)),
             freed=is_freed(node),
             inplace=bump is not None,
+            creator=self.watcher.births.creator(node.seq),
         )
         row.bytes = prod(shape) * _itemsize(dtype)
         row.saved = self.saved(node)

@@ -67,7 +67,8 @@ class Hook:
 @dataclass(slots=True)
 class Node:
     """A thing of the graph: a leaf, a parameter, an operation (with the tensor it made) or an
-    untracked input. ``formula``: its local derivative, by language.
+    untracked input. ``formula``: its local derivative, by language; ``creator``: the id of the node
+    whose backward recorded it (``create_graph``).
     """
 
     id: int
@@ -96,6 +97,7 @@ class Node:
     failed: bool = False
     inplace: bool = False
     findings: list[str] = field(default_factory=list)
+    creator: int | None = None
 
     @property
     def clashes(self) -> bool:

@@ -70,10 +70,11 @@ class Names:
         return known or otherwise
 
     def rest(self, keys: Iterable[int]):
-        """Remember the paths to ``keys`` and the names of the first ones that were found, let go of
+        """Remember the paths to ``keys`` and to the first ones that were found, let go of
         everything else.
         """
-        first = list(islice(self._links, REMEMBERED))
-        self._paths = {key: self.of(key) for key in keys if key in self._links}
-        self._best = {key: self.get(key) for key in (*first, *self._paths)}
+        first = islice(self._links, REMEMBERED)
+        kept = dict.fromkeys((*first, *(key for key in keys if key in self._links)))
+        self._paths = {key: self.of(key) for key in kept}
+        self._best = {key: self.get(key) for key in kept}
         self._links = {}

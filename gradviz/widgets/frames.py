@@ -8,7 +8,7 @@ from array import array
 from gradviz.watch.model import LEAF, OPERATION, PARAMETER, UNTRACKED
 from gradviz.watch.plain import clean
 
-VERSION = 1
+VERSION = 2
 STRINGS = 20_000
 KINDS = {LEAF: 0, PARAMETER: 1, OPERATION: 2, UNTRACKED: 3}
 NAN = math.nan
@@ -77,6 +77,7 @@ class Encoder:
             len(node.saved),
             sum(saved.state != "freed" for saved in node.saved),
             len(node.hooks),
+            -1 if node.creator is None else node.creator,
         )
 
 

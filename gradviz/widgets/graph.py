@@ -20,7 +20,7 @@ SCALARS = 64
 
 class GraphView(View):
     """A live picture of ``recorder``; ``detail(id)`` tells about a node, ``attempt(asked)`` runs
-    one once more for a page that asks.
+    one once more for a page that asks, ``weigh(id)`` tells what one keeps alive.
 
     Holds rows and numbers, no user's tensor. ``push`` and the answers may come from different
     threads; frames leave in order.
@@ -29,8 +29,9 @@ class GraphView(View):
     selected = traitlets.Unicode("").tag(sync=True)
     _order = threading.RLock()
 
-    def __init__(self, recorder, detail, attempt=None, **settings):
-        self._recorder, self._detail, self._attempt = recorder, detail, attempt
+    def __init__(self, recorder, detail, attempt=None, weigh=None, **settings):
+        self._recorder, self._detail = recorder, detail
+        self._attempt, self._weigh = attempt, weigh
         self._order = threading.RLock()
         self._encoder = Encoder()
         self._since, self._seq = EVERYTHING, EVERYTHING
@@ -82,7 +83,10 @@ class GraphView(View):
         """A node was selected."""
         self._heard = True
         self._selected = int(content["id"])
-        self.send({"t": "detail", "id": self._selected, "detail": self._describe(self._selected)})
+        detail = self._describe(self._selected)
+        if self._weigh is not None:
+            detail["keeps"] = self._weigh(self._selected)
+        self.send({"t": "detail", "id": self._selected, "detail": detail})
 
     def on_try_message(self, content):
         """Something is to be run once more, on copies: the check of a node, another value."""
@@ -94,7 +98,7 @@ class GraphView(View):
         """End the view; the recorder is let go."""
         with self._order:
             super().close()
-            self._detail = self._recorder = self._attempt = None
+            self._detail = self._recorder = self._attempt = self._weigh = None
 
     def _forget(self):
         self._encoder.restart()

@@ -26,10 +26,10 @@ export class Sender {
 
   /** `nodes` and `edges` in the frozen form; `more` is put into the header. */
   frame(nodes, edges, more = {}) {
-    const rows = new Int32Array(nodes.length * 16);
+    const rows = new Int32Array(nodes.length * 17);
     const numbers = new Float64Array(nodes.length * 2);
     nodes.forEach((node, n) => {
-      rows.set(this.row(node), n * 16);
+      rows.set(this.row(node), n * 17);
       numbers[2 * n] = node.bytes;
       numbers[2 * n + 1] = node.grad_norm ?? Number.NaN;
     });
@@ -41,7 +41,7 @@ export class Sender {
     });
     const message = {
       t: "frame",
-      v: 1,
+      v: 2,
       seq: this.seq + 1,
       base: this.seq,
       strings: this.fresh,
@@ -72,6 +72,7 @@ export class Sender {
       node.saved.length,
       node.saved.filter((one) => one.state !== "freed").length,
       node.hooks.length,
+      node.creator ?? -1,
     ];
   }
 }

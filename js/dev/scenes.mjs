@@ -38,6 +38,7 @@ export class Sketch {
       formula: {},
       saved: [],
       hooks: [],
+      creator: null,
       root: false,
       alive: true,
       freed: false,

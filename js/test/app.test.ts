@@ -239,7 +239,7 @@ test("a long loop is folded, and the count opens and closes what repeats", () =>
 test("broken frames lead to a question and in the end to a sentence, never to silence", () => {
   const view = live();
   for (let n = 0; n < 6; n++) {
-    view.client!.receive({ t: "frame", v: 1, seq: 5, base: 4, strings: [] }, []);
+    view.client!.receive({ t: "frame", v: 2, seq: 5, base: 4, strings: [] }, []);
     vi.advanceTimersByTime(2500);
   }
   expect(sent.filter((message) => message.t === "resync")).toHaveLength(3);

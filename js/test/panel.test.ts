@@ -1,5 +1,6 @@
 // @vitest-environment happy-dom
 import { afterEach, expect, test } from "vitest";
+import { withLeaks, withRetained } from "../src/model/memory";
 import { lineChart } from "../src/panels/chart";
 import { BODIES, chartsOf, noLink, Panel } from "../src/widgets/panel";
 
@@ -236,6 +237,18 @@ test("a bucket of a rank is split where backward ended, and choosing it names it
   get("bucket").dispatchEvent(new MouseEvent("click"));
   expect(link.get("selected")).toBe(HOSTILE);
   panel.close();
+});
+
+test("bytes of every kind are stacked once", () => {
+  const given = { parameters: 8, gradients: 6, retained: 2, saved: 9, kept_buffers: 4, others: 3 };
+  const sum = (parts: Record<string, number>) => Object.values(parts).reduce((a, b) => a + b);
+  expect(withRetained(given)).toMatchObject({ gradients: 4, retained: 2, saved: 5 });
+  expect(sum(withRetained(given))).toBe(26);
+  for (const kept of [0, 5, 11, 99]) {
+    const parts = withLeaks({ ...given, kept });
+    expect([sum(parts), Math.min(...Object.values(parts))]).toEqual([26, 0]);
+    expect(parts.kept).toBe(Math.min(kept, 12));
+  }
 });
 
 test("a line is broken where a value is not finite, and a point alone is a dot", () => {

@@ -491,6 +491,23 @@ def test_an_operation_is_held_by_the_name_whose_graph_reaches_it(book):
     assert book.source.detail(inner.id).holders == ["kept[0]"]
 
 
+def test_the_second_graph_names_the_nodes_whose_backward_made_it(book):
+    book.run("x = torch.tensor([1.0, 2.0], requires_grad=True)\ny = (x.sin() * x).sum()")
+    book.run("y.backward(create_graph=True)\nz = y * 1")
+    nodes = book.recorder.trace.nodes
+    pairs = {(n.op, nodes[n.creator].op) for n in nodes.values() if n.creator is not None}
+    assert {("CosBackward0", "SinBackward0"), ("MulBackward0", "MulBackward0")} <= pairs
+    assert by_label(book)["z"].creator is None
+
+
+def test_a_node_tells_what_it_keeps(book):
+    book.run("w = torch.ones(250, requires_grad=True)\nh = w.exp()\nloss = h.exp().sum()")
+    found = by_label(book)
+    assert book.source.weigh(found["h"].id) == {"nodes": 1, "bytes": 1000}
+    assert book.source.weigh(found["loss"].id) == {"nodes": 3, "bytes": 2000}
+    assert book.source.weigh(found["w"].id) is None
+
+
 def test_what_lives_after_a_sweep_is_not_grey_and_the_rest_is_counted(book):
     book.run("x = torch.ones(2, requires_grad=True); y = x\nfor _ in range(500): y = y * 1.001")
     book.run("y.sum().backward()")

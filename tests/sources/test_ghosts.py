@@ -73,6 +73,21 @@ def test_the_operation_that_failed_is_red_and_joined_to_its_operands(session):
     assert rows(session, failed=True) == []
 
 
+@pytest.mark.parametrize(
+    ("line", "shapes"),
+    [
+        ("bad = (x * 2) @ torch.ones(3, 2)", [(2,), (3, 2)]),
+        ("bad = torch.cat([x * 2, torch.ones(2, 2)])", [(2,), (2, 2)]),
+        ("bad = (x * 2).view(5)", [(2,)]),
+    ],
+)
+def test_operands_that_no_name_has_stand_beside_what_failed(session, line, shapes):
+    run(session, "x = torch.ones(2, requires_grad=True)\n" + line)
+    (failed,) = rows(session, failed=True)
+    nodes = session.recorder.trace.nodes
+    assert [nodes[edge.source].shape for edge in edge_to(session, failed)] == shapes
+
+
 def test_an_error_that_touches_no_tensor_leaves_the_picture_alone(session):
     run(session, START + "1 / 0")
     assert rows(session, failed=True) == [] and rows(session, label="z")

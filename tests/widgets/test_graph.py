@@ -103,10 +103,10 @@ def test_inspect_tells_row_and_detail(view):
 
 
 def test_inspecting_what_is_gone(net):
-    view = GraphView(net, lambda i: None)
+    view = GraphView(net, lambda i: None, weigh=lambda i: {"nodes": 2, "bytes": 8})
     page = told(view)
     ask(view, t="inspect", id=999)
-    assert page.details[999] == {"id": 999}
+    assert page.details[999] == {"id": 999, "keeps": {"nodes": 2, "bytes": 8}}
     view.close()
 
 

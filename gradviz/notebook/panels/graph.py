@@ -32,7 +32,8 @@ class Graph(Displayed, GraphView):
             session = session_of()
             recorder, self._target, detail, follower = _live(session, what)
             live = follower or (session and session.source)
-            super().__init__(recorder, detail, getattr(live, "attempt", None), **settings)
+            asks = (live.attempt, live.weigh) if live else ()
+            super().__init__(recorder, detail, *asks, **settings)
             if session is not None:
                 session.add(self, follower)
             return

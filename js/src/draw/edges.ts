@@ -209,9 +209,9 @@ export function drawBackward(pen: Pen, link: Link, route: Route, look: EdgeLook,
   arrow(pen, route.backward, color, width);
 }
 
-export function drawOrigin(pen: Pen, way: Curve, c: Tokens): void {
-  pen.curve(way, { color: c.saved, width: 1.5, dash: [1.5, 3] });
-  arrow(pen, way, c.saved);
+export function drawOrigin(pen: Pen, way: Curve, color: string): void {
+  pen.curve(way, { color, width: 1.5, dash: [1.5, 3] });
+  arrow(pen, way, color);
 }
 
 function arrow(pen: Pen, points: Curve, color: string, width = 1.5): void {

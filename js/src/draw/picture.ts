@@ -25,12 +25,14 @@ export type Sight =
   | "parameter"
   | "operation"
   | "root"
+  | "second"
   | "untracked"
   | "saved"
   | "origin"
   | "freed"
   | "data"
   | "gradient"
+  | "pair"
   | "cut"
   | "group"
   | "hook"
@@ -118,6 +120,7 @@ export class Picture {
     const sights = new Set<Sight>();
     this.drawLinks(pen, seen, attention, c, sights);
     if (!attention.hidden?.has("s")) this.drawOrigins(pen, attention, c, sights);
+    this.drawPairs(pen, attention, c, sights);
     for (const n of this.inside(seen)) {
       const item = this.scene.items[n];
       const look = this.lookOf(n, words, attention);
@@ -170,9 +173,25 @@ export class Picture {
       const feeds = (n: number) => links.some((one) => one.source === n && one.target === target);
       const source: number | undefined = drawn.find(feeds) ?? drawn[0];
       if (source === undefined || source === target) continue;
-      drawOrigin(pen, aside(source, target, this.place, this.widths, -1), c);
+      drawOrigin(pen, aside(source, target, this.place, this.widths, -1), c.saved);
       sights.add("origin");
     }
+  }
+
+  /** From the selected node to what its backward recorded, or back to the node that recorded it. */
+  private drawPairs(pen: Pen, attention: Attention, c: Tokens, sights: Set<Sight>): void {
+    const { items } = this.scene;
+    const id = attention.selectedNode;
+    const at = this.scene.byKey.get(attention.selected);
+    if (at === undefined || id === null) return;
+    const { creator } = items[at].row;
+    items.forEach(({ row }, n) => {
+      const paired = row.creator === id || (creator >= 0 && row.id === creator);
+      if (n === at || !paired) return;
+      const [from, to] = row.creator === id ? [at, n] : [n, at];
+      drawOrigin(pen, aside(from, to, this.place, this.widths, 1), c.grad);
+      sights.add("pair");
+    });
   }
 
   private lit(n: number, attention: Attention): boolean {
@@ -232,6 +251,7 @@ function noteSights(item: Scene["items"][number], look: Look, sights: Set<Sight>
   if (item.flags & Flag.cut) sights.add("cut");
   else if (item.row.kind !== "operation") sights.add(item.row.kind);
   else sights.add(item.flags & Flag.root ? "root" : "operation");
+  if (item.row.creator >= 0) sights.add("second");
   if (look.saved && item.savedAlive > 0) sights.add("saved");
   if (look.saved && item.savedAlive < item.savedTotal) sights.add("freed");
   if (item.members) sights.add("group");

@@ -123,6 +123,7 @@ export function styleOf(item: Item, c: Tokens): { fill: string; stroke: Stroke }
     return { fill: c.bg, stroke: { color: c.opLine, width: 1.2, dash: [4, 3] } };
   }
   if (isRoot(item)) return { fill: c.root, stroke: { color: c.rootLine, width: 2.2 } };
+  if (item.row.creator >= 0) return { fill: c.op, stroke: { color: c.grad, width: 1.5 } };
   if (item.row.kind === "operation") return { fill: c.op, stroke: { color: c.opLine, width: 1 } };
   return { fill: c.leaf, stroke: { color: c.leafLine, width: 1.5 } };
 }

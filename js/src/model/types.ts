@@ -38,6 +38,8 @@ export interface NodeRow {
   savedTotal: number;
   savedAlive: number;
   hooks: number;
+  /** The node whose backward recorded it; -1: none. */
+  creator: number;
   bytes: number;
   gradNorm: number | null;
 }
@@ -112,6 +114,8 @@ export interface Detail {
   grad?: Stats | null;
   grad_state?: string;
   holders?: string[];
+  /** What it and the graph behind it keep. */
+  keeps?: { nodes: number; bytes: number } | null;
   /** Nodes in the same memory. */
   shares?: number[];
   /** Lines that changed its value in place, each with the version that it made. */

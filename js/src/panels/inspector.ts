@@ -129,12 +129,22 @@ export class Inspector {
     for (const [name, value] of facts) {
       list.append(h("dt", {}, name), h("dd", { "data-fact": name }, h("code", {}, value)));
     }
+    const { nodes } = this.context.store;
+    const made = [...nodes.values()].filter(({ creator }) => creator === row.id);
+    const creator = nodes.get(row.creator);
+    if (creator && row.creator >= 0) list.append(...this.pair("creator", [creator]));
+    if (made.length > 0) list.append(...this.pair("second", made));
     if (item?.members) {
       const words = say("inspect.members_of", { n: count(item.members.length) });
       list.append(h("dt", {}, say("inspect.members")), h("dd", {}, words));
     } else if (uses > 1)
       list.append(h("dt", {}), h("dd.dim", {}, say("inspect.uses", { n: uses })));
     return list;
+  }
+
+  private pair(name: string, rows: NodeRow[]): HTMLElement[] {
+    const links = rows.flatMap(({ id }) => [this.nodeLink(id), " "]);
+    return [h("dt", {}, this.context.say(`inspect.${name}`)), h("dd", {}, ...links)];
   }
 
   private tabs(row: NodeRow, detail: Detail): HTMLElement {
@@ -353,6 +363,9 @@ export class Inspector {
       );
     } else if (!has(row, Flag.alive)) parts.push(this.note("inspect.not_alive"));
     else if (detail.answered && parts.length === 0) parts.push(this.note("inspect.no_holder"));
+    const { nodes = 0, bytes: size = 0 } = detail.keeps ?? {};
+    const keeps = { nodes: count(nodes), bytes: bytes(size) };
+    if (nodes > 0) parts.push(h("p.dim", {}, context.say("inspect.keeps", keeps)));
     return parts.length > 0 ? parts : null;
   }
 

@@ -195,7 +195,6 @@ button:disabled{opacity:.4;cursor:default}
 .bar i{display:block}
 .bar i:first-child{border-radius:1px 1px 0 0}
 .bars small{font-size:11px;line-height:14px;color:$dim;text-align:center;white-space:nowrap;overflow:hidden}
-.parameters{background:$leaf-line}.gradients{background:$grad}.saved{background:$saved}.kept{background:$leak}
 .memory-legend{display:flex;flex-wrap:wrap;gap:0 14px;margin-top:2px;font-size:11.5px}
 .key{display:inline-block;width:8px;height:8px;border-radius:1px;margin-right:5px}
 

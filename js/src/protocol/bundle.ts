@@ -12,6 +12,7 @@ import {
   readStatus,
   records,
   text,
+  texts,
   whole,
 } from "./read";
 
@@ -88,27 +89,29 @@ function readNode(raw: Raw): NodeRow {
     hooks: Array.isArray(raw.hooks) ? raw.hooks.length : 0,
     bytes: whole(raw.bytes),
     gradNorm: figure(raw.grad_norm),
+    creator: whole(raw.creator, -1),
   };
 }
 
 function flagsOf(raw: Raw): number {
   const gradient = figure(raw.grad_norm);
   const failed = raw.failed === true || (gradient !== null && !Number.isFinite(gradient));
-  let flags = 0;
-  if (raw.requires_grad === true) flags |= Flag.requiresGrad;
-  if (raw.is_leaf === true) flags |= Flag.isLeaf;
-  if (raw.retains_grad === true) flags |= Flag.retainsGrad;
-  if (raw.root === true) flags |= Flag.root;
-  if (raw.alive !== false) flags |= Flag.alive;
-  if (raw.freed === true) flags |= Flag.freed;
-  if (gradient !== null) flags |= Flag.hasGrad;
-  if (Array.isArray(raw.findings) && raw.findings.length > 0) flags |= Flag.found;
-  if (failed) flags |= Flag.failed;
-  if (text(raw.cut) !== "") flags |= Flag.cut;
-  if (raw.inplace === true) flags |= Flag.inPlace;
   const clash = (one: Raw) => one.state === "alive" && one.version_saved !== one.version_now;
-  if (records(raw.saved).some(clash)) flags |= Flag.clash;
-  return flags;
+  const flags: [number, boolean][] = [
+    [Flag.requiresGrad, raw.requires_grad === true],
+    [Flag.isLeaf, raw.is_leaf === true],
+    [Flag.retainsGrad, raw.retains_grad === true],
+    [Flag.root, raw.root === true],
+    [Flag.alive, raw.alive !== false],
+    [Flag.freed, raw.freed === true],
+    [Flag.hasGrad, gradient !== null],
+    [Flag.found, texts(raw.findings).length > 0],
+    [Flag.failed, failed],
+    [Flag.cut, text(raw.cut) !== ""],
+    [Flag.inPlace, raw.inplace === true],
+    [Flag.clash, records(raw.saved).some(clash)],
+  ];
+  return flags.reduce((all, [flag, on]) => (on ? all | flag : all), 0);
 }
 
 const readEdge = (raw: Raw): EdgeRow => ({
@@ -181,6 +184,7 @@ function writeNode(row: NodeRow): Raw {
     inplace: has(Flag.inPlace),
     grad_norm: writeFigure(row.gradNorm),
     cut,
+    creator: row.creator < 0 ? null : row.creator,
     findings: [],
   };
 }

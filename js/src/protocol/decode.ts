@@ -2,8 +2,8 @@
 import { type Delta, type EdgeRow, Flag, KINDS, type NodeRow } from "../model/types";
 import { isRecord, readDetails, readFindings, readStatus, text, whole } from "./read";
 
-export const VERSION = 1;
-const NODE_COLUMNS = 16;
+export const VERSION = 2;
+const NODE_COLUMNS = 17;
 const NUMBER_COLUMNS = 2;
 const EDGE_COLUMNS = 6;
 
@@ -101,6 +101,7 @@ function readNodes(buffers: readonly Buffer[], strings: string[]): NodeRow[] {
       savedTotal: cells[at + 13],
       savedAlive: cells[at + 14],
       hooks: cells[at + 15],
+      creator: cells[at + 16],
       bytes: orNull(numbers[n * NUMBER_COLUMNS]) ?? 0,
       gradNorm: nodeNorm(numbers[n * NUMBER_COLUMNS + 1], cells[at + 12]),
     };

@@ -105,32 +105,31 @@ export function readStats(value: unknown): Stats | null {
   };
 }
 
+const PARTS: { [K in keyof Detail]-?: (value: unknown) => Detail[K] } = {
+  place: readPlace,
+  calls: places,
+  saved: (value) => records(value).map(readSaved),
+  hooks: (value) => records(value).map(readHook),
+  formula: byLanguage,
+  findings: texts,
+  value: readStats,
+  grad: readStats,
+  grad_state: text,
+  holders: texts,
+  keeps: (value) =>
+    isRecord(value) ? { nodes: whole(value.nodes), bytes: whole(value.bytes) } : null,
+  shares: wholes,
+  changes: (value) =>
+    records(value).map((one) => ({ version: whole(one.version), place: readPlace(one.place) })),
+  added: (value) =>
+    records(value).map((one) => ({ count: whole(one.count), place: readPlace(one.place) })),
+  answered: (value) => value === true,
+};
+
 /** Only the parts that are there: a detail may be joined from a row and an answer. */
 export function readDetail(value: unknown): Detail {
-  const detail: Detail = {};
-  if (!isRecord(value)) return detail;
-  if ("place" in value) detail.place = readPlace(value.place);
-  if ("calls" in value) detail.calls = places(value.calls);
-  if ("saved" in value) detail.saved = records(value.saved).map(readSaved);
-  if ("hooks" in value) detail.hooks = records(value.hooks).map(readHook);
-  if ("formula" in value) detail.formula = byLanguage(value.formula);
-  if ("findings" in value) detail.findings = texts(value.findings);
-  if ("value" in value) detail.value = readStats(value.value);
-  if ("grad" in value) detail.grad = readStats(value.grad);
-  if ("grad_state" in value) detail.grad_state = text(value.grad_state);
-  if ("holders" in value) detail.holders = texts(value.holders);
-  if ("shares" in value) detail.shares = wholes(value.shares);
-  if ("changes" in value)
-    detail.changes = records(value.changes).map((one) => ({
-      version: whole(one.version),
-      place: readPlace(one.place),
-    }));
-  if ("added" in value)
-    detail.added = records(value.added).map((one) => ({
-      count: whole(one.count),
-      place: readPlace(one.place),
-    }));
-  return detail;
+  const there = isRecord(value) ? Object.entries(PARTS).filter(([name]) => name in value) : [];
+  return Object.fromEntries(there.map(([name, read]) => [name, read((value as Raw)[name])]));
 }
 
 export function readDetails(value: unknown): Map<number, Detail> {
@@ -161,13 +160,16 @@ const readFinding = (raw: Raw): Finding => ({
 export const readFindings = (value: unknown): Finding[] | null =>
   Array.isArray(value) ? records(value).map(readFinding) : null;
 
-function readCell(raw: Raw): CellMemory {
-  const bytes: Record<string, number> = {};
-  if (isRecord(raw.bytes)) {
-    for (const key of Object.keys(raw.bytes)) bytes[key] = Math.max(0, whole(raw.bytes[key]));
-  }
-  return { count: whole(raw.count), bytes };
-}
+/** How many there are of each kind. */
+export const readBytes = (value: unknown): Record<string, number> =>
+  Object.fromEntries(
+    Object.entries(isRecord(value) ? value : {}).map(([kind, n]) => [kind, Math.max(0, whole(n))]),
+  );
+
+const readCell = (raw: Raw): CellMemory => ({
+  count: whole(raw.count),
+  bytes: readBytes(raw.bytes),
+});
 
 export function readStatus(value: unknown): Status | null {
   if (!isRecord(value)) return null;

@@ -1,34 +1,22 @@
 // Memory by cell and over a measured stretch: stacked bytes, marks, the peak and what was alive then.
 import { bytes } from "../../model/format";
-import { isRecord, records, text, whole } from "../../protocol/read";
+import { COLOURS, withRetained } from "../../model/memory";
+import { isRecord, readBytes, records, text, whole } from "../../protocol/read";
 import type { Body, Host, Raw } from "../body";
 import { type Curve, key, lineChart } from "../chart";
 import { h } from "../dom";
 
-const KINDS = {
-  parameters: "var(--gv-leaf-line)",
-  gradients: "var(--gv-grad)",
-  optimizer: "var(--gv-root-line)",
-  activations: "var(--gv-saved)",
-};
-const CELLS = {
-  parameters: KINDS.parameters,
-  gradients: KINDS.gradients,
-  saved: KINDS.activations,
-  kept: "var(--gv-leak)",
-};
+const KINDS = ["parameters", "gradients", "optimizer", "activations"];
+const CELLS = Object.keys(withRetained({}));
 
 export function ledgerBody(host: Host): Body {
   const { say } = host;
   return {
     draw(data) {
-      const cells = records(data.cells).map((cell) => ({
-        at: whole(cell.count),
-        values: isRecord(cell.bytes) ? cell.bytes : {},
-      }));
+      const cells = cellsOf(data);
       const parts: (HTMLElement | null)[] = [];
       if (isRecord(data.measured)) parts.push(...measured(host, data.measured));
-      if (cells.some(({ values }) => Object.values(values).some((value) => Number(value) > 0))) {
+      if (cells.some(({ values }) => Object.values(values).some((value) => value > 0))) {
         parts.push(
           h("h3.title", {}, say("memory.name")),
           ...stacked(host, cells, CELLS, say("memory.name"), []),
@@ -38,17 +26,16 @@ export function ledgerBody(host: Host): Body {
     },
     table(data) {
       const moments = isRecord(data.measured) ? records(data.measured.moments) : [];
-      const cells = records(data.cells);
-      const names = Object.keys(moments.length > 0 ? KINDS : CELLS);
+      const names = moments.length > 0 ? KINDS : CELLS;
       const rows =
         moments.length > 0
           ? moments.map((one) => [
               String(whole(one.at)),
               ...names.map((name) => bytes(whole(one[name]))),
             ])
-          : cells.map((one) => [
-              `In [${whole(one.count)}]`,
-              ...names.map((name) => bytes(whole((one.bytes as Raw)?.[name]))),
+          : cellsOf(data).map(({ at, values }) => [
+              `In [${at}]`,
+              ...names.map((name) => bytes(values[name])),
             ]);
       return {
         caption: say("panel.ledger"),
@@ -59,16 +46,22 @@ export function ledgerBody(host: Host): Body {
   };
 }
 
+const cellsOf = (data: Raw) =>
+  records(data.cells).map((cell) => ({
+    at: whole(cell.count),
+    values: withRetained(readBytes(cell.bytes)),
+  }));
+
 function stacked(
   host: Host,
   moments: { at: number; values: Raw }[],
-  kinds: Record<string, string>,
+  kinds: string[],
   name: string,
   marks: { at: number; text: string }[],
 ): HTMLElement[] {
-  const curves: Curve[] = Object.entries(kinds).map(([kind, colour]) => ({
+  const curves: Curve[] = kinds.map((kind) => ({
     name: host.say(`memory.${kind}`),
-    colour,
+    colour: COLOURS[kind],
     points: moments.map(({ at, values }) => [at, Math.max(0, whole(values[kind]))]),
   }));
   const shown = curves.filter((curve) => curve.points.some(([, value]) => (value ?? 0) > 0));
@@ -92,7 +85,7 @@ function measured(host: Host, raw: Raw): HTMLElement[] {
     text: say(`panel.mark_${text(one.what)}`),
   }));
   const peak = isRecord(raw.peak) ? raw.peak : {};
-  const total = Object.keys(KINDS).reduce((sum, kind) => sum + whole(peak[kind]), 0);
+  const total = KINDS.reduce((sum, kind) => sum + whole(peak[kind]), 0);
   const list = (title: string, rows: Raw[]) =>
     rows.length === 0
       ? null
