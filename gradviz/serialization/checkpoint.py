@@ -20,7 +20,7 @@ from ..engine import dtypes
 from ..engine.device import Device, strided
 from ..engine.dispatch import wrap
 from ..engine.tensor import Size
-from .refused import Refused
+from .refused import Absent, Refused
 
 STORAGES = {
     "FloatStorage": "float32",
@@ -48,10 +48,6 @@ _DAMAGE = (
     TypeError,
     ValueError,
 )
-
-
-class Absent(RuntimeError):
-    """A device on which a tensor lay, or a file of the archive, is not there."""
 
 
 class Name:
@@ -261,10 +257,7 @@ class Machine:
             if len(content) != count * dtype.itemsize:
                 raise Refused(f"storage {key} has {len(content)} bytes, not {count} {dtype}s")
             array = xp.frombuffer(bytearray(content), dtype)
-            try:
-                self._storages[key] = self._placement.put(array, location)
-            except RuntimeError as error:
-                raise Absent(*error.args) from None
+            self._storages[key] = self._placement.put(array, location)
         return self._storages[key]
 
     def _reduce(self, _):

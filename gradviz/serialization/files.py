@@ -7,10 +7,19 @@ import os
 
 from . import checkpoint, legacy, safetensors
 from .location import Placement
-from .refused import Refused
+from .refused import Absent, Refused
 from .structure import Reader, Writer
 
 KEY = "gradviz"
+_BROKEN = (
+    ArithmeticError,
+    AttributeError,
+    LookupError,
+    MemoryError,
+    RuntimeError,
+    TypeError,
+    ValueError,
+)
 
 
 def save(obj, f, pickle_module=None, pickle_protocol=2, _use_new_zipfile_serialization=True):
@@ -80,5 +89,7 @@ def _read(raw, placement):
         return {name: reader.build({"tensor": name}) for name in arrays}
     try:
         return reader.build(json.loads(told))
-    except (LookupError, TypeError, AttributeError, RecursionError, ValueError, OverflowError):
+    except Absent:
+        raise
+    except _BROKEN:
         raise Refused("the file's description of its containers is broken") from None

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import io
 
-from .checkpoint import Absent, Machine, damage_told
+from .checkpoint import Machine, damage_told
 from .location import Placement
-from .refused import Refused
+from .refused import Absent, Refused
 
 MAGIC = 0x1950A86A20F9469CFC6C
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ..backend import accelerator
 from ..engine.device import CPU, Device, place, resolve
 from ..ops.storage import Storage
+from .refused import Absent
 
 NO_GPU = (
     "Attempting to deserialize object on a CUDA device but torch.cuda.is_available() is False. If "
@@ -32,7 +33,10 @@ class Placement:
         """An array that lay on the device named ``saved``, where it is to lie. RuntimeError where
         that device is not there.
         """
-        return place(array, self._device(array, saved))
+        try:
+            return place(array, self._device(array, saved))
+        except RuntimeError as error:
+            raise Absent(*error.args) from None
 
     def _device(self, array, saved):
         if self._map is None:

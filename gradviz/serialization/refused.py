@@ -1,4 +1,4 @@
-"""What ``load`` raises for a file that it does not read."""
+"""What ``load`` raises for a file that it does not read, and for what is not there."""
 
 from pickle import UnpicklingError
 
@@ -8,3 +8,7 @@ class Refused(UnpicklingError):
 
     def __init__(self, why):
         super().__init__(f"Weights only load failed: {why}")
+
+
+class Absent(RuntimeError):
+    """A device on which a tensor lay, or a file of the archive, is not there."""

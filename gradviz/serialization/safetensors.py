@@ -66,13 +66,15 @@ def unpack(raw):
     if not isinstance(header, dict):
         raise Refused("not a safetensors file: the header is not an object")
     metadata = header.pop("__metadata__", {}) or {}
-    if not isinstance(metadata, dict):
-        raise Refused("not a safetensors file: the metadata is not an object")
+    if not isinstance(metadata, dict) or not all(isinstance(v, str) for v in metadata.values()):
+        raise Refused("not a safetensors file: the metadata is not an object of texts")
     body = memoryview(raw)[8 + length :]
     places = sorted(_place(name, entry, body) for name, entry in header.items())
     for (_, end, name), (start, _, other) in itertools.pairwise(places):
         if start < end:
             raise Refused(f"not a safetensors file: {name!r} and {other!r} overlap")
+    if sum(end - start for start, end, _ in places) != len(body):
+        raise Refused("not a safetensors file: it holds bytes that belong to no tensor")
     return {name: _array(header[name], body) for name in header}, metadata
 
 
@@ -81,7 +83,7 @@ def _place(name, entry, body):
     try:
         itemsize, shape = _dtype(entry).itemsize, entry["shape"]
         start, end = entry["data_offsets"]
-        sound = all(type(n) is int and n >= 0 for n in (*shape, start, end))
+        sound = all(type(n) is int and 0 <= n < 2**63 for n in (*shape, start, end))
     except (KeyError, TypeError, ValueError):
         sound = False
     if not sound:

@@ -120,6 +120,23 @@ def test_archives_that_unpack_to_more_than_they_are():
 
 
 @pytest.mark.parametrize(
+    "told",
+    [
+        '{"tensor": "b"}',
+        '{"tensor": "a", "window": [[9], [1], 0]}',
+        '{"tensor": "a", "window": [[1], [-1], 0]}',
+        '{"tensor": "a", "requires_grad": true}',
+        '{"dict": [[{"list": []}, {"value": 1}]]}',
+    ],
+)
+def test_descriptions_that_lie(told):
+    header = {"a": {"dtype": "I32", "shape": [1], "data_offsets": [0, 4]}}
+    text = json.dumps({**header, "__metadata__": {"gradviz": told}}).encode()
+    with pytest.raises(pickle.UnpicklingError, match="description of its containers is broken"):
+        torch.load(io.BytesIO(len(text).to_bytes(8, "little") + text + b"\0" * 4))
+
+
+@pytest.mark.parametrize(
     ("entries", "said"),
     [
         ({"a": ("F32", [1], [0, 4]), "b": ("F32", [1], [0, 4])}, "overlap"),
@@ -127,6 +144,9 @@ def test_archives_that_unpack_to_more_than_they_are():
         ({"a": ("F32", [-1], [0, -4])}, "broken"),
         ({"a": ("F99", [1], [0, 4])}, "broken"),
         ({"a": ("F32", [2], [0, 8])}, "do not fit"),
+        ({"a": ("F32", [0, 2**70], [0, 0])}, "broken"),
+        ({"a": ("F32", [0], [0, 0])}, "belong to no tensor"),
+        ({"a": ("F32", [2], [0, 8]), "__metadata__": ("1", 2, 3)}, "object of texts"),
     ],
 )
 def test_entries_of_safetensors(entries, said):
