@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib
 from math import e, inf, nan, pi
 
+from . import homes as _homes
 from . import ops as _ops
 from .absent import absent as _absent
 from .engine import dtypes as _dtypes
@@ -32,6 +33,7 @@ from .engine.modes import (
 from .engine.printing import set_printoptions
 from .engine.tensor import Size, Tensor
 
+_homes.install()
 globals().update(_dtypes.PUBLIC)
 globals().update(_ops.FUNCTIONS)
 _ABSENT = _absent("torch")

@@ -195,6 +195,7 @@ class Named:
 class layout(Named):
     """How the elements of a tensor are stored."""
 
+    __module__ = "gradviz"
     __slots__ = ()
 
 

@@ -33,7 +33,6 @@ from .operands import (
     promoted,
     promoted_wide,
     together,
-    wide_operands,
 )
 from .operation import parameters
 from .tensor import Tensor
@@ -668,8 +667,8 @@ def binary(op, operator=False, strict=False, operands=operands, name=None, promo
     one dtype and lets NumPy's ValueError through when their shapes do not fit.
     """
     if op.wide:
-        operands, promoted = wide_operands, promoted_wide
-    wide = op.wide
+        operands, promoted = op.wide, promoted_wide
+    wide = op.wide is not None
     forward, node_class = op.forward, op.node
     by = dict(zip(op.saved_inputs, op.saved_by, strict=True))
     first_for, second_for = by.get(0, 0), by.get(1, 0)

@@ -10,6 +10,7 @@ from ..backend import xp
 class dtype:
     """A PyTorch dtype, such as ``gradviz.float32``. ``np`` is the array dtype that stores it."""
 
+    __module__ = "gradviz"
     __slots__ = (
         "_np",
         "category",

@@ -9,6 +9,7 @@ from .device import Named
 class memory_format(Named):
     """In which order the dimensions of a tensor lie in memory."""
 
+    __module__ = "gradviz"
     __slots__ = ()
 
 

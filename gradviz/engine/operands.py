@@ -70,6 +70,15 @@ def wide_operands(name, a, b):
     return operands(name, a, b)
 
 
+def quotient_operands(name, a, b):
+    """As ``wide_operands``, but a number beside whole numbers is the floating-point one that it
+    divides as: one that their dtype has not keeps its value.
+    """
+    if isinstance(a, Tensor) and dtypes.of(a._a).category < 2 and isinstance(b, int):
+        return a, number(b, dtypes.default.float)
+    return wide_operands(name, a, b)
+
+
 def promoted_wide(a, b):
     """As ``promoted``, but a single number beside half precision keeps its own."""
     common = common_dtype(a, b)
@@ -147,7 +156,7 @@ def is_wrapped(t):
 
 _TORCH_TYPES = {
     **{name: f"torch.{name}" for name in ("dtype", "layout", "memory_format", "Size")},
-    "Device": "torch.device",
+    "device": "torch.device",
     "Generator": "torch._C.Generator",
 }
 _HEAP = 1 << 9  # of types made by Python code: their name has no module
@@ -156,7 +165,7 @@ _HEAP = 1 << 9  # of types made by Python code: their name has no module
 def type_name(value):
     """The type of an argument as PyTorch's messages say it: ``int``, ``numpy.ndarray``."""
     kind = type(value)
-    if kind.__module__.startswith(_PACKAGE) and kind.__name__ in _TORCH_TYPES:
+    if kind.__module__.partition(".")[0] == _PACKAGE and kind.__name__ in _TORCH_TYPES:
         return _TORCH_TYPES[kind.__name__]
     if kind.__module__ == "builtins" or kind.__flags__ & _HEAP:
         return kind.__name__
@@ -243,7 +252,7 @@ def _is_ours(error):
 
 
 _NUMPY_INDEX = re.compile(r"index (-?\d+) is out of bounds for axis (\d+) with size (\d+)")
-_PACKAGE = __name__.partition(".")[0] + "."
+_PACKAGE = __name__.partition(".")[0]
 
 
 def check_same_device(*tensors):

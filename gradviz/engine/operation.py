@@ -79,7 +79,7 @@ class Op:
         self, name, forward, inputs, attrs, derivatives, joint, node, formula, view, outputs
     ):
         self.name, self.forward = name, forward
-        self.wide = False  # whether a number beside half precision stays in single precision
+        self.wide = None  # reads operands so that a number beside half precision stays single
         self.again = forward  # of a view: taken anew, when its storage was modified
         self.input_names, self.attr_names = inputs, attrs
         self.joint, self.formula, self.view, self.outputs = joint, formula, view, outputs

@@ -26,6 +26,7 @@ from .node import INFERENCE, LEAF, Detached, Nowhere, new, nowhere, serial
 class Size(tuple):
     """A shape: a tuple that prints as ``torch.Size([2, 3])`` and has ``numel()``."""
 
+    __module__ = "gradviz"
     __slots__ = ()
 
     def numel(self):
@@ -87,6 +88,7 @@ InputMetadata.__module__ = "torch._C._autograd"
 class Tensor:
     """A multi-dimensional array of one dtype that can be part of a computational graph."""
 
+    __module__ = "gradviz"
     __slots__ = (
         "__dict__",
         "__weakref__",

@@ -40,7 +40,10 @@ def sdpa_kernel(backends, set_priority=False):
     chosen = {backends} if isinstance(backends, SDPBackend) else set(backends)
     before = kernels.allowed
     kernels.allowed = kernels.Kernels(
-        SDPBackend.FLASH_ATTENTION in chosen, SDPBackend.MATH in chosen
+        SDPBackend.FLASH_ATTENTION in chosen,
+        SDPBackend.MATH in chosen,
+        SDPBackend.EFFICIENT_ATTENTION in chosen,
+        SDPBackend.CUDNN_ATTENTION in chosen,
     )
     try:
         yield {}

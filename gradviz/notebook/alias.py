@@ -6,37 +6,31 @@ from __future__ import annotations
 
 import importlib
 import sys
-from importlib.abc import Loader, MetaPathFinder
-from importlib.machinery import ModuleSpec
+
+from ..homes import StandIn
 
 NAME, OURS = "torch", "gradviz"
 
 
-class Alias(MetaPathFinder, Loader):
+class Alias(StandIn):
     """Finds ``torch.x.y`` as the very module ``gradviz.x.y``."""
 
-    def find_spec(self, fullname, path=None, target=None):
-        """A spec for torch and what is below it; nothing for other names."""
+    def home(self, fullname):
+        """Our name of torch and of what is below it."""
         if fullname != NAME and not fullname.startswith(NAME + "."):
             return None
-        return ModuleSpec(fullname, self)
+        return OURS + fullname.removeprefix(NAME)
 
     def create_module(self, spec):
         """The module of ours; ModuleNotFoundError names what the program asked for."""
-        ours = OURS + spec.name.removeprefix(NAME)
+        ours = self.home(spec.name)
         try:
-            module = importlib.import_module(ours)
+            return super().create_module(spec)
         except ModuleNotFoundError as error:
             if error.name and (ours == error.name or ours.startswith(error.name + ".")):
                 said = f"No module named {spec.name!r}"
                 raise ModuleNotFoundError(said, name=spec.name) from None
             raise
-        self._spec = module.__spec__
-        return module
-
-    def exec_module(self, module):
-        """It has run already; give it its own spec back."""
-        module.__spec__ = self._spec
 
 
 def install():

@@ -8,7 +8,14 @@ from ..backend import readable, xp
 from ..engine import dispatch, dtypes, views
 from ..engine.dispatch import Tensor
 from ..engine.modes import local, state
-from ..engine.operands import common_dtype, number, number_dtype, operands, wide_operands
+from ..engine.operands import (
+    common_dtype,
+    number,
+    number_dtype,
+    operands,
+    quotient_operands,
+    wide_operands,
+)
 from ..engine.operation import RAW, TENSOR
 from .casting import _cast, floating, is_half, refuse
 from .declare import alias, binary, declare, method, only_method, public, unary
@@ -104,7 +111,7 @@ rsub_number = declare(
 mul = binary(
     "mul",
     operator.mul,
-    wide=True,
+    wide=wide_operands,
     formula="∂self: g · other    ∂other: g · self",
     self=lambda F, g, other: g * other.conj(),
     other=lambda F, g, self: g * self.conj(),
@@ -121,7 +128,7 @@ def _true_divide(a, b):
 true_divide = binary(
     "div",
     _true_divide,
-    wide=True,
+    wide=quotient_operands,
     formula="∂self: g / other    ∂other: −g · self / other²",
     expose=False,
     self=lambda F, g, other: g / F.conj(other),
@@ -392,7 +399,9 @@ def _floor_divide(a, b):
 def _remainder(a, b):
     _integers_by_zero(a, b)
     with xp.errstate(divide="ignore", invalid="ignore"):
-        return xp.remainder(a, b)
+        found = xp.remainder(a, b)
+        # a whole quotient leaves a 0 of the sign of ``a``, as C's fmod
+        return xp.where(found == 0, xp.copysign(found, a), found) if a.dtype.kind == "f" else found
 
 
 def _fmod(a, b):
@@ -425,7 +434,7 @@ _div_trunc = binary(
 _div_floor = binary(
     "div_floor",
     _floor_divide,
-    wide=True,
+    wide=wide_operands,
     node="DivBackward2",
     expose=False,
     also={"rounding_mode": lambda node: "floor"},
@@ -633,7 +642,7 @@ def _inplace(op_function, name, scaled_function=None):
     from .declare import cast_operand
 
     def function(self, other, *, alpha=1):
-        self, other = (wide_operands if op_function.op.wide else operands)(name, self, other)
+        self, other = (op_function.op.wide or operands)(name, self, other)
         if alpha.__class__ is not int:
             check_alpha(common_dtype(self, other), alpha)
         if alpha != 1:

@@ -36,9 +36,18 @@ roll_op = declare(
     formula="g rolled back",
     self=lambda F, g, shifts, dims: F.roll(g, tuple(-s for s in shifts), dims),
 )
+
+
+def _quarter_turns(x, k, dims):
+    """Odd ones as PyTorch lays them out: what lies in memory is ``x`` mirrored."""
+    if not k % 2:
+        return xp.rot90(x, k, dims).copy()
+    return xp.swapaxes(xp.flip(x, dims[1 if k % 4 == 1 else 0]).copy(), *dims)
+
+
 rot90_op = declare(
     "rot90",
-    lambda x, k, dims: xp.rot90(x, k, dims).copy(),
+    _quarter_turns,
     "self",
     "k dims",
     node="Rot90Backward0",
@@ -612,6 +621,8 @@ def vander(x, N=None, increasing=False):
         raise RuntimeError("x must be a one-dimensional tensor.")
     if N is not None and N < 0:
         raise RuntimeError("N must be non-negative.")
+    if x._a.dtype.kind in "biu":
+        x = x.long()
     n = x._a.shape[0] if N is None else N
     powers = range(n) if increasing else reversed(range(n))
     return stack([x**k for k in powers], -1) if n else x.new_zeros(x._a.shape[0], 0)

@@ -15,7 +15,7 @@ from ..backend import xp
 from ..engine import dispatch, dtypes, views
 from ..engine.arguments import by_place, refusal
 from ..engine.dispatch import Tensor
-from ..engine.operands import common_dtype, not_a_tensor, operands, tensors, wide_operands
+from ..engine.operands import common_dtype, not_a_tensor, operands, tensors
 from ..engine.operation import RAW, TENSOR, Op
 from ..engine.saved_names import give_saved_names
 from .formulas import formula_of
@@ -148,12 +148,13 @@ def binary(
     numbers=True,
     also=None,
     by_number=(),
-    wide=False,
+    wide=None,
     **derivatives,
 ):
     """Declare a broadcasting operation of two tensors or numbers; ``numbers=False``: a person may
     give tensors only. ``by_number``: what its node is called where the first, or the second, is a
-    number. ``wide``: beside half precision a number stays in single precision.
+    number. ``wide``: reads the operands where, beside half precision, a number stays in single
+    precision.
     """
 
     def called(node):
@@ -334,7 +335,7 @@ def _inplace_unary(name, op, exposed):
 def _inplace_binary(name, op, operands):
     def named(name):
         def function(self, other):
-            self, other = (wide_operands if op.wide else operands)(name, self, other)
+            self, other = (op.wide or operands)(name, self, other)
             return views.write(op, (self, cast_operand(op, self, other)))
 
         function.renamed = named

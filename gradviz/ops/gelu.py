@@ -4,7 +4,7 @@ fast: erf(x/√2) = tanh(x · P(x²)) with a polynomial P.
 
 from __future__ import annotations
 
-from ..backend import blocks, scratch, xp
+from ..backend import blocks, contiguous, scratch, xp
 from ..backend.fast import elementwise
 from ..backend.polynomial import ERF
 
@@ -35,7 +35,7 @@ def _erf(x, out, square):
 @xp.errstate(all="ignore")
 def gelu(x):
     """½ x (1 + erf(x/√2)) of a float32 array."""
-    x = xp.ascontiguousarray(x)
+    x = contiguous(x)
     found = elementwise("gelu", x)
     if found is not None:
         return found
@@ -51,7 +51,7 @@ def gelu(x):
 @xp.errstate(all="ignore")
 def gelu_back(g, x):
     """g · (Φ(x) + x · φ(x)) of float32 arrays."""
-    x, g = xp.ascontiguousarray(x), xp.ascontiguousarray(g)
+    x, g = contiguous(x), contiguous(g)
     found = elementwise("gelu_back", g, x)
     if found is not None:
         return found

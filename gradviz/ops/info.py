@@ -145,15 +145,21 @@ _window("kaiser_window", _kaiser)
 
 
 # ---------------------------------------------------------------- older names
-def _legacy(name, dtype):
-    def constructor(*args, device=None):
-        if len(args) == 1 and not isinstance(args[0], int):
-            return wrap(array_of(args[0], dtype))
-        return wrap(xp.zeros(args or (0,), dtype.np))
+class _OlderType(type):
+    """A type that makes tensors of one dtype, and whose objects they are."""
 
-    constructor.__name__ = name
-    constructor.__doc__ = f"A {dtype} tensor of the given sizes, or of the given data."
-    public(name, constructor)
+    def __call__(cls, *args, device=None):
+        if len(args) == 1 and not isinstance(args[0], int):
+            return wrap(array_of(args[0], cls.dtype))
+        return wrap(xp.zeros(args or (0,), cls.dtype.np))
+
+    def __instancecheck__(cls, thing):
+        return isinstance(thing, Tensor) and thing.dtype is cls.dtype and thing.is_cpu
+
+
+def _legacy(name, dtype):
+    text = f"A {dtype} tensor of the given sizes, or of the given data."
+    public(name, _OlderType(name, (), {"dtype": dtype, "__module__": "gradviz", "__doc__": text}))
 
 
 for _d in ("float32", "float64", "float16", "int64", "int32", "int16", "int8", "uint8", "bool"):

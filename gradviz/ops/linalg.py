@@ -277,7 +277,7 @@ def slogdet(A):
     """(sign, logabsdet) of a square matrix or of a batch."""
     _square("linalg.slogdet", A)
     sign, log = slogdet_op(A)
-    return return_types("slogdet", ("sign", "logabsdet"))(sign, log)
+    return return_types("linalg_slogdet", ("sign", "logabsdet"))(sign, log)
 
 
 def logdet(input):

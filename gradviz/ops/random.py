@@ -38,6 +38,8 @@ class Generator:
     it.
     """
 
+    __module__ = "gradviz"
+
     def __init__(self, device="cpu"):
         self.device = Device(device)
         if self.device.type != "cpu":

@@ -19,10 +19,14 @@ from .pad import pad
 
 
 class Kernels(NamedTuple):
-    """What attention may be computed by: in one node, or from products and a softmax."""
+    """What attention may be computed by: in one node, or from products and a softmax. The others
+    are PyTorch's on a GPU: remembered.
+    """
 
     fused: bool
     math: bool
+    efficient: bool = True
+    cudnn: bool = True
 
 
 allowed = Kernels(True, True)
