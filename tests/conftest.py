@@ -25,7 +25,10 @@ def root():
 
 @pytest.fixture(autouse=True, scope="module")
 def what_other_files_left_is_not_searched():
-    """Collections look only at what the tests of this file made, not at all that was before."""
+    """Collections look only at what the tests of this file made, not at all that was before. What
+    is garbage goes first: workers of a loader end only with it.
+    """
+    gc.collect()
     gc.freeze()
 
 

@@ -55,6 +55,8 @@ def squeezed(path):
 
 @pytest.mark.parametrize("program", marked("marked.txt"), ids=repr)
 def test_marked_program_is_found_out(program, beside):
+    if any("import pandas" in cell for cell in program.cells):
+        pytest.importorskip("pandas", reason="pandas is not installed")
     beside(program.files)
     book = Notebook()
     try:
