@@ -7,7 +7,8 @@
 # the *autograd graph*: the recipe that `backward()` follows from the result back to its inputs.
 # This notebook builds two small graphs and looks at them.
 #
-# Load the extension once. It draws the graph and, after each cell, says what the cell left behind.
+# Load the extension once. It draws the graph and, after each cell, says what the cell left behind. `%gradviz` docks a
+# live view to the right: everything that you run below appears there, too.
 
 # %% [markdown] lang="zh"
 # # 第一张计算图
@@ -17,7 +18,8 @@
 # 对需要梯度的张量做的每一次运算，都会留下一个节点。所有节点合起来就是**计算图**：
 # `backward()` 沿着它从结果一路走回输入。本笔记本画出两张小图，并仔细看一看。
 #
-# 先加载扩展（一次即可）。它负责画图，并在每个单元格运行后指出该单元格留下了什么。
+# 先加载扩展（一次即可）。它负责画图，并在每个单元格运行后指出该单元格留下了什么。`%gradviz` 把一个实时视图停靠在右侧：
+# 下面运行的一切也会出现在那里。
 
 # %%
 # %load_ext gradviz
@@ -26,6 +28,8 @@ import gradviz as torch
 from gradviz import teach
 
 lesson = teach.Lesson("01", exercises=3)
+
+# %gradviz
 
 # %% [markdown] lang="en"
 # ## Leaf, intermediate, root
